@@ -19,7 +19,7 @@ from sandbox.guest.library.modules import load_all
 from sandbox.guest.library.zones import keep_zones
 from sandbox.guest.process.channel import Channel, Connection, HostGone
 from sandbox.guest.process.identities import IDENTITIES
-from sandbox.guest.process.report import Failed, refusal_of_source, refused, syntax_failure
+from sandbox.guest.process.report import refusal_of_source, refused, syntax_failure
 from sandbox.guest.process.run import Run
 from sandbox.guest.scheduling.hub import fresh_context
 from sandbox.guest.tools import Record
@@ -81,8 +81,8 @@ def _serve(run: Run) -> None:
     channel = run.channel
     message = channel.read_start()
     program = compiled.read(message["compiled"]) if message["compiled"] else _compile(message)
-    if isinstance(program, Failed):
-        _send(channel, encode_final(program.status, failure=program.failure))
+    if isinstance(program, dict):
+        _send(channel, encode_final("refused", failure=program))
         return
     if message["t"] == "compile":
         _send(channel, encode_compiled(_told(program, message["limits"])))
@@ -101,7 +101,8 @@ def _send(channel: Channel, data: bytes) -> None:
     channel.flush()
 
 
-def _compile(message: dict[str, Any]) -> Program | Failed:
+def _compile(message: dict[str, Any]) -> Program | dict[str, Any]:
+    """Return the compiled program, or the report of a failure."""
     code, limits = message["code"], message["limits"]
     sizes = {"limit_bytes": limits["source_bytes"], "limit_depth": limits["source_depth"]}
     try:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.advice.attributes import assigned, is_list, is_none, key_of_loop, missing_attribute
 from sandbox.guest.advice.calls import by_position, not_called, tool_by_text, tool_used
-from sandbox.guest.advice.keys import missing_key, near_keys, sliced, wrong_member
+from sandbox.guest.advice.keys import missing_key, near_keys, sliced
 from sandbox.guest.advice.message_texts import hint_for_text
 from sandbox.guest.advice.missing_names import imported, undefined
 from sandbox.guest.advice.values import UNKNOWN, keys_of, parts, source
@@ -95,14 +95,6 @@ def _list_as_dict(at: Situation) -> str:
     return is_list(at.value(node.value), source(node.value))
 
 
-def _number_as_dict(at: Situation) -> str:
-    """`client["trainerId"]["name"]`, where the number of a record was taken for the record."""
-    if not (isinstance(at.node, ast.Subscript) and isinstance(at.node.slice, ast.Constant)):
-        return ""
-    is_key = isinstance(at.node.slice.value, str)
-    return f"{source(at.node.value)} is a number, not a record: an operation that takes it gives more" if is_key else ""
-
-
 def _text_as_dict(at: Situation) -> str:
     node = at.node
     text = source(node.value) if isinstance(node, ast.Subscript) else "it"
@@ -139,8 +131,6 @@ def _unawaited(at: Situation) -> str:
 
 
 def _operands(at: Situation) -> str:
-    if "for ^" in at.message:
-        return "^ is exclusive or, of whole numbers: a power is x ** y"
     if "'NoneType'" in at.message:
         return "one side is None (a field without a value is null): use (value or 0), or skip such items"
     if "str" in at.message and ("int" in at.message or "float" in at.message):
@@ -178,7 +168,6 @@ _TYPE_RULES: list[tuple[str, _Rule]] = [
     (r"'NoneType' object|argument of type 'NoneType'|cannot unpack non-iterable NoneType", _none_used),
     (r"list indices must be|tuple indices must be", _list_as_dict),
     (r"string indices must be", _text_as_dict),
-    (r"'int' object is not subscriptable", _number_as_dict),
     (r"is not JSON serializable", "json.dumps(value, default=str) writes dates and the like as text"),
     (r"unhashable type", _unhashable),
     (r"object is not callable", not_called),
@@ -197,8 +186,6 @@ def _runtime(at: Situation) -> str:
 
 
 def _value(at: Situation) -> str:
-    if "is not a valid" in at.message:
-        return wrong_member(at)
     if "property name enclosed in double quotes" in at.message:
         return "the text is not JSON, which has double quotes: ast.literal_eval(text) reads text of Python"
     if type(at.error).__name__ == "JSONDecodeError":
@@ -215,23 +202,6 @@ def _value(at: Situation) -> str:
     if "empty" in at.message and ("max()" in at.message or "min()" in at.message):
         return _not_got(at) or "give a default: max(values, default=0)"
     return hint_for_text(at)
-
-
-def _assertion(at: Situation) -> str:
-    """`assert total == 5`: what the names are that it compares."""
-    names = {each.id: at.value(each) for each in parts(at.node) if isinstance(each, ast.Name)}
-    told = ", ".join(f"{name} is {value!r}" for name, value in names.items() if _is_short(value))
-    return told if not at.message and len(told) <= _LONGEST_TOLD else ""
-
-
-#: How much of the values of an assertion is shown, in characters.
-_LONGEST_TOLD = 200
-
-
-def _is_short(value: object) -> bool:
-    if type(value) is int:
-        return value.bit_length() <= _LONGEST_TOLD
-    return len(value) <= _LONGEST_TOLD if type(value) is str else type(value) in (bool, float, type(None))
 
 
 def _tool_error(at: Situation) -> str:
@@ -257,12 +227,6 @@ def _group(at: Situation) -> str:
     )
 
 
-def _other(at: Situation) -> str:
-    if type(at.error).__name__ == "InvalidStateError":
-        return "the task has not ended: `await` it, and use what that gives"
-    return ""
-
-
 _RULES: list[tuple[type[BaseException], _Rule]] = [
     (
         ToolRejected,
@@ -279,10 +243,8 @@ _RULES: list[tuple[type[BaseException], _Rule]] = [
     (RuntimeError, _runtime),
     (ZeroDivisionError, "the divisor is 0 (an empty list has length 0): guard it with `if n else 0`"),
     (ValueError, _value),
-    (AssertionError, _assertion),
     (SystemExit, "leave exit() and SystemExit out: raise an exception for a failure, or return a value"),
     (ExceptionGroup, _group),
     (StopIteration, "there was no next item: next() takes a default, as in next((x for x in xs if ...), None)"),
-    (Exception, _other),
     (Exception, hint_for_text),
 ]

@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 import re
 from difflib import get_close_matches
-from enum import EnumMeta
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.advice.message_texts import hint_for_text
-from sandbox.guest.advice.values import MOST_KEYS, UNKNOWN, keys_of, parts, source
-from sandbox.guest.library.zones import zones
+from sandbox.guest.advice.values import UNKNOWN, keys_of, source
 from sandbox.guest.tools import Record
 
 if TYPE_CHECKING:
@@ -45,10 +43,9 @@ def missing_key(at: Situation) -> str:
     if not at.error.args:
         return ""
     if not isinstance(node, ast.Subscript):
-        return _zone(at) or _called(at) or hint_for_text(at)
+        asked = _asked(at.error)
+        return _keys(asked, at.error.args[0], "row") if isinstance(asked, dict) else hint_for_text(at)
     value, key, text = _owner(at, node), at.error.args[0], source(node.value)
-    if isinstance(value, EnumMeta):
-        return f"{text} has the members {keys_of(dict(value.__members__))}; {text}(value) finds one by its value"
     if isinstance(key, slice):
         return sliced(at, node)
     if not isinstance(value, dict):
@@ -113,64 +110,6 @@ def _is_inside(name: str, key: str) -> bool:
 def _words(name: str) -> set[str]:
     """Return the words of `created_at`, and of `createdAt`."""
     return set(re.split(r"[_\W]+", re.sub(r"(?<=[a-z])(?=[A-Z])", "_", name).lower()))
-
-
-def wrong_member(at: Situation) -> str:
-    """`Status("opened")`, where Status is an Enum with other values."""
-    calls = (node for node in parts(at.node) if isinstance(node, ast.Call))
-    call = next((node for node in calls if isinstance(at.value(node.func), EnumMeta)), None)
-    if call is None:
-        return ""
-    members: list[Any] = list(at.value(call.func))
-    values = [member._value_ for member in members[:MOST_KEYS]]
-    plain = ", ".join(repr(value) for value in values if type(value) in (str, int))
-    return f"{source(call.func)} takes {plain}" if plain else ""
-
-
-def _called(at: Situation) -> str:
-    """`d.pop(key)`, `s.remove(x)`, `text.format(…)`, `sorted(rows, key=itemgetter(key))`."""
-    node, key = at.node, at.error.args[0]
-    if not isinstance(node, ast.Call):
-        return ""
-    if isinstance(node.func, ast.Attribute):
-        owner, text = at.value(node.func.value), source(node.func.value)
-        match node.func.attr:
-            case "pop" if isinstance(owner, dict):
-                there = _keys(owner, key, text) if owner else f"{text} is an empty dict"
-                return f"{there}; {text}.pop({key!r}, None) gives None where it is missing"
-            case "remove" if type(owner) is set:
-                return f"{text} does not hold it: {text}.discard({key!r}) does nothing then"
-            case "format" | "format_map":
-                return (
-                    f"{{{key}}} in the text has no value: name it in the call, or write {{{{ and }}}} for plain braces"
-                )
-            case "substitute":
-                return f"${key} in the text has no value: name it in the call; safe_substitute leaves it as it is"
-    return _of_rows(at, node, key)
-
-
-def _of_rows(at: Situation, call: ast.Call, key: Any) -> str:
-    """Find the dict without the key in the list arguments of a call."""
-    for given in call.args:
-        rows = at.value(given)
-        is_plain = type(rows) is list and type(key) is str
-        lacking = [row for row in rows if type(row) in (dict, Record) and key not in row] if is_plain else []
-        if lacking:
-            near = near_keys(key, lacking[0])
-            also = f"; nearest: {', '.join(map(repr, near[:3]))}" if near else ""
-            return f"one of {source(given)} has the keys {keys_of(lacking[0])}{also}"
-    asked = _asked(at.error)
-    return _keys(asked, key, "row") if isinstance(asked, dict) else ""
-
-
-def _zone(at: Situation) -> str:
-    found = re.search(r"No time zone found with key ([\w/+-]+)", at.message)
-    if found is None:
-        return ""
-    city = found[1].rpartition("/")[2].lower()
-    known = sorted(zones())
-    near = [zone for zone in known if zone.rpartition("/")[2].lower() == city] or get_close_matches(found[1], known)
-    return f"did you mean {', '.join(map(repr, near[:3]))}?" if near else "zones are named as in 'Europe/Berlin'"
 
 
 def _asked(error: BaseException) -> Any:

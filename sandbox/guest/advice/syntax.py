@@ -3,13 +3,11 @@
 from __future__ import annotations
 
 import re
-import unicodedata
 from keyword import kwlist
 
 #: Patterns of other languages, with the Python for each. They are searched line by line, outside of strings.
 _FOREIGN: list[tuple[str, str]] = [
     (r"^\s*//", "`//` begins no comment in Python: write #"),
-    (r"^\s*/\*", "`/* */` is no comment in Python: write #"),
     (r"^\s*(const|let|var)\s+\w", "`{0}` is JavaScript: write the name alone, `x = ...`"),
     (r"^\s*(async\s+)?function\b", "`function` is JavaScript: write `def name(...):`"),
     (r"=>", "`=>` is JavaScript: write a lambda, or a comprehension `[f(x) for x in xs]`"),
@@ -26,19 +24,11 @@ _FOREIGN: list[tuple[str, str]] = [
     ),
     (r"\b(\w+)\+\+", "`{0}++` is written `{0} += 1`"),
     (r"`[^`]*\$\{", 'template literals are written f"...{value}..."'),
-    (r"\bnew\s+[A-Z]\w*\(", "`new` is left out: write the class name and (...)"),
-    (r"^\s*catch\b|\}\s*catch\b", "`catch` is written `except Exception as e:`"),
     (r"^\s*[!%]{1,2}\w+", "commands of a notebook do not exist here: leave the line out"),
-    (r"^\s*print\s+[^(\s=]", "print is a function: print(...)"),
     (r"^\s*>>> ", "`>>>` is the prompt of an interpreter: leave it out, and what it printed"),
-    (r"<>", "`<>` is written !="),
     (r"\?\?", "`x ?? y` is written `x if x is not None else y`"),
     (r"(?:\b(?:if|while|and|or|return|elif)|[(=,])\s*!(\w+)", "`!{0}` is written `not {0}`"),
     (r"\s\?\s.*\s:\s", "`a ? b : c` is written `b if a else c`"),
-    (r"^\s*\w+\s*:=", "`:=` stands inside of expressions: write `x = ...`"),
-    (r"^\s*switch\s*\(?\w+\)?\s*[:{]", "`switch` is written `match x:`, with `case`"),
-    (r"\blambda\b[^:]*:\s*return\b", "a lambda is one expression: leave `return` out, or write def"),
-    (r"^\s*import\s+(?:\{.*\}|\w+)\s+from\s", "write `from module import name`"),
     (r"&(?:lt|gt|amp|quot);", "`{all}` is HTML: write the sign itself"),
     (
         rf"(?:[(,]|^)\s*({'|'.join(kwlist)})\s*=(?!=)",
@@ -46,10 +36,6 @@ _FOREIGN: list[tuple[str, str]] = [
         'elsewhere write f(**{{"{0}": ...}})',
     ),
 ]
-#: Characters with a Python spelling that Unicode normalization does not give.
-_SIGNS = {"\u2010": "-", "\u2013": "-", "\u2014": "-", "\u2212": "-", "\u00d7": "*", "\u00f7": "/"} | {
-    "\u2264": "<=", "\u2265": ">=", "\u2260": "!=",
-}  # fmt: skip
 _SENTENCE = re.compile(r"[A-Z*-][\w'\u2019*]*,?(?: [\w'\u2019`,.:/*-]+){3,}[.!:?)]*")
 _CURLY_QUOTES = re.compile("[\u2018\u2019\u201c\u201d]")
 
@@ -88,8 +74,6 @@ def _foreign(code: str) -> list[str]:
 def _general(message: str, code: str) -> str:
     if _CURLY_QUOTES.search(code):
         return "use straight quotes (\" or ') instead of typographic ones"
-    if sign := re.match(r"invalid character '(.)'", message):
-        return _plainly(sign[1])
     return next((hint for pattern, hint in _MESSAGES if re.search(pattern, message)), "")
 
 
@@ -120,8 +104,3 @@ _MESSAGES: list[tuple[str, str]] = [
     (r"'yield' outside", "a program gives no values on the way: append them to a list, and end with that list"),
     (r"expected ':'", "put a colon at the end of the line"),
 ]
-
-
-def _plainly(sign: str) -> str:
-    plain = _SIGNS.get(sign, unicodedata.normalize("NFKC", sign))
-    return f"write {plain} in the place of {sign}" if plain.isascii() else f"{sign} stands in text only"

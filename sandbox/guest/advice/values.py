@@ -93,4 +93,4 @@ def keys_of(mapping: dict[Any, Any]) -> str:
 def known_names(variables: dict[str, Any]) -> list[str]:
     """Return the names of the program and of the builtins."""
     offered = variables.get("__builtins__", {})
-    return [name for name in (*variables, *offered) if not name.startswith((".", "_"))]
+    return [name for name in (*variables, *offered) if not name.startswith((".", "<", "_"))]

@@ -4,21 +4,21 @@ from __future__ import annotations
 
 import ast
 import re
-from types import CodeType
 from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.guest.language.bindings import bound_names
 from sandbox.guest.language.deferral import deferred_calls
-from sandbox.guest.language.ending import MAIN, await_calls, declare_global, keep_value
+from sandbox.guest.language.ending import declare_global, keep_value
 from sandbox.guest.language.imports import ANNOTATIONS, future_flags
 from sandbox.guest.language.leftovers import Leftovers
 from sandbox.guest.language.policy import LanguagePolicy
 from sandbox.guest.language.refusals import Refusals
 from sandbox.guest.language.sites import call_sites, shadowing_imports
-from sandbox.guest.language.source import check_nesting, parse
+from sandbox.guest.language.source import parse
 
 if TYPE_CHECKING:
     from collections.abc import Collection
+    from types import CodeType
 
     from sandbox.outcome import CallSite, Refusal
 
@@ -60,8 +60,6 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     deferred = deferred_calls(source.nodes, names, bound) if may_await else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     kinds = source.kinds
-    if ast.AsyncFunctionDef in kinds and "asyncio.run" not in code and "run_until_complete" not in code:
-        await_calls(tree, bound)
     returns = keep_value(tree, bound=bound, kinds=kinds)
     policy = LanguagePolicy(refusals, bound=bound, deferred=deferred, annotations_are_text=bool(flags & ANNOTATIONS))
     policy.visit(tree)
@@ -70,7 +68,7 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     if refusals:
         return Program(text=source.text, code=None, sites=sites, refusals=refusals.sorted())
     declare_global(tree, kinds)
-    compiled = _named(compile(tree, FILENAME, "exec", flags=flags, dont_inherit=True))
+    compiled = compile(tree, FILENAME, "exec", flags=flags, dont_inherit=True)
     return Program(
         text=source.text,
         code=compiled,
@@ -81,22 +79,8 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     )
 
 
-def _named(code: CodeType) -> CodeType:
-    """Give the function that a program was made into the name of the program."""
-    if MAIN not in code.co_names:
-        return code
-    shown = [
-        each.replace(co_name=code.co_name, co_qualname=code.co_qualname)
-        if isinstance(each, CodeType) and each.co_name == MAIN
-        else each
-        for each in code.co_consts
-    ]
-    return code.replace(co_consts=tuple(shown))
-
-
 def compile_annotation(text: str) -> CodeType:
     """Compile an annotation that is text, by the same policy. Raises ValueError if it is no type."""
-    check_nesting(text, _ANNOTATION_DEPTH)
     refusals = Refusals()
     try:
         tree = ast.parse(text.strip(), FILENAME, "eval")
@@ -109,8 +93,8 @@ def compile_annotation(text: str) -> CodeType:
     raise ValueError(message)
 
 
-#: The limits of an annotation that is text.
-_ANNOTATION_CHARACTERS, _ANNOTATION_DEPTH = 2_000, 20
+#: The limit of an annotation that is text.
+_ANNOTATION_CHARACTERS = 2_000
 
 #: CO_COROUTINE, CO_ASYNC_GENERATOR: an `await` at the top level makes the program a coroutine.
 _COROUTINE = 0x80 | 0x200

@@ -12,13 +12,12 @@ from sandbox.guest.language.source import children
 from sandbox.guest.language.variables import BINDABLE, is_dunder
 
 if TYPE_CHECKING:
-    from collections import Counter
     from collections.abc import Collection, Iterable, Iterator, Sequence
 
 #: The variable that holds the result. No program can spell the name.
 VALUE = ".value"
-#: The function that a program becomes if it returns at its top level.
-MAIN = ".main"
+#: The function that a program becomes if it returns at its top level. Tracebacks show it as the program.
+MAIN = "<module>"
 
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
@@ -30,37 +29,6 @@ def _outside_functions(nodes: Sequence[ast.AST]) -> Iterator[ast.AST]:
         level = [node for node in level if not isinstance(node, _SCOPES)]
         yield from level
         level = children(level)
-
-
-# --- awaiting ------------------------------------------------------------------------------------------------------
-
-
-def await_calls(tree: ast.Module, bound: Counter[str]) -> None:
-    """Await calls of the program's own coroutine functions that are top-level statements: `main()`.
-
-    CPython only warns that nothing ran.
-    """
-    functions = {
-        node.name
-        for node in tree.body
-        if isinstance(node, ast.AsyncFunctionDef)
-        and bound[node.name] == 1
-        and not (node.decorator_list or any(isinstance(each, ast.Yield) for each in ast.walk(node)))
-    }
-    _await_in(tree.body, functions)
-
-
-def _await_in(body: list[ast.stmt], functions: set[str]) -> None:
-    for statement in body:
-        match statement:
-            case ast.If() | ast.For() | ast.While() | ast.With() | ast.Try():
-                for block in ("body", "orelse", "finalbody"):
-                    _await_in(getattr(statement, block, []), functions)
-            case ast.Expr(ast.Call(ast.Name(name)) as call) if name in functions:
-                statement.value = ast.copy_location(ast.Await(call), call)
-
-
-# --- the result ----------------------------------------------------------------------------------------------------
 
 
 def keep_value(tree: ast.Module, *, bound: Iterable[str], kinds: Collection[type[ast.AST]]) -> bool:

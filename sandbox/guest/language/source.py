@@ -1,4 +1,4 @@
-"""From text to syntax tree: budgets that protect the parser, then fences and indentation."""
+"""From text to syntax tree: budgets, fences and indentation. The parser itself ends at what nests too deeply."""
 
 from __future__ import annotations
 
@@ -12,19 +12,10 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterator
 
-#: Deeper brackets than this end CPython's own parser ("too many nested parentheses" comes at 200).
-_OPENING = "([{"
 #: Nodes of a syntax tree; the largest program that a model wrote in the development corpus has 1,900.
 MOST_NODES = 40_000
-#: Runs of prefix operators nest without brackets. No program has 60 in a row.
-_LONG_RUN = re.compile(
-    r"(?:(?:\bnot\b|\blambda\b\s*(?:\w+\s*)?:|\bawait\b|[-+~!])\s*){60}|(?:\*\*[\s\w.]+){60}|(?:\.\s*\w+\s*){200}"
-)
-#: Prefixes of these operators, and their least number.
-_PREFIXES = ("not", "lambda", "await", "-", "+", "~", "!")
-_LEAST_PREFIXES = 60
 _FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*[\w+.-]*(?:<\w+>)?[ \t]*$", re.MULTILINE)
 #: A first line with only the name of the language: a fence without its marks.
 _LANGUAGE = re.compile(r"\s*(?:python3?|py)[ \t]*\r?\n", re.IGNORECASE)
@@ -39,17 +30,6 @@ _MARKS_AHEAD = re.compile(rf"(?:\s*{_MARK})+")
 _MARKS_BEHIND = re.compile(rf"(?:{_MARK}\s*)+\Z")
 #: Characters at the end that are searched for marks.
 _END = 200
-#: A numbered line of a listing.
-_NUMBERED = re.compile(r"[ \t]*(\d{1,6})[ \t]*[:|\t\u2502\u2192](.*)")
-_PROMPT = re.compile(r"(?:>>>|\.\.\.)(?: |$)")
-_STRING_OR_COMMENT = re.compile(
-    # A string that is not closed ends with the line or the text, so that it is read only once.
-    r"\"\"\"(?:[^\\\"]|\\.|\"(?!\"\"))*+(?:\"\"\"|\"*+\\?\Z)|'''(?:[^\\']|\\.|'(?!''))*+(?:'''|'*+\\?\Z)"
-    r"|\"(?:[^\\\"\r\n]|\\.)*+(?:\"|(?=[\r\n])|\\?\Z)|'(?:[^\\'\r\n]|\\.)*+(?:'|(?=[\r\n])|\\?\Z)|#[^\r\n]*+",
-    re.DOTALL,
-)
-#: Branches of `if … elif …`: each nests in the one before.
-MOST_ELIFS = 100
 #: Nested comprehensions: CPython 3.13 crashes at about 25.
 MOST_COMPREHENSIONS = 12
 #: Nested `try … finally`: the compiler repeats each `finally` for each way into it.
@@ -80,7 +60,7 @@ class Source:
 
 
 def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
-    """Parse a program. If it does not parse, try it without markdown fence, marks or line numbers.
+    """Parse a program. If it does not parse, try it without markdown fence, sentences or marks.
 
     Raises SourceRefused for a text over its budgets, SyntaxError for one that is not Python.
     """
@@ -89,7 +69,7 @@ def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
     failure: SyntaxError | None = None
     for text in _readings(code):
         try:
-            tree = _parse_one(text, limit_depth)
+            tree = _parse_one(text)
         except SyntaxError as error:
             failure = failure or error
             continue
@@ -125,8 +105,7 @@ def _readings(code: str) -> Iterator[str]:
     if code[:1] in " \t\n":
         yield textwrap.dedent(code)
     yield _without_sentences(code)
-    others = (_without_marks(code), _without_numbers(code), _without_prompts(code), _unescaped(code))
-    yield from filter(None, others)
+    yield from filter(None, (_without_marks(code), _unescaped(code)))
 
 
 def _without_language(code: str) -> str:
@@ -155,22 +134,6 @@ def _without_marks(code: str) -> str | None:
     return "\n" * code.count("\n", 0, begins) + text
 
 
-def _without_numbers(code: str) -> str | None:
-    """Remove the line numbers of a listing."""
-    found = [_NUMBERED.fullmatch(line) for line in code.rstrip().split("\n")]
-    matches = [each for each in found if each is not None]
-    if len(matches) < len(found) or any(int(each[1]) != int(matches[0][1]) + n for n, each in enumerate(matches)):
-        return None
-    return textwrap.dedent("\n".join(each[2] for each in matches))
-
-
-def _without_prompts(code: str) -> str | None:
-    """Remove the prompts of an interpreter session, and blank its output."""
-    if not code.startswith(">>>"):
-        return None
-    return "\n".join(line[4:] if _PROMPT.match(line) else "" for line in code.split("\n"))
-
-
 def _unescaped(code: str) -> str | None:
     """Decode a program that was encoded as JSON twice: one line with `\\n` in it."""
     if "\\n" not in code or "\n" in code.strip():
@@ -193,50 +156,13 @@ def _fenced(code: str) -> str | None:
     return "\n".join(kept) if count else None
 
 
-def _parse_one(text: str, limit_depth: int) -> ast.Module:
-    check_nesting(text, limit_depth)
+def _parse_one(text: str) -> ast.Module:
     try:
         return ast.parse(text, "<program>")
     except (RecursionError, MemoryError):
         raise SourceRefused("the program is nested too deeply", "use intermediate variables") from None
     except ValueError as error:  # integers with more digits than CPython converts
         raise SyntaxError(str(error)) from None
-
-
-def check_nesting(text: str, limit_depth: int) -> None:
-    """Count brackets and runs of prefix operators outside of strings, without parsing."""
-    has_brackets = _times(text, _OPENING) > min(limit_depth, 80)
-    has_run = _times(text, _PREFIXES) >= _LEAST_PREFIXES or text.count("**") >= 60 or text.count(".") >= 200
-    has_elifs = text.count("elif") > MOST_ELIFS
-    if not (has_brackets or has_run or has_elifs):
-        return  # most programs; counting takes a tenth of the time
-    bare = _STRING_OR_COMMENT.sub("''", text)
-    depth = deepest = 0
-    for character in re.findall(r"[()\[\]{}]", bare):
-        depth = depth + 1 if character in _OPENING else max(0, depth - 1)
-        deepest = max(deepest, depth)
-    if deepest > min(limit_depth, 80):
-        message = f"brackets are nested {deepest} deep"
-        raise SourceRefused(message, "use intermediate variables")
-    if has_run and _LONG_RUN.search(bare):
-        raise SourceRefused("a long run of operators nests too deeply", "use intermediate variables or a loop")
-    if has_elifs and _longest_if(bare) > MOST_ELIFS:
-        message = f"an if statement has more than {MOST_ELIFS} elif branches"
-        raise SourceRefused(message, "use a dict or match")
-
-
-def _times(text: str, parts: Iterable[str]) -> int:
-    return sum(map(text.count, parts))
-
-
-def _longest_if(bare: str) -> int:
-    """Return the largest number of `elif` after one `if`."""
-    counts: dict[str, int] = {}
-    longest = 0
-    for indent, word in re.findall(r"^([ \t]*)(if|elif)\b", bare, re.MULTILINE):
-        counts[indent] = counts.get(indent, 0) + 1 if word == "elif" else 0
-        longest = max(longest, counts[indent])
-    return longest
 
 
 def _all_nodes(tree: ast.Module, limit_depth: int) -> tuple[ast.AST, ...]:

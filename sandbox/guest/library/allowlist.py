@@ -29,7 +29,7 @@ asyncio: primitives on the one loop; the facades start things, also where the li
     lent: AbstractEventLoop Barrier BoundedSemaphore BrokenBarrierError CancelledError Condition Event
         InvalidStateError LifoQueue Lock PriorityQueue Queue QueueEmpty QueueFull QueueShutDown Semaphore TaskGroup
         Timeout
-    facade: Runner as_completed create_task ensure_future gather get_event_loop get_running_loop new_event_loop run
+    facade: as_completed create_task ensure_future gather get_event_loop get_running_loop new_event_loop run
         run_coroutine_threadsafe set_event_loop shield to_thread wait wait_for wrap_future
 base64: bytes; not encode and decode, which take files
     raw: a85decode a85encode b16decode b16encode b32decode b32encode b32hexdecode b32hexencode b64decode b64encode

@@ -97,7 +97,7 @@ def unavailable(name: str) -> Any:
 
 def visible(names: Mapping[str, Any]) -> dict[str, Any]:
     """Return variables without the sandbox's own."""
-    return {name: value for name, value in names.items() if not name.startswith(".") and name != "__builtins__"}
+    return {name: value for name, value in names.items() if not name.startswith((".", "<")) and name != "__builtins__"}
 
 
 def program_globals() -> dict[str, Any]:

@@ -6,7 +6,6 @@ report.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 from unicodedata import east_asian_width
 
@@ -31,18 +30,10 @@ MOST_FRAMES = 20
 DEEPEST_GROUP = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Failed:
-    """A program that never ran."""
-
-    status: str
-    failure: dict[str, Any]
-
-
 # --- before it ran ---------------------------------------------------------------------------------------------------
 
 
-def refused(program: Program) -> Failed:
+def refused(program: Program) -> dict[str, Any]:
     """Report the refusals of the policy."""
     first = program.refusals[0]
     message = "; ".join(f"line {refusal.line}: {refusal.message}" for refusal in program.refusals)
@@ -54,16 +45,16 @@ def refused(program: Program) -> Failed:
         column=column_of(program.text, first.line, first.column),
         hint="\n".join(dict.fromkeys(refusal.hint for refusal in program.refusals if refusal.hint)),
     )
-    return Failed("refused", {**failure, "refusals": [_row(refusal) for refusal in program.refusals]})
+    return {**failure, "refusals": [_row(refusal) for refusal in program.refusals]}
 
 
-def refusal_of_source(error: SourceRefused) -> Failed:
+def refusal_of_source(error: SourceRefused) -> dict[str, Any]:
     """Report a text that exceeds its budgets."""
     failure = _failure("PolicyViolation", error.message, "", hint=error.hint)
-    return Failed("refused", {**failure, "refusals": [["source", error.message, 1, 0, error.hint]]})
+    return {**failure, "refusals": [["source", error.message, 1, 0, error.hint]]}
 
 
-def syntax_failure(error: SyntaxError, code: str) -> Failed:
+def syntax_failure(error: SyntaxError, code: str) -> dict[str, Any]:
     """Report a text that is not Python."""
     line = error.lineno or 1
     column = max(0, (error.offset or 1) - 1)
@@ -71,7 +62,7 @@ def syntax_failure(error: SyntaxError, code: str) -> Failed:
     hint = hint_for_syntax(error, code)
     text = f"line {line}: {message}"
     failure = _failure(type(error).__name__, text, code, line=line, column=column, hint=hint)
-    return Failed("refused", {**failure, "refusals": [["syntax", message, line, column, hint]]})
+    return {**failure, "refusals": [["syntax", message, line, column, hint]]}
 
 
 def _row(refusal: Refusal) -> list[Any]:

@@ -9,7 +9,6 @@ from contextlib import suppress
 from itertools import count
 from typing import TYPE_CHECKING, Any, cast
 
-from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.scheduling.awaitables import is_awaitable, wrapped
 from sandbox.guest.scheduling.ends import ENDS
 from sandbox.guest.scheduling.hub import Deadlock, Hub, Slot, child_context
@@ -21,20 +20,8 @@ if TYPE_CHECKING:
     from contextvars import Context
 
 
-#: Delay until a context is tried again that another task is in.
-_AGAIN_S = 0.001
 #: Tasks that a deadlock message describes.
 _MOST_WAITS = 10
-
-
-def _is_entered(error: object) -> bool:
-    """Return whether a context could not be entered, before any code of the program ran."""
-    if type(error) is not RuntimeError or not str(error).startswith("cannot enter context"):
-        return False
-    trace = error.__traceback__
-    while trace is not None and trace.tb_frame.f_code.co_filename != FILENAME:
-        trace = trace.tb_next
-    return trace is None
 
 
 class Task(asyncio.Task[Any]):
@@ -261,9 +248,6 @@ class Loop:
         error = context.get("exception")
         if isinstance(error, ENDS):
             raise error
-        if _is_entered(error):  # by a task that waits in a plain call, and shares its context with this callback
-            self._hub.call_in(_AGAIN_S, context["handle"]._run)
-            return
         handler, self._handler = self._handler, None
         if handler is None:
             self.default_exception_handler(context)

@@ -117,7 +117,6 @@ def _running(scene: Scene, loop: Loop) -> dict[str, Any]:
 
     return {
         "run": run,
-        "Runner": type("Runner", (Runner,), {"__module__": "asyncio", "_run": staticmethod(run), "_loop": loop}),
         "to_thread": to_thread,
         "run_coroutine_threadsafe": run_coroutine_threadsafe,
         **dict.fromkeys(("get_event_loop", "new_event_loop"), lambda: loop),
@@ -125,30 +124,3 @@ def _running(scene: Scene, loop: Loop) -> dict[str, Any]:
         "set_event_loop": lambda loop: None,
         "wrap_future": lambda future, *, loop=None: asyncio.wrap_future(future, loop=its_loop),
     }
-
-
-class Runner:
-    """`asyncio.Runner`: runs coroutines one after another on the one loop, which ends with the program."""
-
-    _run: Callable[[Any], Any]
-    _loop: Loop
-
-    def __init__(self, **_: Any) -> None:
-        """Take the library's options, none of which matters here."""
-
-    def __enter__(self) -> Runner:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def run(self, coro: Any, *, context: Any = None) -> Any:
-        """Run a coroutine to its end."""
-        return self._run(coro)
-
-    def get_loop(self) -> Loop:
-        """Return the loop."""
-        return self._loop
-
-    def close(self) -> None:
-        """Do nothing."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import ast
 import inspect
 import types
 from typing import TYPE_CHECKING, Any
@@ -38,8 +37,11 @@ def make_help(calls: ToolCalls, show: Callable[[str], None]) -> Callable[..., No
 
 
 def signature(obj: Any, **_: Any) -> inspect.Signature:
-    """Return a signature. Annotations that are text stay text. Raise ValueError for tools without a description."""
-    return _described(obj) if isinstance(obj, Tool) else inspect.signature(obj)
+    """Return a signature. Annotations that are text stay text. Raise ValueError for tools."""
+    if isinstance(obj, Tool):
+        message = f"no signature found for {obj!r}: help({tool_path(obj)}) says what it takes"
+        raise ValueError(message)
+    return inspect.signature(obj)
 
 
 def _signature_text(value: Any) -> str:
@@ -47,36 +49,6 @@ def _signature_text(value: Any) -> str:
         return str(inspect.signature(value))
     except (TypeError, ValueError):
         return ""
-
-
-def _described(tool: Tool) -> inspect.Signature:
-    """Parse the first line of a description, `ns.op(*, id: int, page: int = 1) -> Item`."""
-    head = (tool.__doc__ or "").partition("\n")[0].removeprefix(tool_path(tool))
-    try:
-        tree: Any = ast.parse(f"def f{head}: ...")
-    except (SyntaxError, ValueError):
-        message = f"no signature found for {tool!r}: it is a namespace, or help({tool_path(tool)}) says what it takes"
-        raise ValueError(message) from None
-    takes = tree.body[0].args
-    defaults = zip(takes.kwonlyargs, takes.kw_defaults, strict=True)
-    parameters = [
-        inspect.Parameter(
-            each.arg,
-            inspect.Parameter.KEYWORD_ONLY,
-            default=inspect.Parameter.empty if default is None else _value(default),
-            annotation=ast.unparse(each.annotation) if each.annotation else inspect.Parameter.empty,
-        )
-        for each, default in defaults
-    ]
-    gives = tree.body[0].returns
-    return inspect.Signature(parameters, return_annotation=ast.unparse(gives) if gives else inspect.Signature.empty)
-
-
-def _value(node: ast.expr) -> Any:
-    try:
-        return ast.literal_eval(node)
-    except ValueError:
-        return ...
 
 
 def getmembers(value: Any, predicate: Any = None) -> list[tuple[str, Any]]:

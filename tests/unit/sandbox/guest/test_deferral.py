@@ -8,7 +8,6 @@ from collections import Counter
 import pytest
 
 from sandbox.guest.language.compilation import compile_program
-from sandbox.guest.language.source import SourceRefused
 from sandbox.limits import Limits
 from tests.unit.sandbox.guest.host_double import run_guest
 
@@ -64,15 +63,6 @@ def test_a_long_way_runs_the_call_where_it_stands_and_refuses_nothing() -> None:
     ended = run_guest(f"import asyncio\nx0 = ns.op()\n{links}\nawait x900", {"ns.op": lambda: 7})
 
     assert ended.value == 7
-
-
-def test_only_a_long_chain_of_elif_is_refused() -> None:
-    short = "\n".join(f"if x == {number}:\n    y = 1\nelif x:\n    y = 2" for number in range(200))
-    long = "if x:\n    y = 0\n" + "\n".join(f"elif x == {number}:\n    y = 1" for number in range(101))
-
-    assert run_guest("x = 3\n" + short + "\ny").value == 2
-    with pytest.raises(SourceRefused, match="more than 100 elif"):
-        compile_program("x = 3\n" + long, names=(), limit_bytes=100_000, limit_depth=160)
 
 
 def test_a_call_that_is_a_keyword_of_a_class_is_made_there() -> None:

@@ -65,24 +65,6 @@ def test_a_yield_outside_of_functions_stays_an_error_of_syntax() -> None:
 
 
 @pytest.mark.parametrize(
-    ("code", "output"),
-    [
-        ("async def main():\n    print('ran')\nmain()\nprint('end')", "ran\nend\n"),
-        ("async def main():\n    print('ran')\nif __name__ == '__main__':\n    main()", "ran\n"),
-        ("async def each(n):\n    print(n)\nfor n in range(2):\n    each(n)", "0\n1\n"),
-        ("async def main():\n    print('ran')\nkept = main()\nprint('end')\nkept.close()", "end\n"),
-        ("async def numbers():\n    yield 1\nnumbers()\nprint('end')", "end\n"),
-        ("import asyncio\nasync def main():\n    print('ran')\nasyncio.run(main())\nprint('end')", "ran\nend\n"),
-    ],
-)
-def test_a_statement_that_only_calls_an_async_function_awaits_it(code: str, output: str) -> None:
-    ended = run_guest(code)
-
-    assert ended.message == ""
-    assert ended.output == output
-
-
-@pytest.mark.parametrize(
     ("code", "value"),
     [
         ("def main():\n    return 1\nif __name__ == '__main__':\n    print('a')\n    main()", 1),

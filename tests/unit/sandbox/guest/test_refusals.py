@@ -79,10 +79,10 @@ def test_what_a_module_lacks_is_explained(code: str, says: tuple[str, str]) -> N
 
 BUDGETS = {
     "bytes": ("x = 1\n" * 20_000, "bytes"),
-    "brackets": ("(" * 100 + "1" + ")" * 100, "brackets are nested"),
-    "unary operators": ("x = " + "not " * 500 + "1", "operators"),
+    "brackets": ("(" * 300 + "1" + ")" * 300, "too many nested parentheses"),
+    "unary operators": ("x = " + "not " * 500 + "1", "nested more than 160 deep"),
     "tree depth": ("x = " + "+".join(["1"] * 3_000), "nested"),
-    "elif": ("x = 5\nif x:\n    pass\n" + "elif x:\n    pass\n" * 200, "elif"),
+    "elif": ("x = 5\nif x:\n    pass\n" + "elif x:\n    pass\n" * 200, "nested more than 160 deep"),
     "null character": ("x = 1\0", "null"),
     "digits": ("x = " + "9" * 5_000, "digits"),
     "lone surrogate": ("x = '\ud800'", "surrogate"),
@@ -112,10 +112,6 @@ FENCED = {
     "a section of XML": "<![CDATA[\nx = 2\nx * 21\n]]>",
     "thoughts, and a mark behind the fence": "Thought: I double it.\nCode:\n```py\nx = 2\nx * 21\n```<end_code>",
     "a heading": "Code:\nx = 2\nx * 21",
-    "numbers of lines": "1: if True:\n2:     x = 2\n3:\n4: x * 21",
-    "numbers of a part, with bars": " 9 | x = 2\n10 | x * 21\n",
-    "numbers and tabs": "     1\tif True:\n     2\t    x = 2\n     3\tx * 21",
-    "prompts": ">>> x = 2\n>>> for y in [7, 3]:\n...     x *= y\n...\n>>> x\n42",
     "ends of lines that are written out": 'x = 2\\nif \\"a\\" < \'b\':\\n\\tx *= len(\\"\\\\n\\")\\nx * 21',
     "the same, with bare quotes": 'x = 2\\nif "a" < "b":\\n    x *= 21\\nx',
 }

@@ -1,4 +1,4 @@
-"""A tool tells its name, its description and its signature."""
+"""A tool tells its name and its description."""
 
 from __future__ import annotations
 
@@ -36,12 +36,6 @@ _TOOLS: dict[str, Any] = {"describe": _describe, "ns.users.find": lambda **argum
         ("ns.users.find.__doc__", _DESCRIPTION),
         ("getattr(ns.users.find, '__name__')", "find"),
         ("import inspect\ninspect.getdoc(ns.users.find).split('\\n')[1].strip()", "Find users"),
-        ("import inspect\nlist(inspect.signature(ns.users.find).parameters)", ["name", "sort", "limit"]),
-        ("import inspect\ninspect.signature(ns.users.find).parameters['sort'].default", "a"),
-        (
-            "import inspect\nstr(inspect.signature(ns.users.find))",
-            "(*, name: 'str', sort: \"Literal['a', '-a']\" = 'a', limit: 'int | None' = None) -> 'Page'",
-        ),
         ("import asyncio\nasync def f(): return ns.users.find.__doc__\nawait f()", _DESCRIPTION),
     ],
 )
@@ -81,7 +75,7 @@ def test_where_nothing_is_described_a_tool_has_a_name_alone() -> None:
     assert "ns.x(name=value)" in ended.output
 
 
-def test_a_signature_that_nobody_knows_is_a_value_error() -> None:
+def test_the_signature_of_a_tool_is_a_value_error() -> None:
     ended = run_guest("import inspect\ninspect.signature(ns.x)", {}, names=("ns",))
 
     assert "ValueError" in ended.failure["type"] if ended.failure else False
