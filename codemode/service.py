@@ -39,7 +39,15 @@ from codemode.search.quality import evaluate_search, propose_weights
 from codemode.search.query import DEFAULT_LIMIT
 from codemode.search.request import Detail, SearchRequest
 from codemode.search.usage import UsageLog
-from codemode.settings import DEFAULT_FILE, Secrets, Settings, load_settings, tokenizer_folder
+from codemode.settings import (
+    DEFAULT_FILE,
+    Secrets,
+    Settings,
+    load_settings,
+    settings_for_document,
+    settings_for_mcp_server,
+    tokenizer_folder,
+)
 from codemode.sources.destination import destination_of
 from codemode.sources.live import LiveSources
 from codemode.sources.loader import catalog_of
@@ -60,6 +68,7 @@ if TYPE_CHECKING:
     from codemode.search.ranking.tuning import Proposal
     from codemode.search.result import SearchAnswer
     from codemode.search.semantic.similarity import Progress
+    from codemode.settings import SecretReference
     from codemode.sources.destination import Destination
     from codemode.sources.factory import LoadedSource
 
@@ -130,9 +139,34 @@ class CodeMode:
         return cls(settings, functions, strict=strict)
 
     @classmethod
+    def from_openapi(
+        cls, location: str | Path, *, base_url: str = "", name: str = "", bearer: SecretReference | None = None
+    ) -> Self:
+        """Create the service for one API document, by file or URL, without a configuration file.
+
+        `base_url` is where the operations are; `bearer` refers to a bearer token (`SecretReference(env="GYM_TOKEN")`).
+        The namespace is `name`, or is derived from the location. Raises ConfigurationError.
+        """
+        return cls(settings_for_document(str(location), base_url=base_url, name=name, bearer=bearer))
+
+    @classmethod
+    def from_mcp(
+        cls, server: str | Sequence[str], *, name: str = "mcp", headers: Mapping[str, str] = MappingProxyType({})
+    ) -> Self:
+        """Create the service for one MCP server: its URL, or the command that starts it (`["npx", "-y", "server"]`).
+
+        The namespace is `name`; `headers` are sent with each request to a URL. Raises ConfigurationError.
+        """
+        return cls(settings_for_mcp_server(server, name=name, headers=headers))
+
+    @classmethod
     def from_functions(cls, **functions: object) -> Self:
         """From Python functions alone: `CodeMode.from_functions(shop=[find_order, cancel_order])`."""
         return cls(Settings(), functions)
+
+    async def start(self) -> Self:
+        """Read the sources, as entering does, and return the service. Close it with `aclose`."""
+        return await self.__aenter__()
 
     async def __aenter__(self) -> Self:
         try:

@@ -1,4 +1,4 @@
-"""Views: what there is for a role. What it may not use is in no view of it, so that no argument can widen one."""
+"""The view of a role: its tools, search and gateway. Other tools are not in it, so no argument can reach them."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The tools of a role, what finds them, and the door to them."""
+    """The catalog, search and gateway of a role."""
 
     catalog: Catalog
     finder: Finder
@@ -30,7 +30,7 @@ class View:
 
 
 class Views:
-    """The view of each role, made when it is first asked for; roles that may use the same tools share one."""
+    """The view of each role, created on first use. Roles with the same tools share one."""
 
     def __init__(
         self,
@@ -51,7 +51,7 @@ class Views:
         self._making = asyncio.Lock()
 
     async def of(self, role: str) -> View:
-        """The view of a role."""
+        """Return the view of a role."""
         view = self._of_role.get(role)
         if view is not None:
             return view

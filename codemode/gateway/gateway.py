@@ -1,4 +1,4 @@
-"""The gateway: every call of every face passes `Gateway.call`."""
+"""The gateway: every tool call passes `Gateway.call`, or its two halves `judge` and `send`."""
 
 from __future__ import annotations
 
@@ -43,20 +43,20 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: What a proxy answers where the service behind it did not, or not in time: Bad Gateway, Gateway Timeout.
+#: Statuses of a proxy without an answer of its service: Bad Gateway, Gateway Timeout.
 _OF_PROXIES = (502, 504)
 
-#: What stands in the ledger of a call whose caller would not be let in any more.
-_NOT_LET_IN = Ruling(Decision.DENY, "the key of the program is no longer good")
+#: The ruling in the ledger for a caller whose key or token is no longer valid.
+_NOT_LET_IN = Ruling(Decision.DENY, "the key of the program is no longer valid")
 
-#: Errors that the operator is told of, each once.
+#: Maximum number of different errors that are logged for the operator.
 _TOLD_AT_MOST = 100
 
 _NO_CONTEXT = CallContext()
 
 
 class Gateway:
-    """Resolve, validate, decide, send: one door for all calls against one catalog, which is the caller's view."""
+    """Resolves, validates, decides and sends the calls to one catalog, which is the caller's view."""
 
     def __init__(
         self,
@@ -75,15 +75,15 @@ class Gateway:
         self._told: set[str] = set()
 
     def only_reading(self, why: CodeModeError) -> Gateway:
-        """The same door, at which a call that may change something ends with the error `why`; nothing is sent."""
+        """Return a gateway that only sends reads. Other calls end with the error `why`."""
         other = copy(self)
         other._only_reads = why
         return other
 
     def judge(self, call: ToolCall) -> JudgedCall:
-        """Resolve, validate and decide, on the arguments as they would be sent; an allowed call is counted.
+        """Resolve, validate and decide, with the arguments that will be sent. An allowed call is counted.
 
-        A program that runs does not outlive the rights of its caller.
+        The caller is checked with every call, so a running program loses the rights that its caller loses.
         """
         try:
             tool = self.catalog.get(call.tool)
@@ -105,7 +105,7 @@ class Gateway:
         return JudgedCall(call, tool, arguments, ruling, refusal)
 
     def recount(self, tool: str, caller: Caller, tally: Tally) -> None:
-        """Count a call that was allowed before, for the calls that come after it."""
+        """Count a call that was allowed in an earlier run, so that quotas include it."""
         if tool in self.catalog:
             self._policy.count(AccessRequest(self.catalog.get(tool), {}, caller.role), tally)
 
@@ -114,7 +114,7 @@ class Gateway:
         return self._destinations.get(tool.source, HERE)
 
     def takes_key(self, tool: Tool) -> bool:
-        """Whether the service of the tool accepts idempotency keys."""
+        """Return whether the service of the tool accepts idempotency keys."""
         return bool(self._transports[tool.source].idempotency_header)
 
     async def send(self, judged: JudgedCall, context: CallContext = _NO_CONTEXT) -> ToolOutcome:
@@ -139,7 +139,7 @@ class Gateway:
         return await self._pass(judged, context, send)
 
     async def call(self, call: ToolCall) -> ToolOutcome:
-        """Judge and send in one."""
+        """Judge and send a call."""
         return await self.send(self.judge(call))
 
     async def _pass(self, judged: JudgedCall, context: CallContext, send: Send) -> ToolOutcome:
@@ -156,7 +156,7 @@ class Gateway:
         return ToolOutcome(tool.id, CallState.COMMITTED, value=value)
 
     def _tell(self, error: CallError) -> None:
-        """Tell the operator, once, what the program is not told: addresses, and lines of the configuration."""
+        """Log what an error hides from the program, such as addresses and configuration lines. Log it once."""
         said = str(error)
         if said != error.for_model() and said not in self._told and len(self._told) < _TOLD_AT_MOST:
             self._told.add(said)

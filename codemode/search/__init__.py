@@ -1,4 +1,4 @@
-"""Finding tools: text, documents, index, candidates, ranking, hits."""
+"""Search: find tools by a query in words. Analysis, index, ranking, and the rendering of hits."""
 
 from codemode.search.index.index import Index
 from codemode.search.query import Hit, Hits, Query

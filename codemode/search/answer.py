@@ -1,4 +1,4 @@
-"""From a search request to its answer, in the view of one caller."""
+"""Answer a search request: search the view of one caller and render the hits."""
 
 from __future__ import annotations
 

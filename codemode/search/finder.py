@@ -1,4 +1,4 @@
-"""Search as a configuration asks for it: the index of a catalog, kept on disk, with embeddings where there are any."""
+"""The configured search of one catalog: an index cached on disk, and embeddings if configured."""
 
 from __future__ import annotations
 
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from codemode.search.semantic.similarity import Progress
     from codemode.settings import SearchSettings
 
-_TOGETHER = 64  # queries in one request
-_LOOKED_EVERY_S = 0.1
+_BATCH = 64  # queries in one request
+_POLL_S = 0.1
 
 
 class Finder:
-    """Finds tools. `open` gives it a catalog, again whenever the catalog has changed; `close` ends its threads.
+    """Searches a catalog. Call `open` with each new catalog, and `close` to end its threads.
 
-    Raises ConfigurationError where the settings name a feature, a key or a model that is not there.
+    Raises ConfigurationError if the settings name an unknown ranking feature or a missing model.
     """
 
     def __init__(self, settings: SearchSettings, folder: Path) -> None:
@@ -51,7 +51,7 @@ class Finder:
             self._queries = QueryVectors(self._embedder, wait_s=settings.embeddings.query_wait_ms / 1000)
 
     def open(self, catalog: Catalog, digests: Iterable[str]) -> None:
-        """Search this catalog from now on. `digests` are of the documents it was read from, "" where not known."""
+        """Search this catalog from now on. `digests` are those of its source documents, "" for an unknown one."""
         states = self._states = tuple(digests)
         if all(states):
             states = (*states, repr(sorted(self._settings.enrichment.items())))
@@ -73,32 +73,32 @@ class Finder:
         embeddings.start()
 
     def narrowed(self, catalog: Catalog) -> Finder:
-        """A finder of some of the tools, which answers as if there were no others. It is closed with this one."""
+        """Return a finder of a smaller catalog, which reveals nothing of other tools. It is closed with this one."""
         other = copy(self)
         other._embeddings = None
         other._narrowed = []
-        other.index = Index.build(Catalog(), weights=self.index.weights)  # nothing of the whole, not even its words
+        other.index = Index.build(Catalog(), weights=self.index.weights)  # shares no vocabulary with the whole
         other.open(catalog, self._states)
         self._narrowed.append(other)
         return other
 
     def search(self, query: Query) -> Hits:
-        """Return the hits of a query."""
+        """Return the hits of a query. Raises SearchInvalid for a filter with an unknown value."""
         return self.index.search(query)
 
     def search_with_look_ups(self, query: Query) -> Hits:
-        """Return the hits of a query, the leading ones with the tools that return what they require."""
+        """Return the hits of a query, with look-ups for the leading ones."""
         index = self.index
         return index.with_look_ups(index.search(query))
 
     @property
     def uses_embeddings(self) -> bool:
-        """Whether there are any: a search may then take as long as the vector of a query is waited for."""
+        """Whether embeddings are configured. A search may then wait for the vector of its query."""
         return self._embeddings is not None
 
     @property
     def embeddings_model(self) -> str:
-        """The name of the model that embeddings are of; "" without any."""
+        """The name of the embedding model, or "" without embeddings."""
         settings = self._settings.embeddings
         if settings is None:
             return ""
@@ -107,34 +107,37 @@ class Finder:
         return PACKAGED_MODEL if settings.folder is None else settings.folder.name
 
     def vectors_of(self, texts: Sequence[str], wait_s: float) -> tuple[list[Vectors | None], str]:
-        """The vector of each text that is there within the time, else None; and why one is missing, or ""."""
+        """Return the vector of each text, or None where it does not arrive in time.
+
+        The second value is the reason for a missing vector, or "".
+        """
         if self._queries is None:
             return [None] * len(texts), "search.embeddings is not configured"
         return self._queries.of(texts, wait_s=wait_s)
 
     @property
     def embedded(self) -> Progress | None:
-        """How far the embeddings are; None without any."""
+        """The progress of embedding the tools, or None without embeddings."""
         return None if self._embeddings is None else self._embeddings.progress
 
     def settle(self, queries: Sequence[str], timeout_s: float, *, gives_up: bool = False) -> None:
-        """Wait for the embeddings of the tools and then of these queries, at most `timeout_s`, where there are any.
+        """Wait at most `timeout_s` for the embeddings of the tools, and then of these queries.
 
-        `gives_up` at the first failure, although the service is asked again.
+        `gives_up` ends the wait at the first failure, even if the request is retried.
         """
         ends = time.monotonic() + timeout_s
         embeddings, vectors = self._embeddings, self._queries
         if embeddings is None or vectors is None:
             return
-        while not embeddings.wait(min(_LOOKED_EVERY_S, max(0.0, ends - time.monotonic()))):
+        while not embeddings.wait(min(_POLL_S, max(0.0, ends - time.monotonic()))):
             if time.monotonic() >= ends or (gives_up and embeddings.progress.problem):
                 return
         if embeddings.progress.is_ready:
-            for start in range(0, len(queries), _TOGETHER):
-                vectors.of(queries[start : start + _TOGETHER], wait_s=max(0.0, ends - time.monotonic()))
+            for start in range(0, len(queries), _BATCH):
+                vectors.of(queries[start : start + _BATCH], wait_s=max(0.0, ends - time.monotonic()))
 
     def close(self) -> None:
-        """End the work in the background."""
+        """Stop the background threads of this finder and of its narrowed ones."""
         embeddings = [self._embeddings, *(other._embeddings for other in self._narrowed)]
         for each in (*embeddings, self._queries, self._embedder):
             if each is not None:
@@ -144,6 +147,6 @@ class Finder:
 def _weights(ranking: Mapping[str, float]) -> Weights:
     unknown = [name for name in ranking if name not in RANKING]
     if unknown:
-        message = f"search.ranking: there is no feature {unknown[0]!r}; valid: {', '.join(RANKING)}"
+        message = f"search.ranking: unknown feature {unknown[0]!r}; valid: {', '.join(RANKING)}"
         raise ConfigurationError(message)
     return Weights(ranking=MappingProxyType({**RANKING, **ranking}))

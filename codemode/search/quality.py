@@ -1,4 +1,4 @@
-"""How well search answers labelled queries, and which ranking weights would answer them better."""
+"""Search quality: evaluate search on labelled queries, and propose better ranking weights."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from codemode.search.ranking.evaluation import Metrics
     from codemode.search.ranking.tuning import Proposal
 
-#: How long a measurement waits for the embeddings of its queries, in seconds.
+#: Longest wait for the embeddings of the queries, in seconds.
 EMBEDDING_S = 600.0
 
 
@@ -30,7 +30,7 @@ def evaluate_search(finder: Finder, catalog: Catalog, labelled: Path, change: Ca
 
 
 def propose_weights(finder: Finder, catalog: Catalog, labelled: Path) -> Proposal:
-    """Propose ranking weights. Raises ConfigurationError for a file that cannot be used, or has too few queries."""
+    """Propose ranking weights. Raises ConfigurationError for an invalid file, or for too few queries."""
     try:
         return propose(finder.index, read_labelled(labelled, catalog))
     except ValueError as error:

@@ -30,9 +30,9 @@ Queries = Annotated[
 
 
 class SearchRequest(BaseModel):
-    """One query, or one for each step of a plan. The filters hold for all queries.
+    """One query, or one for each step of a plan. Filters apply to all queries.
 
-    `namespace` may name a group too (`github.issues`). The answer has `limit` hits, after the first `offset`.
+    `namespace` may also be a group (`github.issues`). The answer has `limit` hits, from position `offset` on.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -57,6 +57,6 @@ class SearchRequest(BaseModel):
 
     @property
     def query(self) -> Query:
-        """The request as an index takes it."""
+        """The query that an index accepts."""
         filters = {"namespace": self.namespace, "source": self.source, "tag": self.tag}
         return Query(tuple(self.queries), **filters, effect=self.effect, limit=self.limit, offset=self.offset)

@@ -57,6 +57,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "setup",
         "Check isolation, configuration, secrets, sources, folders and port. Exit code 1 on a failure.",
     ),
+    "config": ("config", "Check a configuration file, explain its keys, and print their JSON Schema."),
     "sources": ("sources", "Manage the sources of a configuration file."),
     "keys": ("keys", "Manage server keys: create, list, rotate, revoke."),
     "policy": ("policy", "Explain decisions of the access policy, and check its rules."),
@@ -67,7 +68,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
 }
 
 #: Commands with subcommands.
-GROUPS = frozenset(("sources", "keys", "policy", "auth", "executions", "journal", "approvals"))
+GROUPS = frozenset(("config", "sources", "keys", "policy", "auth", "executions", "journal", "approvals"))
 
 
 class _Commands(typer.core.TyperGroup):

@@ -46,7 +46,7 @@ async def test_a_source_that_cannot_be_used_is_named(tmp_path: Path, wrong: str,
 
 def test_a_key_of_the_server_that_is_not_there_is_named(tmp_path: Path) -> None:
     settings = load_settings(_written(tmp_path))
-    with pytest.raises(ConfigurationError, match=r"codemode\.yaml, line 7: server\.keys\.0: a secret is read from"):
+    with pytest.raises(ConfigurationError, match=r"codemode\.yaml, line 7: server\.keys\.0: cannot read a secret: "):
         Callers.of(settings)
 
 

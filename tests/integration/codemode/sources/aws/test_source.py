@@ -204,9 +204,9 @@ async def test_what_is_wrong_with_the_configuration_is_said(
 
 
 def test_services_are_those_of_aws() -> None:
-    with pytest.raises(ValidationError, match="services: are those of kind: aws"):
+    with pytest.raises(ValidationError, match="services: only for kind: aws"):
         SourceSettings(location="api.json", services=("s3",))
-    with pytest.raises(ValidationError, match="AWS is named by its services"):
+    with pytest.raises(ValidationError, match="kind: aws needs services"):
         SourceSettings(kind="aws", location="s3")
 
 

@@ -244,7 +244,7 @@ async def test_an_api_that_there_is_not_is_a_mistake(
 
 
 def test_one_api_is_one_source() -> None:
-    with pytest.raises(ValidationError, match="one API of Google's is one source"):
+    with pytest.raises(ValidationError, match="kind: google needs exactly one service"):
         SourceSettings(kind="google", services=("drive:v3", "gmail:v1"))
 
 
