@@ -189,7 +189,7 @@ async def test_a_document_that_forgets_what_is_asked_for_is_named(recorder: Reco
 
 def test_a_credential_for_a_scheme_that_is_not_there_is_refused() -> None:
     settings = SourceSettings.model_validate({"location": "x", "credentials": [{**TOKEN, "scheme": "Tokn"}]})
-    with pytest.raises(ConfigurationError, match=r"no security scheme 'Tokn'; did you mean 'Token'\? it has: Key, App"):
+    with pytest.raises(ConfigurationError, match=r"no security scheme 'Tokn'; did you mean 'Token'\? declared: Key"):
         check_schemes("api", settings, _surface([]).auth)
 
 
