@@ -77,10 +77,10 @@ def _check(
 
 def instance(kind: type, hints: Mapping[type, str], *, is_optional: bool = False) -> Kind:
     """Return the kind of instances of a class, and None if it is optional."""
-    taken = (kind, NoneType) if is_optional else kind
+    types = (kind, NoneType) if is_optional else kind
     article = "an" if kind.__name__[0] in "AEIOU" else "a"
     says = f"{article} {kind.__name__}{' or None' if is_optional else ''}"
-    return Kind(says, lambda value: isinstance(value, taken), _by_type(hints))
+    return Kind(says, lambda value: isinstance(value, types), _by_type(hints))
 
 
 def one_of(*values: str | None) -> Kind:
