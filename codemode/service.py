@@ -283,8 +283,8 @@ class CodeMode:
                 raise CallError(ended.failure.message if ended.failure else str(ended.status))
             return ended.value
 
-        told = partial(self._menu_usage.offered, who=caller.id)
-        return MenuSession(partial(self._selector, caller), answers=answers, run=run, offered=told)
+        offered = partial(self._menu_usage.offered, who=caller.id)
+        return MenuSession(partial(self._selector, caller), answers=answers, run=run, offered=offered)
 
     async def _selector(self, caller: Caller) -> Selector:
         await self._load()  # bots that run their own tools do not enter the service

@@ -55,10 +55,10 @@ def notify(listeners: Collection[asyncio.Event]) -> None:
         listener.set()
 
 
-def keep(task: asyncio.Task[None], kept: set[asyncio.Task[None]]) -> None:
+def keep(task: asyncio.Task[None], tasks: set[asyncio.Task[None]]) -> None:
     """Keep a reference to a task until it has ended."""
-    kept.add(task)
-    task.add_done_callback(kept.discard)
+    tasks.add(task)
+    task.add_done_callback(tasks.discard)
 
 
 async def to_their_end(given_up: Collection[asyncio.Task[Any]]) -> None:

@@ -67,17 +67,17 @@ class CallSession:
 
         Raises CallFailed for the program to handle, and ProgramStopped to end the program.
         """
-        wish = whole_list(call.tool, self._gateway.catalog)
-        if wish is None:
+        list_request = whole_list(call.tool, self._gateway.catalog)
+        if list_request is None:
             return await self._make(self._call(call.path, call.tool, call.arguments), self._gateway.send)
         numbers = count(1)
 
         def get_page(arguments: dict[str, Any]) -> Awaitable[Any]:
-            page = self._call(f"{call.path}/{next(numbers)}", wish.tool.id, arguments)
+            page = self._call(f"{call.path}/{next(numbers)}", list_request.tool.id, arguments)
             return self._make(page, self._gateway.send_page)
 
         try:
-            return await collect(wish, call.arguments, get_page, self.ledger.note)
+            return await collect(list_request, call.arguments, get_page, self.ledger.note)
         except CodeModeError as error:
             raise for_program(error) from None
 

@@ -170,7 +170,7 @@ class Executions:
         await self.open()
         record, reuse = await self._to_repair(request, caller)
         own = {FRESH_READS: request.fresh_reads, GOOD_UNTIL: caller.good_until}
-        given = NewExecution(
+        new = NewExecution(
             id=new_execution(),
             owner=caller.id,
             role=caller.role,
@@ -184,11 +184,11 @@ class Executions:
             request_key=request.key,
             request_digest=request.digest,
         )
-        lease = await self._launcher.create(given)
-        recording = ExecutionRecording(self._journal, lease, given, Record(given.id), reuse=reuse)
+        lease = await self._launcher.create(new)
+        recording = ExecutionRecording(self._journal, lease, new, Record(new.id), reuse=reuse)
         who = caller.bringing(request.credentials) if request.credentials else caller
         self._launcher.begin(recording, who, begun=request.begun, watch=request.watch)
-        return given.id
+        return new.id
 
     async def _to_repair(self, request: Request, caller: Caller) -> tuple[Record | None, Reuse | None]:
         if not request.resume_from:
@@ -212,9 +212,9 @@ class Executions:
         if stored.status not in OPEN:
             message = f"{execution} has ended: {stored.status}"
             raise ExecutionEnded(message, execution=execution)
-        asked = {question["id"] for question in (stored.outcome or {}).get("pending", ())}
+        asked_ids = {question["id"] for question in (stored.outcome or {}).get("pending", ())}
         waiting = [question.id for question in await self._journal.pending(execution=execution)]
-        if asked and asked.issubset(waiting):
+        if asked_ids and asked_ids.issubset(waiting):
             message = f"{execution} waits for decisions on {', '.join(waiting)}"
             raise ExecutionWaiting(message, execution=execution)
         absent = sorted(set(stored.given.credentials) - set(credentials))
@@ -233,9 +233,9 @@ class Executions:
                 await self._journal.append(lease, (JournalEntry("resumed", data={"by": caller.id}),))
             await self._take_up(stored, lease, owner, credentials)
 
-    def _owner(self, given: NewExecution) -> Caller:
+    def _owner(self, recorded: NewExecution) -> Caller:
         """Return the owner, for an execution that someone else resumes."""
-        return Caller(given.owner, given.role, is_let_in=lambda: self.role_of(given) == given.role)
+        return Caller(recorded.owner, recorded.role, is_let_in=lambda: self.role_of(recorded) == recorded.role)
 
     async def _take_up(
         self,

@@ -34,13 +34,13 @@ class Launcher:
         self._attempts = attempts
         self.shielded: set[asyncio.Task[None]] = set()
 
-    async def create(self, given: NewExecution) -> Lease:
+    async def create(self, new: NewExecution) -> Lease:
         """Create an execution in the journal. If the caller cancels, recovery does not run the execution."""
-        creating = asyncio.ensure_future(self._journal.create(given))
+        creating = asyncio.ensure_future(self._journal.create(new))
         try:
             return await asyncio.shield(creating)
         except JournalUnavailable:
-            self._ended.withdraw(given.id)
+            self._ended.withdraw(new.id)
             raise
         except asyncio.CancelledError:
             await self.shield(self._withdraw(creating))

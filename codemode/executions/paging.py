@@ -41,7 +41,7 @@ def whole_list(name: str, catalog: Catalog) -> WholeList | None:
 
 
 async def collect(
-    wish: WholeList,
+    wanted: WholeList,
     arguments: dict[str, Any],
     get_page: Callable[[dict[str, Any]], Awaitable[Any]],
     note: Callable[[str], None],
@@ -51,10 +51,10 @@ async def collect(
     `note` is called if the list may be incomplete although no limit was given.
     """
     page_arguments = dict(arguments)
-    limit = page_arguments.pop(wish.limit_name, wish.limit)
-    if type(limit) is not int or not 0 < limit <= wish.limit:
-        message = f"{wish.limit_name} must be an integer from 1 to {wish.limit:,}, not {limit!r}"
-        raise ArgumentsInvalid(wish.tool.id, message, parameter=wish.limit_name)
+    limit = page_arguments.pop(wanted.limit_name, wanted.limit)
+    if type(limit) is not int or not 0 < limit <= wanted.limit:
+        message = f"{wanted.limit_name} must be an integer from 1 to {wanted.limit:,}, not {limit!r}"
+        raise ArgumentsInvalid(wanted.tool.id, message, parameter=wanted.limit_name)
     collected: list[Any] = []
     last: list[Any] = []
     asked: list[dict[str, Any]] = []
@@ -62,18 +62,18 @@ async def collect(
         asked.append(page_arguments)
         page = await get_page(page_arguments)
         if page.items == last and _are_records(last):
-            note(f"{wish.tool.id}: stopped at page {len(asked)} of the list, which repeats the previous page")
+            note(f"{wanted.tool.id}: stopped at page {len(asked)} of the list, which repeats the previous page")
             return collected
         last = page.items
-        collected += page.items if wish.kind == "items" else [page.value]
+        collected += page.items if wanted.kind == "items" else [page.value]
         if page.next_arguments is None:
             return collected[:limit]
         if page.next_arguments in asked:
-            note(f"{wish.tool.id}: stopped at page {len(asked)} of the list, which leads back to an earlier page")
+            note(f"{wanted.tool.id}: stopped at page {len(asked)} of the list, which leads back to an earlier page")
             return collected[:limit]
         page_arguments = page.next_arguments
-    if wish.limit_name not in arguments:
-        note(f"{wish.tool.id}: the list is incomplete: one call returns at most {len(collected):,} {wish.kind}")
+    if wanted.limit_name not in arguments:
+        note(f"{wanted.tool.id}: the list is incomplete: one call returns at most {len(collected):,} {wanted.kind}")
     return collected[:limit]
 
 

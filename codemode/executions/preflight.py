@@ -34,15 +34,15 @@ def check(sites: Iterable[CallSite], catalog: Catalog) -> None:
 
 
 def _refusals(site: CallSite, catalog: Catalog) -> Iterator[Refusal]:
-    wish = whole_list(site.name, catalog)
+    list_request = whole_list(site.name, catalog)
     try:
-        tool = wish.tool if wish else catalog.get(site.name)
+        tool = list_request.tool if list_request else catalog.get(site.name)
     except ToolNotFound as error:
         yield _unknown_tool(site, error, catalog)
         return
-    if wish and paging_of(tool) is None:
-        yield _refusal(site, "no_pages", f"{tool.id} has no pages", f"call {tool.id}(…) without .{wish.kind}")
-    valid = [*(parameter.name for parameter in tool.parameters), *([wish.limit_name] if wish else ())]
+    if list_request and paging_of(tool) is None:
+        yield _refusal(site, "no_pages", f"{tool.id} has no pages", f"call {tool.id}(…) without .{list_request.kind}")
+    valid = [*(parameter.name for parameter in tool.parameters), *([list_request.limit_name] if list_request else ())]
     if site.positional:
         message = f"{tool.id}() takes keyword arguments only, not {site.positional} positional"
         yield _refusal(site, "positional_argument", message, f"write {tool.id}({_keywords(valid)})")

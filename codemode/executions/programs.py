@@ -37,7 +37,7 @@ class Programs(Protocol):
         ...
 
     async def changes(
-        self, given: NewExecution, record: Record, role: str | None, digest: Callable[[Any], str]
+        self, recorded: NewExecution, record: Record, role: str | None, digest: Callable[[Any], str]
     ) -> tuple[str, ...]:
         """Return what has changed since the execution was recorded.
 
@@ -45,7 +45,7 @@ class Programs(Protocol):
         """
         ...
 
-    def moved(self, given: NewExecution, digest: Callable[[Any], str]) -> tuple[str, ...]:
+    def moved(self, recorded: NewExecution, digest: Callable[[Any], str]) -> tuple[str, ...]:
         """Return the sources whose calls now go to another location than when the execution was recorded."""
         ...
 

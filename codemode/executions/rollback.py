@@ -56,9 +56,9 @@ class Rollback:
         return "\n".join(f"{step.tool}(**{step.arguments!r})" for step in self.steps)
 
 
-def is_rollback(given: NewExecution) -> bool:
+def is_rollback(execution: NewExecution) -> bool:
     """Return whether an execution is a rollback. Its request digest is an execution id, which a caller's never is."""
-    return may_be_execution(given.request_digest)
+    return may_be_execution(execution.request_digest)
 
 
 def plan(record: Record, catalog: Catalog) -> Rollback:

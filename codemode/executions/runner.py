@@ -119,15 +119,15 @@ class Runner:
         return (await self._view(caller)).catalog
 
     async def changes(
-        self, given: NewExecution, record: Record, role: str | None, digest: Callable[[Any], str]
+        self, recorded: NewExecution, record: Record, role: str | None, digest: Callable[[Any], str]
     ) -> tuple[str, ...]:
         """See `codemode.executions.programs.Programs`."""
-        catalog = (await self._view(Caller(given.owner, given.role))).catalog
-        return changes(given, record, self.environment(digest), catalog, role)
+        catalog = (await self._view(Caller(recorded.owner, recorded.role))).catalog
+        return changes(recorded, record, self.environment(digest), catalog, role)
 
-    def moved(self, given: NewExecution, digest: Callable[[Any], str]) -> tuple[str, ...]:
+    def moved(self, recorded: NewExecution, digest: Callable[[Any], str]) -> tuple[str, ...]:
         """See `codemode.executions.programs.Programs`."""
-        return moved(given, self.environment(digest))
+        return moved(recorded, self.environment(digest))
 
     async def perform(
         self,

@@ -237,8 +237,8 @@ class AwsTransport:
         text = _readable(data, media_type)
         if text is not None and not media_type:
             media_type = "application/json"
-        kept = contents.put(Content(data, media_type or "application/octet-stream"))
-        return kept if text is None else {**kept, "text": text}
+        reference = contents.put(Content(data, media_type or "application/octet-stream"))
+        return reference if text is None else {**reference, "text": text}
 
     def _refused(self, error: Any) -> UpstreamError:
         details = error.response.get("Error", {})

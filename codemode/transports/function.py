@@ -84,8 +84,8 @@ class FunctionTransport:
         """Do nothing: no connection is open."""
 
 
-def _arguments(tool: Tool, plan: FunctionInvocation, given: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
-    named = {plan.keywords.get(name, name): value for name, value in given.items()}
+def _arguments(tool: Tool, plan: FunctionInvocation, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:
+    named = {plan.keywords.get(name, name): value for name, value in arguments.items()}
     if plan.arguments is None:
         return [], named
     try:

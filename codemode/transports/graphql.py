@@ -145,8 +145,8 @@ class GraphqlTransport:
         return errors[0].message if errors else ""
 
 
-def _document(plan: FieldInvocation, given: tuple[str, ...], selection: str, also: str) -> str:
-    variables = [plan.variables[name] for name in given]
+def _document(plan: FieldInvocation, names: tuple[str, ...], selection: str, also: str) -> str:
+    variables = [plan.variables[name] for name in names]
     declared = ", ".join(f"${name}: {kind}" for name, kind in variables)
     passed = ", ".join(f"{name}: ${name}" for name, _ in variables)
     field = f"{plan.field}({passed})" if passed else plan.field

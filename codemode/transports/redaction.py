@@ -53,7 +53,7 @@ class Redactor:
         """
         if not isinstance(data, str) and not _is_wide(body):
             if _ESCAPED in body:
-                body = _ESCAPE.sub(lambda found: bytes((int(found[1], 16),)), body)
+                body = _ESCAPE.sub(lambda escape: bytes((int(escape[1], 16),)), body)
             if not any(form in body for form in self._in_bodies):
                 return data
         return _without(self._in_data, data)

@@ -25,13 +25,13 @@ _QUESTION = (
 def pending(seals: Seals, execution: str, *, unanswered: bool) -> Transaction[tuple[PendingCall, ...]]:
     """See `Journal.pending`."""
     condition = "verdict = '' AND status = 'paused' AND " if unanswered else ""
-    found = yield Statement(
+    question_rows = yield Statement(
         f"SELECT {_QUESTION} WHERE project = $2 AND {condition}($1 = '' OR execution = $1)"
         " ORDER BY asked_us, questions.id",
         (execution, seals.project),
     )
     read = rows.pending_call if execution else rows.listed_call
-    return tuple(read(row, seals) for row in found)
+    return tuple(read(row, seals) for row in question_rows)
 
 
 def decide(seals: Seals, decisions: Sequence[Decision]) -> Transaction[tuple[PendingCall, ...]]:
@@ -42,15 +42,15 @@ def decide(seals: Seals, decisions: Sequence[Decision]) -> Transaction[tuple[Pen
         execution, asked = yield from _require_open_question(seals, decision)
         answer = rows.answer_text(decision)
         seal = seals.verdict(decision.id, asked, decision.verdict, answer, now)
-        taken = yield Statement(
+        updated = yield Statement(
             "UPDATE questions SET verdict = $1, answer = $2, decided_us = $3, verdict_seal = $5"
             " WHERE questions.id = $4 AND verdict = '' RETURNING id",
             (decision.verdict, answer, now, decision.id, seal),
         )
-        if not taken:
+        if not updated:
             raise _refused(decision, "it was already answered", execution)
-        found = yield Statement(f"SELECT {_QUESTION} WHERE questions.id = $1", (decision.id,))
-        call = rows.pending_call(found[0], seals)
+        question_rows = yield Statement(f"SELECT {_QUESTION} WHERE questions.id = $1", (decision.id,))
+        call = rows.pending_call(question_rows[0], seals)
         data = {"question": call.id, "verdict": call.verdict, "by": call.by}
         if not (yield from note(seals, execution, JournalEntry("decided", call.path, data), "paused", now)):
             raise _refused(decision, "its execution is no longer paused", execution)
@@ -60,12 +60,12 @@ def decide(seals: Seals, decisions: Sequence[Decision]) -> Transaction[tuple[Pen
 
 def _require_open_question(seals: Seals, decision: Decision) -> Transaction[tuple[str, bytes]]:
     """Return the execution of a decision and the question's seal. Raises ApprovalRefused, JournalDamaged."""
-    found = yield Statement(
+    question_rows = yield Statement(
         f"SELECT {_QUESTION} WHERE questions.id = $1 AND project = $2", (decision.id, seals.project)
     )
-    if not found:
+    if not question_rows:
         raise _refused(decision, "nothing is pending under this id", "")
-    call, seal, status = rows.pending_call(found[0], seals), found[0][9], found[0][-1]
+    call, seal, status = rows.pending_call(question_rows[0], seals), question_rows[0][9], question_rows[0][-1]
     execution = call.execution
     if call.verdict:
         raise _refused(decision, f"it was already answered: {call.verdict}", execution)

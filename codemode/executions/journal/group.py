@@ -62,9 +62,9 @@ class GroupCommit:
         if not self._is_due:
             if not at_once:
                 self._await_end_of_turn()
-            written = self._at_once((write,))
-            if written is not None:
-                return _result(written[0])
+            results = self._at_once((write,))
+            if results is not None:
+                return _result(results[0])
             self._await_end_of_turn()
         done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(write, done))
@@ -86,14 +86,14 @@ class GroupCommit:
             self._is_due = False
             return
         try:
-            written = self._at_once([one.write for one in waiting])
+            results = self._at_once([one.write for one in waiting])
         except Exception as error:  # noqa: BLE001 -- every waiting caller receives it
             _fail(waiting, error)
         else:
-            if written is None:
+            if results is None:
                 self._task = asyncio.create_task(self._write_in_time(waiting))
                 return
-            _settle(waiting, written)
+            _settle(waiting, results)
         self._is_due = False
 
     async def _write_in_time(self, waiting: Sequence[_Waiting]) -> None:
@@ -112,14 +112,14 @@ class GroupCommit:
         return waiting
 
 
-def _result(written: int | LeaseLost) -> int:
-    if isinstance(written, int):
-        return written
-    raise written
+def _result(result: int | LeaseLost) -> int:
+    if isinstance(result, int):
+        return result
+    raise result
 
 
-def _settle(waiting: Sequence[_Waiting], written: Written) -> None:
-    for one, result in zip(waiting, written, strict=True):
+def _settle(waiting: Sequence[_Waiting], results: Written) -> None:
+    for one, result in zip(waiting, results, strict=True):
         if one.done.cancelled():
             continue
         if isinstance(result, int):

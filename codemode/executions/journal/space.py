@@ -55,9 +55,9 @@ def require_room(project: str, owner: str, bounds: Bounds) -> Transaction[None]:
         raise _full("the open executions of all keys", of_all, "keep_bytes", bounds.all)
 
 
-def _full(whose: str, taken: int, setting: str, bound: int) -> JournalFull:
+def _full(whose: str, size: int, setting: str, bound: int) -> JournalFull:
     return JournalFull(
-        f"the journal is full: {whose} take {_shown(taken)}, and journal.{setting} allows {_shown(bound)}; decide or"
+        f"the journal is full: {whose} take {_shown(size)}, and journal.{setting} allows {_shown(bound)}; decide or"
         " cancel paused executions (`codemode approvals list`, `codemode executions list --status paused`), or raise"
         f" journal.{setting}; nothing was run"
     )
@@ -74,9 +74,9 @@ def settle(project: str, execution: str, bounds: Bounds) -> Transaction[None]:
     """
     (row,) = yield Statement("SELECT number, owner, bytes, ended_us FROM executions WHERE id = $1", (execution,))
     number, owner, before, ended_us = row
-    taken = yield from _measured(number, execution)
-    yield Statement("UPDATE executions SET bytes = $1 WHERE id = $2", (taken, execution))
-    opened, ended = (-before, taken) if ended_us else (taken - before, 0)
+    size = yield from _measured(number, execution)
+    yield Statement("UPDATE executions SET bytes = $1 WHERE id = $2", (size, execution))
+    opened, ended = (-before, size) if ended_us else (size - before, 0)
     yield from add(project, owner, opened, ended)
     sums = yield Statement(
         "SELECT coalesce(sum(open_bytes + ended_bytes), 0),"
@@ -142,11 +142,11 @@ def _remove_oldest(project: str, excess: int, but: int, owner: str = "") -> Tran
         (project, but, BATCH, *((owner,) if owner else ())),
     )
     doomed = []
-    for number, taken in oldest:
+    for number, size in oldest:
         if excess <= 0:
             break
         doomed.append(number)
-        excess -= taken
+        excess -= size
     yield from _delete(project, doomed)
 
 
@@ -164,10 +164,10 @@ def watermark(project: str, retention: Retention, bounds: Bounds) -> Transaction
         " WHERE project = $1",
         (project,),
     )
-    taken, ended = (int(one) for one in sums[0])
+    total, ended = (int(one) for one in sums[0])
     large: list[End] = []
-    if taken > bounds.all and ended:
-        large = yield from _until_freed(project, taken - bounds.all)
+    if total > bounds.all and ended:
+        large = yield from _until_freed(project, total - bounds.all)
     return max([last, *((int(row[0]), int(row[1])) for row in (*many, *large))])
 
 
@@ -179,11 +179,11 @@ def _until_freed(project: str, excess: int) -> Transaction[list[End]]:
         (project,),
     )
     until: list[End] = []
-    for ended_us, number, taken in oldest:
+    for ended_us, number, size in oldest:
         if excess <= 0:
             break
         until = [(ended_us, number)]
-        excess -= taken
+        excess -= size
     return until
 
 
@@ -213,9 +213,9 @@ def _delete(project: str, numbers: list[int]) -> Transaction[None]:
         gone = yield Statement(
             "DELETE FROM executions WHERE number = $1 AND ended_us > 0 RETURNING id, owner, bytes", (number,)
         )
-        for execution, owner, taken in gone:
+        for execution, owner, size in gone:
             removed.append((number, execution))
-            freed[owner] = freed.get(owner, 0) + taken
+            freed[owner] = freed.get(owner, 0) + size
     if not removed:
         return
     ranges = tuple(places(number) for number, _ in removed)

@@ -49,29 +49,29 @@ def create(seals: Seals, execution: NewExecution, server: str, lease_s: float, b
     """See `Journal.create`."""
     now = yield from now_us()
     named = (seals.project, execution.owner, execution.request_key, execution.request_digest)
-    made = yield Statement(
+    inserted = yield Statement(
         "INSERT INTO executions (id, project, owner, request_key, request_digest, status, server, lease_until_us,"
         " generation, created_us, updated_us, ended_us) VALUES ($1, $2, $3, $4, $5, 'running', $6, $7, 1, $8, $8, 0)"
         " ON CONFLICT (project, owner, request_key) WHERE request_key <> '' DO NOTHING RETURNING number",
         (execution.id, *named, server, now + int(lease_s * _SECOND_US), now),
     )
-    if not made:
+    if not inserted:
         yield from _refuse_request(seals.project, execution)
     yield from require_room(seals.project, execution.owner, bounds)
-    given = rows.given_text(execution)
+    text = rows.given_text(execution)
     yield Statement(
         "INSERT INTO contents (execution, given, seal) VALUES ($1, $2, $3)",
-        (execution.id, given, seals.seal(b"given", made[0][0], *named, given)),
+        (execution.id, text, seals.seal(b"given", inserted[0][0], *named, text)),
     )
     return Lease(execution.id, server, 1)
 
 
 def _refuse_request(project: str, execution: NewExecution) -> Transaction[None]:
-    found = yield Statement(
+    matching = yield Statement(
         "SELECT id, request_digest FROM executions WHERE project = $1 AND owner = $2 AND request_key = $3",
         (project, execution.owner, execution.request_key),
     )
-    earlier, digest = found[0]
+    earlier, digest = matching[0]
     if digest == execution.request_digest:
         message = f"this request was already made: see execution {earlier}"
         raise RequestRepeated(message, execution=earlier)
@@ -126,14 +126,14 @@ def claim(project: str, execution: str, server: str, lease_s: float, is_dead: Is
         raise ExecutionEnded(message, execution=execution)
     if holder and until_us > now and not is_dead(holder):
         raise _held(execution, holder)
-    taken = yield Statement(
+    updated = yield Statement(
         "UPDATE executions SET status = 'running', server = $1, lease_until_us = $2, generation = generation + 1,"
         " updated_us = $3 WHERE id = $4 AND generation = $5 AND status = $6 RETURNING generation",
         (server, now + int(lease_s * _SECOND_US), now, execution, generation, status),
     )
-    if not taken:
+    if not updated:
         raise _held(execution, "another server")
-    return Lease(execution, server, taken[0][0])
+    return Lease(execution, server, updated[0][0])
 
 
 def orphans(project: str, is_dead: IsDead) -> Transaction[tuple[str, ...]]:
@@ -180,8 +180,8 @@ def held(seals: Seals, lease: Lease) -> Transaction[tuple[int, bytes] | None]:
 
 def _seal_at(execution: str, place: int) -> Transaction[bytes]:
     """Return the seal of an entry, or that of the fixed facts before the first entry."""
-    found = yield Statement(_SEAL, (execution, place))
-    return bytes(found[0][0] or b"")
+    seal_rows = yield Statement(_SEAL, (execution, place))
+    return bytes(seal_rows[0][0] or b"")
 
 
 _ENTRY = "INSERT INTO entries (place, kind, at_us, content, value, seal) VALUES ($1, $2, $3, $4, $5, $6)"
@@ -269,12 +269,12 @@ def finish(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bo
 def _give_back(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds) -> Transaction[int]:
     now = yield from now_us()
     ended_us = 0 if status in OPEN else now
-    given = yield Statement(
+    released = yield Statement(
         "UPDATE executions SET status = $1, server = '', lease_until_us = 0, updated_us = $2, ended_us = $3"
         " WHERE id = $4 AND generation = $5 AND server = $6 RETURNING id",
         (status, now, ended_us, lease.execution, lease.generation, lease.server),
     )
-    if not given:
+    if not released:
         raise lost(lease)
     place, seal = yield from _last(lease.execution)
     text, sealed_to = rows.outcome_text(outcome), place & SEQUENCE

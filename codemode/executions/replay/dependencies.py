@@ -67,23 +67,23 @@ def definition_digest(tool: Tool) -> str:
 
 
 def changes(
-    given: NewExecution, record: Record, now: Mapping[str, str], catalog: Catalog, role: str | None
+    recorded: NewExecution, record: Record, now: Mapping[str, str], catalog: Catalog, role: str | None
 ) -> tuple[str, ...]:
     """Return a description of each dependency that has changed. `role` is the owner's current role."""
-    return (*_of_owner(given, role), *_of_server(given.digests, now), *_of_tools(record, catalog))
+    return (*_of_owner(recorded, role), *_of_server(recorded.digests, now), *_of_tools(record, catalog))
 
 
-def _of_owner(given: NewExecution, role: str | None) -> Iterator[str]:
+def _of_owner(recorded: NewExecution, role: str | None) -> Iterator[str]:
     if role is None:
-        yield f"{given.owner} no longer has access, or its role is unknown until it sends a request"
-    elif role != given.role:
-        yield f"the role of {given.owner} was {given.role} and is now {role}"
+        yield f"{recorded.owner} no longer has access, or its role is unknown until it sends a request"
+    elif role != recorded.role:
+        yield f"the role of {recorded.owner} was {recorded.role} and is now {role}"
 
 
-def moved(given: NewExecution, now: Mapping[str, str]) -> tuple[str, ...]:
+def moved(recorded: NewExecution, now: Mapping[str, str]) -> tuple[str, ...]:
     """Return a description of each changed location, with the old and the new value."""
-    names = {name for name in given.digests if name.startswith(_OF_PLACES)}
-    return tuple(_of_server({name: value for name, value in given.digests.items() if name in names}, now))
+    names = {name for name in recorded.digests if name.startswith(_OF_PLACES)}
+    return tuple(_of_server({name: value for name, value in recorded.digests.items() if name in names}, now))
 
 
 def _of_server(then: Mapping[str, str], now: Mapping[str, str]) -> Iterator[str]:

@@ -216,9 +216,9 @@ class RecordedSession(CallSession):
         return shown(Redaction(self._caller.secrets, self._masked).arguments(arguments, known)[0])
 
     def _resolved(self, name: str) -> str:
-        wish = whole_list(name, self._gateway.catalog)
-        if wish is not None:
-            return f"{wish.tool.id}.{wish.kind}"
+        list_request = whole_list(name, self._gateway.catalog)
+        if list_request is not None:
+            return f"{list_request.tool.id}.{list_request.kind}"
         try:
             return self._gateway.catalog.get(name).id
         except CodeModeError:

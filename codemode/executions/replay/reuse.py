@@ -33,9 +33,9 @@ class Reuse:
 
     def without(self, record: Record) -> Reuse:
         """Remove the calls that the record of a resumed run has already reused, and return the rest."""
-        taken = {call.end.facts.get("reused") for call in record.calls.values() if call.end is not None}
+        reused = {call.end.facts.get("reused") for call in record.calls.values() if call.end is not None}
         for calls in self._calls.values():
-            for call in [one for one in calls if self._named(one) in taken]:
+            for call in [one for one in calls if self._named(one) in reused]:
                 calls.remove(call)
                 self._note(call)
         return self

@@ -60,8 +60,8 @@ class Credential:
     @classmethod
     def api_key(cls, place: Place | str, name: str, value: str, *, prefix: str = "") -> Credential:
         """Return a key in a header, the query or a cookie, with an optional scheme before it (`token …`)."""
-        whole = f"{prefix.strip()} {value}" if prefix.strip() else value
-        return cls(Place(place), name, whole, (value,))
+        text = f"{prefix.strip()} {value}" if prefix.strip() else value
+        return cls(Place(place), name, text, (value,))
 
 
 class CallerCredentials:

@@ -126,22 +126,22 @@ class TokenSource:
 
     async def _renew_kept(self, store: TokenStore) -> None:
         async with store.locked():
-            kept = await asyncio.to_thread(store.read)
-            if kept is None or kept.client_id != self._grant.client_id:
+            stored = await asyncio.to_thread(store.read)
+            if stored is None or stored.client_id != self._grant.client_id:
                 raise self._log_in("nobody is logged in")
-            self._remember(kept)
-            if self._is_good(kept):
+            self._remember(stored)
+            if self._is_good(stored):
                 return  # renewed by another process
-            if not kept.refresh_token:
+            if not stored.refresh_token:
                 raise self._log_in("the login has expired")
             try:
-                renewed = await self._request(kept)
+                renewed = await self._request(stored)
             except UpstreamError as error:
                 if error.status in (400, 401) and "invalid_grant" in str(error):
                     raise self._log_in("the login has expired, and the service does not renew it") from None
                 raise
             self._remember(renewed)
-            await asyncio.to_thread(store.keep, renewed, kept)
+            await asyncio.to_thread(store.keep, renewed, stored)
 
     def _remember(self, tokens: Tokens) -> None:
         self._tokens = tokens

@@ -69,7 +69,7 @@ async def log_in_by_browser(login: Login, show: Callable[[str], None]) -> Tokens
         verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
         async with _Callback.listening(login, state) as callback:
-            asked = {
+            parameters = {
                 "response_type": "code",
                 "client_id": login.grant.client_id,
                 "redirect_uri": callback.url,
@@ -79,7 +79,7 @@ async def log_in_by_browser(login: Login, show: Callable[[str], None]) -> Tokens
                 **_wishes(login.grant),
             }
             address = endpoints["authorization_endpoint"]
-            show(f"{address}{'&' if '?' in address else '?'}{urlencode(asked)}")
+            show(f"{address}{'&' if '?' in address else '?'}{urlencode(parameters)}")
             code = await callback.code(login.patience_s)
             fields = {
                 "grant_type": "authorization_code",
@@ -97,8 +97,8 @@ async def log_in_by_device(login: Login, show: Callable[[str], None]) -> Tokens:
     """
     async with _exchange(login) as exchange:
         endpoints = await _endpoints(login, exchange, "device_authorization_endpoint", login.device_url)
-        asked = {"client_id": login.grant.client_id, **_wishes(login.grant)}
-        answer = await post_as_client(login.grant, endpoints["device_authorization_endpoint"], asked, exchange)
+        parameters = {"client_id": login.grant.client_id, **_wishes(login.grant)}
+        answer = await post_as_client(login.grant, endpoints["device_authorization_endpoint"], parameters, exchange)
         try:
             data = json.loads(answer.body)
             device, code, where = data["device_code"], data["user_code"], data["verification_uri"]
@@ -128,8 +128,8 @@ async def log_out(login: Login, tokens: Tokens) -> bool:
         url = endpoints.get("revocation_endpoint", "")
         for kind in ("refresh_token", "access_token") if url else ():
             token = getattr(tokens, kind)
-            asked = {"token": token, "token_type_hint": kind}
-            answer = await post_as_client(login.grant, url, asked, exchange) if token else None
+            parameters = {"token": token, "token_type_hint": kind}
+            answer = await post_as_client(login.grant, url, parameters, exchange) if token else None
             if answer is not None and answer.status != _REVOKED:
                 message = f"the revocation endpoint answered {answer.status}"
                 raise UpstreamError(message, status=answer.status)

@@ -74,8 +74,8 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 def media_type_of(headers: Mapping[str, str]) -> tuple[str, str]:
     """Return a response's media type, in lower case, and its charset."""
     name, _, rest = headers.get("content-type", "").partition(";")
-    found = _CHARSET.search(rest) if rest else None
-    charset = found[1].lower() if found else ""
+    match = _CHARSET.search(rest) if rest else None
+    charset = match[1].lower() if match else ""
     return name.strip().lower(), charset if _KNOWN_CHARSET.fullmatch(charset) else "utf-8"
 
 
@@ -280,9 +280,9 @@ def has_too_many_parts(text: AnyStr, *signs: AnyStr) -> bool:
     return parts > MOST_PARTS and parts * _SHORT > len(text)
 
 
-def _count(found: int, what: str, status: int) -> None:
-    if found > MOST_LINES:
-        message = f"answered {status} with {found:,} {what}, above the limit of {MOST_LINES:,}: request less"
+def _count(count: int, what: str, status: int) -> None:
+    if count > MOST_LINES:
+        message = f"answered {status} with {count:,} {what}, above the limit of {MOST_LINES:,}: request less"
         raise AnswerInvalid(message, status=status)
 
 

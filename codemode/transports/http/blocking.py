@@ -55,9 +55,9 @@ class _Judged(httpx2.BaseTransport):
         self._transport.close()
 
     def _addresses(self, host: str, port: int) -> tuple[str, ...]:
-        written = self._permitted.address_of(host, port)
-        if written is not None:
-            return (written,)
+        configured = self._permitted.address_of(host, port)
+        if configured is not None:
+            return (configured,)
         try:
             resolved = self._resolve(host, port)
         except (OSError, UnicodeError) as error:

@@ -59,8 +59,8 @@ def _raw(plan: BodyPlan, value: Any, contents: OwnedContents) -> tuple[bytes, st
         return as_xml, plan.media_type
     if not isinstance(value, str):
         return _json(value), plan.media_type
-    found = _CHARSET.search(plan.media_type)
-    return value.encode(_known(found[1] if found else "utf-8"), "replace"), plan.media_type
+    match = _CHARSET.search(plan.media_type)
+    return value.encode(_known(match[1] if match else "utf-8"), "replace"), plan.media_type
 
 
 def _known(charset: str) -> str:

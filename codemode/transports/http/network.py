@@ -73,9 +73,9 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
         await asyncio.sleep(seconds)
 
     async def _addresses(self, host: str, port: int, timeout_s: float | None) -> tuple[str, ...]:
-        written = self._permitted.address_of(host, port)
-        if written is not None:
-            return (written,)
+        configured = self._permitted.address_of(host, port)
+        if configured is not None:
+            return (configured,)
         try:
             async with asyncio.timeout(timeout_s):
                 resolved = await self._resolve(host, port)

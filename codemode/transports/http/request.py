@@ -178,14 +178,14 @@ class RequestPlan:
 
     def _check(self, url: str, arguments: Mapping[str, Any]) -> None:
         """Raise ArgumentsInvalid if the finished URL does not match the declaration."""
-        made, base = urlsplit(url), urlsplit(self._base_url)
+        finished, base = urlsplit(url), urlsplit(self._base_url)
         prefix = [part for part in base.path.split("/") if part]
-        segments = made.path.lstrip("/").split("/")[len(prefix) :]
+        segments = finished.path.lstrip("/").split("/")[len(prefix) :]
         if self._ends_in_slash:
             segments = segments[:-1]
         wanted = [part for part in self._segments for _ in range(self._breadth(part, arguments))]
-        is_same = (made.scheme, made.netloc, made.fragment) == (base.scheme, base.netloc, "")
-        is_same = is_same and made.path.startswith(base.path) and len(segments) == len(wanted)
+        is_same = (finished.scheme, finished.netloc, finished.fragment) == (base.scheme, base.netloc, "")
+        is_same = is_same and finished.path.startswith(base.path) and len(segments) == len(wanted)
         for declared, segment in zip(wanted, segments, strict=False):
             is_same = is_same and (
                 segment == declared if isinstance(declared, str) else unquote(segment) not in ("", ".", "..")

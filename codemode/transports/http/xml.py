@@ -23,8 +23,8 @@ def xml_of(value: Any, schema: Schema, name: str) -> bytes:
     Raises CallError for values that XML cannot express.
     """
     root = str(_xml(schema).get("name") or schema.resolved().name or name)
-    whole = "".join(_written(root, value, schema))
-    return f'<?xml version="1.0" encoding="UTF-8"?>\n{whole}'.encode()
+    document = "".join(_written(root, value, schema))
+    return f'<?xml version="1.0" encoding="UTF-8"?>\n{document}'.encode()
 
 
 def _written(name: str, value: Any, schema: Schema | None) -> Iterator[str]:

@@ -351,8 +351,8 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
 
 def _reason(error: BaseException) -> str:
     """Return the first cause in a group of errors, on one line."""
-    if said := distrusted(error):
-        return said
+    if distrust := distrusted(error):
+        return distrust
     while isinstance(error, BaseExceptionGroup):
         error = error.exceptions[0]
     return " ".join(f"{type(error).__name__}: {error}".split())[:300]
