@@ -15,7 +15,7 @@ TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tik
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test suite check nightly lint types format coverage docs bench escapes soak crash fuzz callable servers tokens clean
+.PHONY: help demo test suite check nightly lint types schema format coverage docs bench escapes soak crash fuzz callable servers tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -49,6 +49,9 @@ lint: $(INSTALLED) ## style and import direction
 
 types: $(INSTALLED) ## mypy, strict
 	$(BIN)/mypy
+
+schema: $(INSTALLED) ## write the JSON Schema of the configuration again
+	$(BIN)/python -m codemode.settings.schema > codemode/settings/codemode.schema.json
 
 format: $(INSTALLED) ## rewrite the code in the project's style
 	$(BIN)/ruff check --fix .

@@ -1,1 +1,1 @@
-"""Measurements, each run as `python -m benchmarks.NAME`: printed with versions and date."""
+"""Benchmarks, each run as `python -m benchmarks.NAME`. Results are printed with versions and date."""

@@ -1,4 +1,4 @@
-"""Every benchmark in turn: `python -m benchmarks`. Exits with 1 when any of them, or any peer, did not run."""
+"""Run all benchmarks one after another: `python -m benchmarks`. Exits with 1 if a benchmark or a peer did not run."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ BENCHMARKS = ("engines", "processor_time", "service", "search", "calls", "menus"
 
 
 def main() -> None:
-    """Run each in a process of its own, so that none warms another's caches."""
+    """Run each benchmark in its own process, so that none warms the caches of another."""
     failed = []
     for name in BENCHMARKS:
         print(f"\n== {name}", flush=True)
         if subprocess.run([sys.executable, "-m", f"benchmarks.{name}"], check=False).returncode:
             failed.append(name)
     if failed:
-        sys.exit(f"did not run whole: {', '.join(failed)}")
+        sys.exit(f"failed: {', '.join(failed)}")
 
 
 if __name__ == "__main__":

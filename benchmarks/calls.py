@@ -1,9 +1,9 @@
-"""What a call of a tool costs beyond HTTP: CPU of `Gateway.call` beside httpx2 alone, to the same loopback server.
+"""Processor time of a tool call: `Gateway.call` beside httpx2 alone, against the same loopback server.
 
     python -m benchmarks.calls [--calls 2000] [--tools 20 20000]
 
-The server is a process of its own, so only the client's CPU is counted. Batches of the ways are taken in turns, and the
-medians of their differences printed in microseconds, with versions and date.
+The server runs in its own process, so only the client's processor time counts. The clients take turns in batches. The
+medians, and the medians of the differences, are printed in microseconds.
 """
 
 from __future__ import annotations
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
 
     Call = Callable[[], Awaitable[object]]
 
-#: The goal: microseconds of CPU beyond httpx2, at any number of tools.
+#: Goal: microseconds of processor time beyond httpx2, with any number of tools.
 GOAL_US = 150
 
-#: Calls in a batch: enough to be measured, few enough to take turns often.
+#: Calls in a batch: enough to measure, few enough for frequent turns.
 BATCH = 50
 
 SERVER = """
@@ -64,7 +64,7 @@ asyncio.run(main())
 
 
 def document(tools: int) -> dict[str, Any]:
-    """An API of that many operations, each with a path and two query parameters, and a documented answer."""
+    """Return an OpenAPI document with `tools` operations, each with three parameters and a response schema."""
     thing = {"type": "object", "properties": {"id": {"type": "integer"}, "name": {"type": "string"}}}
     parameters = [
         {"name": "thing_id", "in": "path", "required": True, "schema": {"type": "integer"}},
@@ -84,7 +84,7 @@ def document(tools: int) -> dict[str, Any]:
 
 
 async def cpu_us(call: Call, calls: int) -> float:
-    """Microseconds of this process's CPU that one of `calls` calls takes, one after another."""
+    """Return the processor time of this process per call, in microseconds, over `calls` sequential calls."""
     started = time.process_time()
     for _ in range(calls):
         await call()
@@ -92,7 +92,7 @@ async def cpu_us(call: Call, calls: int) -> float:
 
 
 async def measure(url: str, sizes: list[int], calls: int) -> bool:
-    """Print a line for each number of tools; returns whether all are within the goal."""
+    """Print a line for each number of tools. Return whether all are within the goal."""
     target = f"{url}/group7/things/7?expand=a&expand=b&limit=10"
     headers = [("Authorization", "Bearer a-token-of-usual-length"), ("Accept", "application/json")]
     async with httpx2.AsyncClient(trust_env=False) as client, httpcore2.AsyncConnectionPool() as pool:
@@ -111,9 +111,9 @@ async def measure(url: str, sizes: list[int], calls: int) -> bool:
             for way in ways.values():
                 await cpu_us(way, BATCH)
             rounds = [{name: await cpu_us(way, BATCH) for name, way in ways.items()} for _ in range(calls // BATCH)]
-            middle = {name: statistics.median(found[name] for found in rounds) for name in ways}
-            beyond = statistics.median(found["gateway"] - found["httpx2"] for found in rounds)
-            over_bare = statistics.median(found["gateway"] - found["httpcore2"] for found in rounds)
+            middle = {name: statistics.median(times[name] for times in rounds) for name in ways}
+            beyond = statistics.median(times["gateway"] - times["httpx2"] for times in rounds)
+            over_bare = statistics.median(times["gateway"] - times["httpcore2"] for times in rounds)
             good = good and beyond <= GOAL_US
             print(
                 f"{size:>7,} tools: a call {middle['gateway']:6.0f} us, httpx2 {middle['httpx2']:6.0f}, "
@@ -139,7 +139,7 @@ def _gateway(url: str, size: int) -> tuple[HttpTransport, Call]:
 
 
 async def with_server(sizes: list[int], calls: int) -> bool:
-    """Measure against a server process of its own."""
+    """Start the server process and measure against it."""
     process = await asyncio.create_subprocess_exec(sys.executable, "-c", SERVER, stdout=asyncio.subprocess.PIPE)
     assert process.stdout is not None
     try:
@@ -155,9 +155,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--calls", type=int, default=2000)
     parser.add_argument("--tools", type=int, nargs="+", default=[20, 20_000])
-    given = parser.parse_args()
+    options = parser.parse_args()
     print(f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, Python {sys.version.split()[0]}, httpx2 {version('httpx2')}")
-    sys.exit(0 if asyncio.run(with_server(given.tools, given.calls)) else 1)
+    sys.exit(0 if asyncio.run(with_server(options.tools, options.calls)) else 1)
 
 
 if __name__ == "__main__":

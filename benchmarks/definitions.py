@@ -1,9 +1,9 @@
-"""What the definitions of `search` and `execute` cost a model, in tokens of o200k_base of their compact JSON.
+"""Token counts of the definitions of `search` and `execute`, as compact JSON in o200k_base.
 
-    make tokens        (installs the tokenizer's data, then: python -m benchmarks.definitions [--record FILE])
+    make tokens        (installs the tokenizer data, then runs: python -m benchmarks.definitions [--record FILE])
 
-Prints the count for catalogs of one domain to a thousand, in the shape of chat completions and in that of MCP, and
-writes digest and count of one of them to `--record`, which the suite holds the definitions against.
+Prints the counts for catalogs of up to a thousand domains, in the formats of chat completions and MCP. `--record`
+writes the digest and count of one catalog to a file, which a test compares with the current definitions.
 """
 
 from __future__ import annotations
@@ -27,10 +27,10 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tokens import Tokenizer
 
-#: The goal: tokens of both definitions together, at any catalog.
+#: Goal: tokens of both definitions together, for any catalog.
 GOAL_TOKENS = 350
 
-#: Domains as people name them.
+#: Realistic domain names.
 DOMAINS = (
     *("github", "stripe", "google_drive", "salesforce", "kubernetes", "slack", "jira", "confluence", "datadog"),
     *("pagerduty", "notion", "cloudflare", "openai", "twilio", "sendgrid", "hubspot", "zendesk", "shopify", "asana"),
@@ -41,33 +41,33 @@ DOMAINS = (
 
 
 def catalog_of(domains: Sequence[str]) -> Catalog:
-    """A catalog with one tool in each domain."""
+    """Return a catalog with one tool in each domain."""
     return Catalog([make_tool(f"{domain}.things.list") for domain in domains])
 
 
 def compact(definitions: Any) -> str:
-    """JSON as it is counted."""
+    """Return the compact JSON that is counted."""
     return json.dumps(definitions, ensure_ascii=False, separators=(",", ":"))
 
 
 def digest(definitions: Any) -> str:
-    """SHA-256 of the JSON as it is counted."""
+    """Return the SHA-256 of the compact JSON."""
     return hashlib.sha256(compact(definitions).encode()).hexdigest()
 
 
 def tokens_of(definitions: Any, tokenizer: Tokenizer) -> int:
-    """How many tokens the compact JSON has."""
+    """Return the number of tokens of the compact JSON."""
     return len(tokenizer.encode_ordinary(compact(definitions)))
 
 
 def main() -> int:
-    """Print the table; 1 where a count is over the goal, 2 where there is no tokenizer."""
+    """Print the table. Return 1 if a count exceeds the goal, and 2 without a tokenizer."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--record", type=Path)
     record = parser.parse_args().record
     tokenizer = local_tokenizer(tokenizer_folder())
     if tokenizer is None:
-        print("no tokenizer: `make tokens` installs its data, or name the folder with TIKTOKEN_CACHE_DIR")
+        print("no tokenizer data: run `make tokens`, or set TIKTOKEN_CACHE_DIR to its folder")
         return 2
     counts = []
     print(f"o200k_base, {datetime.now(UTC):%Y-%m-%d}\n{'domains':>8} {'completions':>12} {'MCP':>6}")
@@ -84,7 +84,7 @@ def main() -> int:
 
 
 def _listed(definition: dict[str, Any]) -> dict[str, Any]:
-    """The same definition as `tools/list` of MCP has it."""
+    """Convert a definition to the format of MCP `tools/list`."""
     function = definition["function"]
     return {
         "name": function["name"],

@@ -1,9 +1,10 @@
-"""Reading API documents: CPU seconds and memory beside `json.loads` or libyaml on the same file.
+"""Reading API documents: processor time and memory, beside `json.loads` or libyaml on the same file.
 
     python -m benchmarks.documents FILE [FILE …]
 
-A file is JSON or YAML, and may be packed (`.xz`). Each measurement is a process of its own: parsing alone; parsing and
-all that it takes to the first search (`read`); the same from the cache (`cached`). Memory is the peak of the process.
+Files are JSON or YAML, and may be compressed (`.xz`). Each measurement runs in its own process: the parser alone
+(`parse`), everything up to the first search (`read`), and the same with a filled cache (`cached`). Memory is the peak
+of the process.
 """
 
 from __future__ import annotations
@@ -24,12 +25,12 @@ import yaml
 
 from codemode.settings import Settings, settings_for_document
 
-UNUSED = "http://127.0.0.1:9"  # nothing is called
+UNUSED = "http://127.0.0.1:9"  # never called
 WORK = ("parse", "read", "cached")
 
 
 def parse(path: Path) -> int:
-    """The parser alone, as everybody has it."""
+    """Parse a file with the parser alone. Return the number of paths."""
     text = path.read_text(encoding="utf-8")
     if text.lstrip()[:1] == "{":
         return len(json.loads(text)["paths"])
@@ -38,7 +39,7 @@ def parse(path: Path) -> int:
 
 
 def read(path: Path, folder: Path) -> int:
-    """From the file to the first search, with what is kept in `folder`."""
+    """Read a document up to the first search, with the cache in `folder`. Return the number of operations."""
     import asyncio
 
     from codemode import CodeMode
@@ -54,11 +55,11 @@ def read(path: Path, folder: Path) -> int:
 
 
 def one(work: str, path: Path, folder: Path) -> None:
-    """Measure one thing in this process, the modules loaded before; prints JSON."""
+    """Measure one kind of work in this process, after loading all modules, and print JSON."""
     if work != "parse":
         from codemode import CodeMode
 
-        CodeMode.from_settings(settings_for_document(str(path), base_url=UNUSED))  # what is loaded once is loaded now
+        CodeMode.from_settings(settings_for_document(str(path), base_url=UNUSED))  # loads the modules
     started = time.process_time()
     operations = parse(path) if work == "parse" else read(path, folder)
     usage = resource.getrusage(resource.RUSAGE_SELF)
@@ -66,17 +67,17 @@ def one(work: str, path: Path, folder: Path) -> None:
 
 
 def measured(work: str, path: Path, folder: Path) -> dict[str, float]:
-    """The measurement of a process of its own."""
+    """Return the measurement of a new process."""
     command = [sys.executable, "-m", "benchmarks.documents", "--one", work, "--folder", str(folder), str(path)]
     ended = subprocess.run(command, capture_output=True, text=True, check=False, env={**os.environ})  # noqa: TID251
     if ended.returncode:
         sys.exit(ended.stderr[-2000:])
-    found: dict[str, float] = json.loads(ended.stdout)
-    return found
+    figures: dict[str, float] = json.loads(ended.stdout)
+    return figures
 
 
 def main() -> None:
-    """A line for each file."""
+    """Print a line for each file."""
     parser = argparse.ArgumentParser()
     parser.add_argument("files", nargs="+", type=Path)
     parser.add_argument("--one", choices=WORK)
@@ -92,9 +93,9 @@ def main() -> None:
             folder = Path(name)
             plain = folder / path.name.removesuffix(".xz")
             plain.write_bytes(lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes())
-            found = [measured(work, plain, folder) for work in WORK]
-        cells = " ".join(f"{row['cpu_s']:8.2f} ({row['mib']:5.0f})" for row in found)
-        print(f"{plain.name:32} {found[1]['operations']:10} {cells}", flush=True)
+            figures = [measured(work, plain, folder) for work in WORK]
+        cells = " ".join(f"{row['cpu_s']:8.2f} ({row['mib']:5.0f})" for row in figures)
+        print(f"{plain.name:32} {figures[1]['operations']:10} {cells}", flush=True)
 
 
 if __name__ == "__main__":

@@ -1,9 +1,9 @@
-"""What embeddings add to search, on retrieval sets: quality by words and with a local model, and what it costs.
+"""Embeddings: search quality and time on retrieval sets, with words alone and with a local model.
 
     python -m benchmarks.embeddings --data DIR --cache DIR [--mix DIR] [--folder MODEL] [--queries 150]
 
-`--cache` keeps the vectors from run to run, `--mix` names a folder whose catalogs are mixed into each set, `--folder` a
-model other than that of the extra `embeddings`.
+`--cache` is a folder that keeps vectors between runs. `--mix` is a folder whose catalogs are mixed into each set.
+`--folder` replaces the model of the extra `embeddings`.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from codemode.search.query import Query
 from codemode.search.ranking.evaluation import TOP, Metrics, evaluate, mean
 from codemode.search.semantic.embeddings import make_embedder
 from codemode.search.semantic.query_vectors import QueryVectors
-from codemode.search.semantic.similarity import Meanings
+from codemode.search.semantic.similarity import EmbeddingIndex
 from codemode.search.semantic.vectors import VectorCache
 from codemode.settings import LocalEmbeddings
 
@@ -41,31 +41,36 @@ def main() -> None:
     mixed = (
         [row for path in sorted(options.mix.rglob("catalog.jsonl")) for row in read_rows(path)] if options.mix else []
     )
-    found: list[tuple[Metrics, Metrics]] = []
+    compared: list[tuple[Metrics, Metrics]] = []
     for name in [*sets(options.data), *(["aws_examples"] if mixed else [])]:
         own = options.data / name / "catalog.jsonl"
         tools = tools_of((read_rows(own) if own.exists() else []) + mixed)
         queries = labelled(options.data / name / "queries.jsonl", tools, options.queries)
         vectors = QueryVectors(embedder, wait_s=PATIENCE_S)
-        meanings = Meanings(tools, embedder, VectorCache(options.cache, embedder.name), vectors)
-        found.append(_compare(name, tools, queries, meanings))
-    for title, rows in (("mean", found), ("mean without aws_examples", found[: len(sets(options.data))])):
+        embeddings = EmbeddingIndex(tools, embedder, VectorCache(options.cache, embedder.name), vectors)
+        compared.append(_compare(name, tools, queries, embeddings))
+    for title, rows in (
+        ("mean", compared),
+        ("mean without aws_examples", compared[: len(sets(options.data))]),
+    ):
         words, both = mean([row[0] for row in rows]), mean([row[1] for row in rows])
         figures = f"{words.ndcg_10:.3f} | {words.recall_10:.3f} | {both.ndcg_10:.3f} | {both.recall_10:.3f}"
         print(f"| {title} | | | {figures} | |")
 
 
-def _compare(name: str, tools: list[Tool], queries: list[LabelledQuery], meanings: Meanings) -> tuple[Metrics, Metrics]:
+def _compare(
+    name: str, tools: list[Tool], queries: list[LabelledQuery], embeddings: EmbeddingIndex
+) -> tuple[Metrics, Metrics]:
     by_words = Index.build(tools)
-    # Meanings are in the order of the index.
+    # `EmbeddingIndex` expects the tools in the order of the index.
     if [tool.id for tool in by_words.tools] != [tool.id for tool in tools]:
-        sys.exit("the index has put the tools in another order")
-    with_meanings = by_words.with_meanings(meanings)
-    meanings.start()
-    if not meanings.wait(PATIENCE_S) or not meanings.progress.is_ready:
-        sys.exit(meanings.progress.problem)
-    with_meanings.search(Query(tuple(each.query for each in queries), limit=1))  # the vectors of all queries
-    (words, plain_ms), (both, fused_ms) = _measured(by_words, queries), _measured(with_meanings, queries)
+        sys.exit("the index has reordered the tools")
+    with_embeddings = by_words.with_embeddings(embeddings)
+    embeddings.start()
+    if not embeddings.wait(PATIENCE_S) or not embeddings.progress.is_ready:
+        sys.exit(embeddings.progress.problem)
+    with_embeddings.search(Query(tuple(each.query for each in queries), limit=1))  # embeds all queries
+    (words, plain_ms), (both, fused_ms) = _measured(by_words, queries), _measured(with_embeddings, queries)
     more_ms = fused_ms - plain_ms
     figures = f"{words.ndcg_10:.3f} | {words.recall_10:.3f} | {both.ndcg_10:.3f} | {both.recall_10:.3f} | {more_ms:.2f}"
     print(f"| {name} | {len(tools)} | {len(queries)} | {figures} |", flush=True)
@@ -73,7 +78,7 @@ def _compare(name: str, tools: list[Tool], queries: list[LabelledQuery], meaning
 
 
 def _measured(index: Index, queries: list[LabelledQuery]) -> tuple[Metrics, float]:
-    """How good, and CPU milliseconds a query, once all words and vectors are warm."""
+    """Return the metrics, and the processor time per query in milliseconds, with warm caches."""
 
     def search(text: str) -> list[str]:
         return [hit.tool.id for hit in index.search(Query((text,), limit=TOP)).hits]

@@ -1,8 +1,8 @@
-# ruff: noqa: D102 - what the methods do stands once, in Engine
-"""One class for each engine: how it is started, given a program and a tool, and stopped.
+# ruff: noqa: D102 - Engine documents the methods
+"""Adapters: one class for each engine, with methods to start it, run a program, and stop it.
 
-Each `run` takes a program of `engine_programs` and returns its value as Python objects. An engine whose package or
-program is missing raises when it is started; `engines.py` counts that as a failure.
+`run` takes a program of `engine_programs` and returns its value as Python objects. `start` raises if the package or
+command of the engine is missing; `engines.py` reports that as a failure.
 """
 
 from __future__ import annotations
@@ -31,27 +31,27 @@ async def slow_tool(x: int = 0) -> int:
 
 
 class Engine(ABC):
-    """What all have: a name, a version, and which of the ways of calling in parallel it knows."""
+    """An engine, with its name and the kinds of parallel calls that it supports."""
 
     name = ""
-    #: How a program calls a tool, and how it ends in a value of a coroutine.
+    #: The dialect: the expression for a tool call, and the one for awaiting `main`.
     call = "tool(x=i)"
     run_async = "await main()"
     parallel: tuple[str, ...] = ("gather",)
 
     def version(self) -> str:
-        """Return the version of what is measured."""
+        """Return the version of the engine."""
         return version(self.name)
 
-    async def start(self) -> None:  # noqa: B027 -- most need nothing
-        """Make it ready."""
+    async def start(self) -> None:  # noqa: B027 -- optional
+        """Start the engine."""
 
     @abstractmethod
     async def run(self, code: str, *, handler: Any = tool) -> Any:
         """Run one program and return its value."""
 
-    async def stop(self) -> None:  # noqa: B027 -- most hold nothing
-        """Release what it holds."""
+    async def stop(self) -> None:  # noqa: B027 -- optional
+        """Stop the engine and release its resources."""
 
 
 class Ours(Engine):
@@ -83,7 +83,7 @@ class Ours(Engine):
 
 
 class BareExec(Engine):
-    """`exec` in the host process: no isolation at all, the limit of what is possible."""
+    """`exec` in the host process, without isolation: the lower bound of the time."""
 
     name = "exec"
     call = "tool(i)"
@@ -103,14 +103,14 @@ class BareExec(Engine):
         names: dict[str, Any] = {"tool": call}
         text = with_result(code)
         if handler is tool:
-            exec(compile(text, "<program>", "exec"), names)  # noqa: S102 - that is what is measured
+            exec(compile(text, "<program>", "exec"), names)  # noqa: S102 - the subject of the measurement
         else:
             await asyncio.to_thread(exec, compile(text, "<program>", "exec"), names)
         return names["result"]
 
 
 class MontyReused(Engine):
-    """Monty as it ships: a fresh heap for each run in a worker process that is used again."""
+    """Monty with its defaults: a fresh heap for each run, in a reused worker process."""
 
     name = "pydantic-monty"
     call = "tool(x=i)"
@@ -139,13 +139,13 @@ class MontyReused(Engine):
 
 
 class MontySingleUse(MontyReused):
-    """Monty with one worker process for each run, as we do it."""
+    """Monty with one worker process for each run, like this project."""
 
     once = True
 
 
 class Smolagents(Engine):
-    """An interpreter of syntax trees in the host process."""
+    """smolagents: an interpreter of syntax trees in the host process."""
 
     name = "smolagents"
     call = "tool(x=i)"
@@ -172,7 +172,7 @@ class Smolagents(Engine):
 
 
 class FastMcpCodeMode(Engine):
-    """FastMCP's code mode: its execute tool, called through a client in the same process."""
+    """FastMCP's code mode: its execute tool, called by a client in the same process."""
 
     name = "fastmcp"
     call = "(await call_tool('tool', {'x': i}))['result']"
@@ -188,7 +188,7 @@ class FastMcpCodeMode(Engine):
         async def answer(x: int = 0) -> int:
             return int(await self.handler(x))
 
-        # As shipped it allows 50 calls and 100 MB: lifted, so that the workloads run at all.
+        # The default limits, 50 calls and 100 MB, are too low for the workloads.
         server.add_transform(CodeMode(max_tool_calls=None, sandbox_provider=MontySandboxProvider(limits=None)))
         self.client = Client(server)
         await self.client.__aenter__()
@@ -206,7 +206,7 @@ class FastMcpCodeMode(Engine):
 
 
 class PythonProcess(Engine):
-    """`python -I -S -c`: a process for each run, started from nothing; the result comes back as JSON."""
+    """`python -I -S -c`: a new process for each run, which prints its result as JSON."""
 
     name = "python -c"
     call = "tool(i)"
@@ -225,7 +225,7 @@ class PythonProcess(Engine):
 
 
 class Bubblewrap(PythonProcess):
-    """The same in bubblewrap: namespaces, a read-only view of the files, no network."""
+    """A Python process in bubblewrap: own namespaces, read-only files, no network."""
 
     name = "bubblewrap"
 
@@ -240,7 +240,7 @@ class Bubblewrap(PythonProcess):
 
 
 def with_result(code: str) -> str:
-    """Give the value of the last expression a name."""
+    """Assign the value of the last expression to `result`."""
     import ast
 
     tree = ast.parse(code)

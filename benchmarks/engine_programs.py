@@ -1,4 +1,4 @@
-"""The programs that every engine runs, in the dialect that each asks for."""
+"""The benchmark programs, as templates for the dialect of each engine."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ NOTHING = "1 + 1"
 NEW = "1 + {}"
 
 CALLS = 100
-#: Sequential calls; the time of an empty program is taken off.
+#: Sequential calls. The time of an empty program is subtracted.
 SEQUENTIAL = f"""
 n = 0
 for i in range({CALLS}):
@@ -40,7 +40,7 @@ for i in range({PARALLEL}):
 results
 """
 
-#: As large as smolagents' own limit of 10 million operations allows: 9.1 million in 10,000 steps of nbody.
+#: Sized for smolagents' limit of 10 million operations: 10,000 steps of nbody take 9.1 million.
 COMPUTE = {
     "nbody": """
 bodies = [[0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 39.47], [4.84, -1.16, -0.10, 0.60, 2.81, -0.02, 0.03],

@@ -1,9 +1,9 @@
-"""Our sandbox beside its peers: the same programs, in turns, so that what disturbs one disturbs all.
+"""The sandbox beside its peers: the same programs, in turns, so that a disturbance hits all engines.
 
     python -m benchmarks.engines [--rounds 30] [--only NAME …]
 
-Programs are the same in each round but where it says "new each time": who keeps what was compiled need not do it again.
-Prints medians and ratios with versions and date, and exits with 1 when a peer did not run.
+Each round runs the same programs, so engines may reuse compiled code, except in workloads marked "new each time".
+Prints medians and ratios. Exits with 1 if a peer did not run.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ if TYPE_CHECKING:
 
 Samples = dict[str, dict[str, list[float]]]
 
-#: A quiet server: nothing runs for this long before a measurement.
+#: Idle time before each measurement.
 _GAP_S = 0.015
 _THROUGHPUT_S = 2.0
 _NUMBERS = itertools.count(1_000)
 
 
 def label(engine: adapters.Engine) -> str:
-    """Return how the table calls an engine."""
+    """Return the name of an engine in the table."""
     return engine.name + (" single-use" if isinstance(engine, adapters.MontySingleUse) else "")
 
 
 async def timed(work: Callable[[], Awaitable[object]]) -> float:
-    """Return the seconds that `work` takes, after a quiet moment."""
+    """Return the seconds that `work` takes, after an idle moment."""
     await asyncio.sleep(_GAP_S)
     started = time.perf_counter()
     await work()
@@ -47,49 +47,49 @@ async def timed(work: Callable[[], Awaitable[object]]) -> float:
 
 
 async def measure_empty(engine: adapters.Engine) -> float:
-    """Time of `1 + 1`."""
+    """Measure `1 + 1`."""
     return await timed(lambda: engine.run(programs.NOTHING))
 
 
 async def measure_new(engine: adapters.Engine) -> float:
-    """Time of a sum that nobody has seen before."""
+    """Measure a sum that differs each time."""
     code = programs.NEW.format(next(_NUMBERS))
     return await timed(lambda: engine.run(code))
 
 
 async def measure_call(engine: adapters.Engine) -> float:
-    """Time of one of many sequential tool calls."""
+    """Measure one of many sequential tool calls."""
     code = programs.SEQUENTIAL.format(call=engine.call)
     with_calls = await timed(lambda: engine.run(code))
     return (with_calls - await timed(lambda: engine.run(programs.NOTHING))) / programs.CALLS
 
 
 async def measure_gather(engine: adapters.Engine) -> float:
-    """Time of 50 calls of 20 ms at once."""
+    """Measure 50 concurrent calls of 20 ms."""
     call = engine.call if engine.call.startswith("(await") else f"await {engine.call}"
     code = programs.GATHER.format(call=call, run=engine.run_async)
     return await timed(lambda: engine.run(code, handler=adapters.slow_tool))
 
 
 async def measure_executor(engine: adapters.Engine) -> float:
-    """Time of one of two layers of 50 calls of 20 ms in a thread pool."""
+    """Measure one of two layers of 50 calls of 20 ms in a thread pool."""
     code = programs.EXECUTOR.format(call=engine.call)
     return await timed(lambda: engine.run(code, handler=adapters.slow_tool)) / 2
 
 
 async def measure_one_by_one(engine: adapters.Engine) -> float:
-    """Time of 50 calls of 20 ms where nothing runs in parallel."""
+    """Measure 50 sequential calls of 20 ms."""
     code = programs.ONE_BY_ONE.format(call=engine.call)
     return await timed(lambda: engine.run(code, handler=adapters.slow_tool))
 
 
 async def measure_large(engine: adapters.Engine) -> float:
-    """Time of a result of 10 MB, until its reader has Python objects."""
+    """Measure a result of 10 MB, until it is decoded into Python objects."""
     return await timed(lambda: engine.run(programs.LARGE))
 
 
 def measure_compute(name: str) -> Callable[[adapters.Engine], Awaitable[float]]:
-    """Time of one program that only computes."""
+    """Return a measurement of one of the `COMPUTE` programs."""
 
     async def measure(engine: adapters.Engine) -> float:
         return await timed(lambda: engine.run(programs.COMPUTE[name]))
@@ -99,7 +99,7 @@ def measure_compute(name: str) -> Callable[[adapters.Engine], Awaitable[float]]:
 
 _PARALLEL = {"gather": measure_gather, "executor": measure_executor, "one by one": measure_one_by_one}
 
-#: workload: (unit, scale, one round in this many, how it is measured)
+#: workload: (unit, units in a second, measured in every n-th round, measurement)
 WORKLOADS: dict[str, tuple[str, float, int, Callable[[adapters.Engine], Awaitable[float]]]] = {
     "1 + 1": ("us", 1e6, 1, measure_empty),
     "1 + 1, new each time": ("us", 1e6, 1, measure_new),
@@ -117,7 +117,7 @@ _SLOW = {"smolagents": {"nbody", "fannkuch", "text", "objects", "10 MB result"}}
 
 
 def applies(engine: adapters.Engine, workload: str) -> bool:
-    """Tell whether an engine has what a workload needs."""
+    """Return whether an engine supports a workload."""
     kind = {"50 x 20 ms, gather": "gather", "50 x 20 ms, executor, per layer": "executor"}.get(workload)
     if workload == "50 x 20 ms, one by one":
         return "one by one" in engine.parallel
@@ -127,7 +127,7 @@ def applies(engine: adapters.Engine, workload: str) -> bool:
 
 
 async def measure_all(engines: list[adapters.Engine], rounds: int) -> tuple[Samples, list[str]]:
-    """Run all workloads on all engines in turns. Returns the samples and what went wrong."""
+    """Run all workloads on all engines in turns. Return the samples and the failures."""
     samples: Samples = defaultdict(lambda: defaultdict(list))
     problems: dict[tuple[str, str], str] = {}
     for number in range(rounds):
@@ -163,7 +163,7 @@ _COLD = (adapters.Ours, adapters.BareExec, adapters.MontyReused, adapters.FastMc
 
 
 def measure_apart(samples: Samples, rounds: int) -> None:
-    """Measure what needs processes of its own: throughput on both cores, cold start, idle memory."""
+    """Measure in separate processes: throughput on two cores, cold start, idle memory."""
     engine: type[adapters.Engine]
     for _ in range(rounds):
         for what, workload in (("throughput", "runs per second"), ("new", "runs per second, new each time")):
@@ -176,7 +176,7 @@ def measure_apart(samples: Samples, rounds: int) -> None:
 
 
 def print_table(samples: Samples) -> None:
-    """Print medians and ratios to the first engine that stands for the limit of its column."""
+    """Print medians, and ratios to `exec` and to pydantic-monty."""
     for workload, by_engine in samples.items():
         unit, scale = WORKLOADS[workload][:2] if workload in WORKLOADS else ("", 1.0)
         medians = {name: statistics.median(values) * scale for name, values in by_engine.items() if values}
@@ -190,7 +190,7 @@ def print_table(samples: Samples) -> None:
 
 
 def paired_ratio(by_engine: dict[str, list[float]], name: str, other: str) -> str:
-    """Return the median of the ratios of the same round."""
+    """Return the median ratio of two engines in the same round."""
     pairs = [(a, b) for a, b in zip(by_engine[name], by_engine.get(other, []), strict=False) if b]
     return f"{statistics.median(a / b for a, b in pairs):.2f}" if pairs else ""
 
@@ -199,7 +199,7 @@ async def main() -> int:
     """Parse the command line, measure, print."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--rounds", type=int, default=30)
-    parser.add_argument("--apart", type=int, default=5, help="rounds of what needs processes of its own")
+    parser.add_argument("--apart", type=int, default=5, help="rounds of measurements in separate processes")
     parser.add_argument("--only", nargs="*", help="names of engines")
     options = parser.parse_args()
     engines: list[adapters.Engine] = []

@@ -1,12 +1,14 @@
-"""What recording costs: microseconds per recorded call, one at a time and many at once, on each store.
+"""Journal: the cost of a recorded call on SQLite and PostgreSQL, sequential and concurrent.
 
     python -m benchmarks.journal [--calls 2000] [--at-once 50]
 
-First the stores alone, then whole programs whose tool is a function in this process, with and without a journal in
-SQLite. A recorded call is two appends: `started` before it leaves, `ended` with its value before the program gets it.
-For the stores the call itself is a turn of the event loop, made in the same tasks. All ways take turns; the medians of
-the rounds are printed, wall time and CPU of this process, and what is beyond the same without a journal. PostgreSQL is
-a cluster of its own on a socket, flushing to the disk; it is left out where the distribution's package is missing.
+The first part measures the stores alone. The call itself is then one iteration of the event loop. The second part
+measures whole programs that call a Python function, with and without a journal in SQLite.
+
+A recorded call appends twice: `started` before the call is sent, and `ended` before the program receives the result.
+All variants take turns. Printed are medians of wall time and processor time per call in microseconds, and the
+difference to the variant without a journal. PostgreSQL runs as a temporary cluster with fsync on a Unix socket, if
+its package is installed.
 """
 
 from __future__ import annotations
@@ -32,7 +34,7 @@ from codemode.service import CodeMode
 from codemode.settings import Settings
 from tests.postgres import cluster, programs
 
-#: The goals on SQLite with `durability: process`: a call by itself, and what one of many at once costs beyond the call.
+#: Goals on SQLite with `durability: process`: a sequential call, and the recording of a concurrent call.
 GOAL_US = 100
 GOAL_AT_ONCE_US = 20
 
@@ -47,14 +49,14 @@ Record = Callable[[int], Awaitable[None]]
 
 @dataclass
 class Times:
-    """Microseconds per call of each round, wall and CPU."""
+    """Wall time and processor time per call of each round, in microseconds."""
 
     wall: list[float] = field(default_factory=list)
     cpu: list[float] = field(default_factory=list)
 
 
 async def turn() -> None:
-    """The call itself: an answer that comes with the next turn of the event loop."""
+    """Make a call whose answer arrives in the next iteration of the event loop."""
     loop = asyncio.get_running_loop()
     answered = loop.create_future()
     loop.call_soon(answered.set_result, None)
@@ -106,7 +108,7 @@ async def measure(ways: dict[str, Record], calls: int, width: int) -> dict[tuple
 
 
 def stores(folder: Path, stack: ExitStack) -> dict[str, Journal]:
-    found: dict[str, Journal] = {
+    journals: dict[str, Journal] = {
         "SQLite, process": SqliteJournal(folder / "process.sqlite3", KEY, lease_s=3600),
         "SQLite, power": SqliteJournal(folder / "power.sqlite3", KEY, lease_s=3600, durability="power"),
     }
@@ -114,9 +116,9 @@ def stores(folder: Path, stack: ExitStack) -> dict[str, Journal]:
         from codemode.executions.journal.postgres import PostgresJournal
 
         url = stack.enter_context(cluster(fsync=True))
-        found["PostgreSQL, process"] = PostgresJournal(url, KEY, lease_s=3600)
-        found["PostgreSQL, power"] = PostgresJournal(url, KEY, lease_s=3600, durability="power")
-    return found
+        journals["PostgreSQL, process"] = PostgresJournal(url, KEY, lease_s=3600)
+        journals["PostgreSQL, power"] = PostgresJournal(url, KEY, lease_s=3600, durability="power")
+    return journals
 
 
 PROGRAMS = {
@@ -139,7 +141,7 @@ async def look(n: int) -> dict[str, object]:
 
 
 async def programs_of(calls: int, width: int) -> None:
-    """What a journal adds to a call of a program: the guest, the gateway and the ledger are the same."""
+    """Measure programs with and without a journal. Guest, gateway and ledger are the same."""
     with tempfile.TemporaryDirectory() as folder:
         state = {"state_folder": f"{folder}/state", "cache_folder": f"{folder}/cache", "limits": {"calls": calls}}
         services = {
@@ -158,7 +160,7 @@ async def programs_of(calls: int, width: int) -> None:
                     assert outcome.ok, outcome.failure
                     taken.wall.append((time.perf_counter() - wall) / calls * 1e6)
                     taken.cpu.append((time.process_time() - cpu) / calls * 1e6)
-    print(f"\nprograms of {calls} calls, the first round left out, medians in µs per call")
+    print(f"\nprograms of {calls} calls, medians in µs per call, without the first round")
     print(f"{'':22}{'no journal':>24}{'journal':>24}{'beyond':>28}")
     print(f"{'':22}{'wall':>12}{'CPU':>12}{'wall':>12}{'CPU':>12}{'wall':>14}{'CPU':>14}")
     for kind in PROGRAMS:
@@ -202,7 +204,7 @@ async def stores_alone(calls: int, width: int) -> None:
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--calls", type=int, default=2000, help="of each round, a multiple of --at-once")
-    parser.add_argument("--at-once", type=int, default=50, help="calls in flight")
-    given = parser.parse_args()
-    asyncio.run(main(given.calls, given.at_once))
+    parser.add_argument("--calls", type=int, default=2000, help="calls in each round, a multiple of --at-once")
+    parser.add_argument("--at-once", type=int, default=50, help="concurrent calls")
+    options = parser.parse_args()
+    asyncio.run(main(options.calls, options.at_once))

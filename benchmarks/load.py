@@ -1,19 +1,20 @@
-"""`codemode serve` under load on loopback: throughput and latency against offered load, up to twice saturation.
+"""Load: throughput and latency of `codemode serve` on loopback, up to twice saturation.
 
     python -m benchmarks.load [--seconds 3] [--rounds 5]
 
-Closed loop first: as many clients as it takes to saturate, each asking again when it was answered; the best throughput
-is the peak. Then open loop: requests come at random times whatever becomes of those before (Poisson arrivals, the same
-seed each time), at parts and multiples of the peak. Latency counts from the time at which a request was due, so that
-waiting in the generator is not left out (coordinated omission). Server and generator share the machine, with whatever
-else runs on it: so the open loop is measured in rounds, each between two peaks, and the medians of the ratios count.
-The columns `server` and `workers` say how much of one processor these took.
+The first part measures the processor time of one execution and of one rejected request. The server then runs one
+program at a time and has no queue. These figures also hold on a busy machine.
 
-Last, what one execution and one refusal cost the server in processor time, on a server that has one place and no queue:
-figures that hold on a loaded machine too.
+The second part is a closed loop: clients send a request when the previous one is answered. The highest throughput over
+the number of clients is the peak.
 
-Exits with 1 where the goals are missed: goodput at twice the peak within 10 % of it, p99 of what is admitted within 3 x
-of that at half load.
+The third part is an open loop with Poisson arrivals (fixed seed) at fractions and multiples of the peak. Latency counts
+from the due time of a request, which avoids coordinated omission. As server and generator share the machine, each round
+runs between two measurements of the peak, and medians of ratios are reported. The columns `server` and `workers` are
+shares of one processor.
+
+Exits with 1 if a goal is missed: goodput at twice the peak is at least 90 % of it, and p99 of admitted requests is at
+most 3 times that at half load.
 """
 
 from __future__ import annotations
@@ -45,7 +46,7 @@ PROGRAM = "sum(n * n for n in range(100))"
 OPEN_LOADS = (0.5, 0.8, 1.0, 1.5, 2.0)
 CLOSED_CLIENTS = (1, 2, 4, 8, 16)
 WARM_UP_S = 2.0
-COUNTED_S = 2.0  # of the steps that say what one execution and one refusal cost
+COUNTED_S = 2.0  # duration of the first part's measurements
 REFUSED_PER_S = 400
 
 
@@ -59,26 +60,26 @@ REQUESTS = tuple(_request(key, PROGRAM) for key in KEYS)
 
 
 def closed(port: int, clients: int, seconds: float) -> Seen:
-    """`clients` that each ask again as soon as they are answered."""
+    """Run a closed loop of `clients`."""
     with closing(Generator(port, REQUESTS, clients)) as generator:
         return generator.closed(seconds)
 
 
 def opened(port: int, rate: float, seconds: float) -> Seen:
-    """Requests that come when they come, `rate` in a second on average."""
+    """Run an open loop with an average of `rate` requests per second."""
     with closing(Generator(port, REQUESTS, CONNECTIONS)) as generator:
         return generator.opened(rate, seconds)
 
 
 @dataclass(frozen=True)
 class Server:
-    """`codemode serve` in a process of its own."""
+    """A process of `codemode serve`."""
 
     port: int
     process: int
 
     def cpu_s(self) -> tuple[float, float]:
-        """Processor time so far in seconds: the server's own, and that of the fork server with all its workers."""
+        """Return the processor time so far in seconds: of the server, and of the fork server with all workers."""
         return _own_cpu_s(self.process), sum(map(_whole_cpu_s, _children(self.process)))
 
 
@@ -87,7 +88,7 @@ def _children(process: int) -> list[int]:
 
 
 def _times_s(process: int) -> list[float]:
-    """Processor time of a process, of its children that have ended: user, system, theirs, theirs."""
+    """Return user and system time of a process, and of its ended children: proc_pid_stat(5)."""
     fields = Path(f"/proc/{process}/stat").read_text(encoding="ascii").rpartition(")")[2].split()
     return [int(field) / os.sysconf("SC_CLK_TCK") for field in fields[11:15]]
 
@@ -100,12 +101,12 @@ def _whole_cpu_s(process: int) -> float:
     try:
         return sum(_times_s(process)) + sum(map(_whole_cpu_s, _children(process)))
     except OSError:
-        return 0.0  # it has ended since: its parent has its time
+        return 0.0  # the process has ended, and its parent counts its time
 
 
 @contextmanager
 def serving(port: int, load: str = "{}") -> Iterator[Server]:
-    """`codemode serve` with the gym's document, which nothing calls."""
+    """Run `codemode serve` with the gym's document, whose service is never called."""
     with tempfile.TemporaryDirectory() as folder:
         document = files("api_specs.gym") / "openapi.yaml"
         keys = "\n".join(f"    - {{env: KEY_{key.upper()}}}" for key in KEYS)
@@ -129,7 +130,7 @@ def serving(port: int, load: str = "{}") -> Iterator[Server]:
 
 
 def watched(server: Server, ask: Callable[[], Seen]) -> Seen:
-    """Do one step, and note the processor time that it takes."""
+    """Run one step and add its processor time to the result."""
     own, workers = server.cpu_s()
     seen = ask()
     seen.server_s, seen.workers_s = (
@@ -139,7 +140,7 @@ def watched(server: Server, ask: Callable[[], Seen]) -> Seen:
 
 
 def row(name: str, seen: Seen) -> None:
-    """Print what became of one step."""
+    """Print the result of one step."""
     others = ", ".join(f"{count} x {status}" for status, count in sorted(seen.statuses.items()) if status != 200)
     print(
         f"{name:22} {seen.offered / seen.seconds:9.1f} {seen.goodput:9.1f} {seen.percentile(0.5):9.1f} "
@@ -150,7 +151,7 @@ def row(name: str, seen: Seen) -> None:
 
 
 def measure(server: Server, seconds: float, rounds: int) -> bool:
-    """Print the table; returns whether the goals are met."""
+    """Print the table. Return whether the goals are met."""
     port = server.port
     print(f"{'':22} {'offered/s':>9} {'goodput/s':>9} {'p50 ms':>9} {'p99 ms':>9} {'server':>7} {'workers':>7}")
     closed(port, 4, WARM_UP_S)
@@ -161,25 +162,25 @@ def measure(server: Server, seconds: float, rounds: int) -> bool:
     best = max(by_clients, key=lambda clients: by_clients[clients].goodput)
     kept, economy, slower = [], [], []
     for number in range(1, rounds + 1):
-        found: dict[float, Seen] = {}
+        by_load: dict[float, Seen] = {}
         before = watched(server, partial(closed, port, best, seconds))
         for load in OPEN_LOADS if number == 1 else (0.5, 2.0):
             rate = before.goodput * load
             opened(port, rate, WARM_UP_S)
-            found[load] = watched(server, partial(opened, port, rate, seconds))
-            row(f"open, {load:g} x {before.goodput:.0f}/s, {number}", found[load])
+            by_load[load] = watched(server, partial(opened, port, rate, seconds))
+            row(f"open, {load:g} x {before.goodput:.0f}/s, {number}", by_load[load])
         after = watched(server, partial(closed, port, best, seconds))
-        kept.append(2 * found[2.0].goodput / (before.goodput + after.goodput))
-        economy.append(2 * found[2.0].economy / (before.economy + after.economy))
-        slower.append(found[2.0].percentile(0.99) / found[0.5].percentile(0.99))
+        kept.append(2 * by_load[2.0].goodput / (before.goodput + after.goodput))
+        economy.append(2 * by_load[2.0].economy / (before.economy + after.economy))
+        slower.append(by_load[2.0].percentile(0.99) / by_load[0.5].percentile(0.99))
     print(f"goodput at twice the peak: {median(kept):.0%} of the peak before and after it (goal: 90 %)")
-    print(f"the same for each second of processor time of server and workers: {median(economy):.0%}")
-    print(f"p99 of what is admitted, at twice the peak against half: {median(slower):.1f} x (goal: 3 x)")
+    print(f"the same per second of processor time of server and workers: {median(economy):.0%}")
+    print(f"p99 of admitted requests, twice the peak against half: {median(slower):.1f} x (goal: 3 x)")
     return median(kept) >= 0.9 and median(slower) <= 3
 
 
 def count(server: Server) -> None:
-    """Print what one execution and one refusal cost the server, in processor time."""
+    """Print the processor time of one execution and of one rejected request."""
     closed(server.port, 1, WARM_UP_S)
     seen = watched(server, partial(closed, server.port, 1, COUNTED_S))
     own, workers = (1000 * each / len(seen.latencies) for each in (seen.server_s, seen.workers_s))
@@ -189,7 +190,7 @@ def count(server: Server) -> None:
         holding.start()
         opened(server.port, 100, 1)
         refused = watched(server, partial(opened, server.port, REFUSED_PER_S, COUNTED_S))
-    print(f"one refusal: {1000 * refused.server_s / refused.statuses[429]:.2f} ms of the server")
+    print(f"one rejected request: {1000 * refused.server_s / refused.statuses[429]:.2f} ms of the server")
 
 
 def main() -> None:
@@ -198,7 +199,7 @@ def main() -> None:
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--port", type=int, default=0)
-    given = parser.parse_args()
+    options = parser.parse_args()
     load = " ".join(f"{average:.2f}" for average in os.getloadavg())
     print(
         f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, Python {sys.version.split()[0]}, {os.cpu_count()} processors, "
@@ -206,8 +207,8 @@ def main() -> None:
     )
     with serving(0, "{running: 1, waiting: 0}") as server:
         count(server)
-    with serving(given.port) as server:
-        is_met = measure(server, given.seconds, given.rounds)
+    with serving(options.port) as server:
+        is_met = measure(server, options.seconds, options.rounds)
     sys.exit(0 if is_met else 1)
 
 

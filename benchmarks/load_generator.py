@@ -1,7 +1,7 @@
-"""Requests for `benchmarks.load`, by plain sockets and epoll: what a request costs the generator, the server lacks.
+"""The load generator of `benchmarks.load`, on plain sockets and epoll.
 
-Server and generator share the machine, so that one which takes a fifth of a millisecond for a request measures itself.
-This takes some 25 µs. It speaks just enough HTTP to read the answers of this server.
+Generator and server share the machine, so a slow generator would measure itself. This one takes about 25 µs a request.
+It speaks just enough HTTP to read the answers of this server.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-CONNECTIONS = 256  # of the open loop; more requests wait in the generator, and their wait counts
+CONNECTIONS = 256  # of the open loop; further requests wait in the generator, which counts as latency
 _LARGEST = 1 << 16
 
 
 @dataclass
 class Seen:
-    """What became of the requests of one step. Latencies in seconds, of those answered with 200.
+    """The result of one step. `latencies` are those of answers with 200, in seconds.
 
-    `server_s` and `workers_s` are the processor time that these took.
+    `server_s` and `workers_s` are the processor time of the server and of the workers.
     """
 
     offered: int = 0
@@ -43,22 +43,22 @@ class Seen:
 
     @property
     def goodput(self) -> float:
-        """Answers with 200 in a second."""
+        """Answers with 200 per second."""
         return len(self.latencies) / self.seconds
 
     @property
     def economy(self) -> float:
-        """Answers with 200 for each second of processor time."""
+        """Answers with 200 per second of processor time."""
         return len(self.latencies) / (self.server_s + self.workers_s)
 
     def percentile(self, share: float) -> float:
-        """A percentile of the latencies, in milliseconds."""
+        """Return a quantile of the latencies in milliseconds. `share` is between 0 and 1."""
         ranked = sorted(self.latencies)
         return 1000 * ranked[min(int(len(ranked) * share), len(ranked) - 1)] if ranked else float("nan")
 
 
 class _Connection:
-    """A connection that is kept, with one request at a time on it; `due` is when that should have been sent."""
+    """A persistent connection with one request at a time. `due` is the time at which that had to be sent."""
 
     def __init__(self, port: int, request: bytes) -> None:
         self.due = 0.0
@@ -80,13 +80,13 @@ class _Connection:
         self.socket.sendall(self._request)
 
     def status(self) -> int:
-        """What was answered; 0 while the answer is not whole."""
+        """Receive, and return the status of the answer, or 0 while the answer is incomplete."""
         assert self.socket is not None
         received = self.socket.recv(_LARGEST)
         if not received:
             self.close()
             if self.is_busy:
-                message = "the server hung up"
+                message = "the server closed the connection"
                 raise ConnectionError(message)
             return 0
         self._answer += received
@@ -105,7 +105,7 @@ class _Connection:
 
 
 class Generator:
-    """At most so many connections to one server, one request for each of `requests` in turn."""
+    """At most `connections` connections to one server. Each sends one of `requests`, assigned in turn."""
 
     def __init__(self, port: int, requests: Sequence[bytes], connections: int) -> None:
         self._idle = [_Connection(port, requests[number % len(requests)]) for number in range(connections)]
@@ -115,12 +115,12 @@ class Generator:
         self._epoll = select.epoll()
 
     def start(self) -> None:
-        """Send one request on every connection, and wait for nothing."""
+        """Send one request on every connection, without waiting for answers."""
         while self._idle:
             self._send(self._idle.pop(), time.perf_counter())
 
     def closed(self, seconds: float) -> Seen:
-        """Every connection asks again as soon as it is answered."""
+        """Run a closed loop: each connection sends a request when the previous one is answered."""
         seen = Seen()
         started = time.perf_counter()
         while self._idle or self._busy:
@@ -134,7 +134,7 @@ class Generator:
         return seen
 
     def opened(self, rate: float, seconds: float) -> Seen:
-        """Requests come when they come, `rate` in a second on average (Poisson arrivals, the same each time)."""
+        """Run an open loop: Poisson arrivals with a fixed seed, `rate` per second on average."""
         seen = Seen(seconds=seconds)
         started = time.perf_counter()
         coming = _arrivals(rate, seconds)
@@ -152,7 +152,7 @@ class Generator:
         return seen
 
     def close(self) -> None:
-        """Hang up."""
+        """Close all connections."""
         for connection in self._all:
             connection.close()
         self._epoll.close()
@@ -168,7 +168,7 @@ class Generator:
     def _receive(self, seen: Seen, wait_s: float) -> None:
         for number, _ in self._epoll.poll(wait_s):
             connection = self._open[number]
-            status = connection.status()  # of one that is idle: the server hung up, and it is opened anew when needed
+            status = connection.status()  # 0 also for an idle connection that the server closed; it is reopened on use
             if status:
                 seen.take(status, time.perf_counter() - connection.due)
                 self._busy -= 1

@@ -1,8 +1,8 @@
-"""The longest turn of the event loop over the worst values: `python -m benchmarks.longest_turn`.
+"""The longest turn of the host's event loop with the worst values: `python -m benchmarks.longest_turn`.
 
-Results and arguments of calls cross from a real worker. Results are written as every face writes them; recorded ones
-go through a journal in SQLite and are read again, as `GET /v1/executions/{id}` does. Answers of services are read as
-the HTTP transport reads them, in a thread. Printed in milliseconds.
+A real worker sends results and call arguments, and results are encoded as for a response. Recorded results are written
+to a journal in SQLite and read again, as by `GET /v1/executions/{id}`. Answers of services are decoded in a thread, as
+in the HTTP transport. Times are in milliseconds.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from sandbox import Limits, Sandbox
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-#: Programs whose results are the worst for a parser, by what is bad about them; the first is benign.
+#: Programs whose results are hard to parse, by their difficulty. The first is benign.
 PROGRAMS = {
     "text": "'x' * {size}",
     "numbers near infinity": "[1e308] * ({size} // 7)",
@@ -38,7 +38,7 @@ PROGRAMS = {
     "many keys": "{{str(n): n for n in range({size} // 40)}}",
 }
 
-#: Items of lists that services answer, by what is bad about them; the first is benign.
+#: Items of lists in answers of services, by their difficulty. The first is benign.
 ITEMS = {
     "records": b'{"id":12345,"name":"a name of some length","email":"someone@example.com"}',
     "numbers near infinity": b"1e308",
@@ -50,7 +50,7 @@ ITEMS = {
 
 
 class Turns:
-    """Measures how long the loop does not come back to a task that always wants to run."""
+    """Measures the longest time for which the event loop does not run a task that is always ready."""
 
     def __init__(self) -> None:
         self.longest_s = 0.0
@@ -67,7 +67,7 @@ class Turns:
 
 @asynccontextmanager
 async def turns() -> AsyncIterator[Turns]:
-    """Turns that are measured meanwhile."""
+    """Measure the turns of the event loop within the context."""
     measured = Turns()
     watching = asyncio.create_task(measured.watch())
     await asyncio.sleep(0.01)
@@ -77,7 +77,7 @@ async def turns() -> AsyncIterator[Turns]:
 
 
 async def longest_turn_s(program: str) -> float:
-    """Seconds of the longest turn while a program runs, its calls are read, and its result is encoded."""
+    """Return the longest turn in seconds while a program runs, its calls are read, and its result is encoded."""
 
     async def take(_: object) -> None:
         return None
@@ -97,7 +97,7 @@ def nothing() -> None:
 
 
 async def longest_turn_of_a_record_s(program: str) -> float:
-    """Seconds of the longest turn while an execution is recorded and read again."""
+    """Return the longest turn in seconds while an execution is recorded and read again."""
     with tempfile.TemporaryDirectory() as folder:
         settings = Settings.model_validate({"state_folder": Path(folder)})
         async with CodeMode.from_settings(settings, functions={"ns": [nothing]}) as service:
@@ -111,11 +111,12 @@ async def longest_turn_of_a_record_s(program: str) -> float:
 
 
 async def longest_turn_of_an_answer_s(item: bytes, size: int) -> float:
-    """Seconds of the longest turn while a list of `size` bytes is read."""
+    """Return the longest turn in seconds while an answer of `size` bytes is decoded."""
     body = b"[" + b",".join([item] * (size // (len(item) + 1))) + b"]"
     headers = {"content-type": "application/json"}
+    contents = ContentStore().of("owner")
     async with turns() as measured:
-        await asyncio.to_thread(decode, body, headers, wants_json=True, status=200, contents=ContentStore())
+        await asyncio.to_thread(decode, body, headers, wants_json=True, status=200, contents=contents)
     return measured.longest_s
 
 

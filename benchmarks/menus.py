@@ -1,16 +1,21 @@
-"""Menus, layer by layer: how often all needed tools are offered, what is sent for it, and what a fixed chooser picks.
+"""Menus, layer by layer: how often all needed tools are offered, their tokens, and the choice of a fixed chooser.
 
     python -m benchmarks.menus [FOLDER of sets, by default ../shared/retrieval] [--sets livemcp …] [--embeddings]
 
-The layers are those of a menu for a catalog without keywords: all tools as far as a request takes them; the namespaces
-that words route to, whole; of eight namespaces the tools that fit best; and tools that are loaded on request. The gym
-adds its keywords. Code mode stands beside them: two definitions, and the answer of one search.
+The layers, for a catalog without keywords:
 
-`all offered` is the share of queries whose needed tools are all there, `chosen` how often the choice of a chooser that
-counts common words, and knows nothing of the search, is a needed tool. It goes through the steps of a request (its
-clauses); in the last layer it asks for a tool for each step that none at hand answers well, and for the whole namespace
-of its choices. What is then offered is sent, and counted, once more. Tokens are the estimate of
-`codemode.catalog.tokens`, of definitions and prompt. At the end the time of a selection by keywords among 137 tools.
+- `none`: all tools, up to the limit of a request;
+- `namespaces`: all tools of the namespaces that the query routes to;
+- `+ retrieval`: the best tools of those namespaces;
+- `+ dynamic loading`: tools that the model requests in addition.
+
+The gym adds menus with keywords. `code mode` is the alternative: two definitions, and the answer of one search.
+
+`all offered` is the share of queries with all needed tools in the menu. `chosen` is the share with a needed tool chosen
+by a simple chooser, which counts common words and is independent of the search. With dynamic loading, the chooser goes
+through the clauses of the request. It requests a tool for each clause that no tool covers well, and all tools of the
+namespaces it chose from; the larger menu is then sent and counted again. Tokens are estimates of
+`codemode.catalog.tokens` for definitions and prompt. The last table is the time of a selection by keywords.
 """
 
 from __future__ import annotations
@@ -58,7 +63,7 @@ if TYPE_CHECKING:
 
 SETS = Path(__file__).parents[2] / "shared" / "retrieval"
 
-#: A choice is sure where its score is this share of what the query could reach; else the chooser asks for a tool.
+#: Least score of a sure choice, as a share of the highest possible score. Below it, the chooser requests a tool.
 SURE = 0.5
 
 LAYERS: dict[str, dict[str, Any]] = {
@@ -70,7 +75,7 @@ LAYERS: dict[str, dict[str, Any]] = {
 
 @dataclass
 class Row:
-    """What one layer did for all queries."""
+    """The results of one layer, one element for each query."""
 
     offered: list[bool] = field(default_factory=list)
     chosen: list[bool] = field(default_factory=list)
@@ -78,7 +83,7 @@ class Row:
     tokens: list[int] = field(default_factory=list)
 
     def add(self, query: LabelledQuery, tools: Sequence[Tool], choice: Tool | None, count: int, tokens: int) -> None:
-        """Note what was offered for a query, and chosen."""
+        """Add the menu and the choice for a query."""
         ids = {tool.id for tool in tools}
         self.offered.append(all(ids & right for right in query.gold))
         self.chosen.append(choice is not None and any(choice.id in right for right in query.gold))
@@ -91,31 +96,31 @@ class Row:
 
 
 class Chooser:
-    """Picks the tool with the most words of the query in its name and description, rare words counting more."""
+    """Chooses the tool whose name and description contain most words of the query, weighted by rarity."""
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._words = {tool.id: words(f"{tool.id} {tool.description or tool.summary}") for tool in tools}
-        spread = Counter(word for found in self._words.values() for word in found)
+        spread = Counter(word for tool_words in self._words.values() for word in tool_words)
         self._weight = {word: math.log(1 + len(tools) / count) for word, count in spread.items()}
 
     def choose(self, text: str, tools: Iterable[Tool]) -> tuple[Tool | None, float]:
-        """The best tool and how much of the query it answers, 0 to 1."""
+        """Return the best tool, and the share of the query that it covers, 0 to 1."""
         asked = words(text)
         most = sum(self._weight.get(word, 0.0) for word in asked) or 1.0
         best, score = None, 0.0
         for tool in tools:
             own = self._words[tool.id]
-            found = sum(self._weight[word] for word in asked & own) / math.log(10 + len(own))
-            if found > score:
-                best, score = tool, found
+            matched = sum(self._weight[word] for word in asked & own) / math.log(10 + len(own))
+            if matched > score:
+                best, score = tool, matched
         return best, score / most
 
 
 def steps(text: str) -> list[str]:
-    """What a model would look for one after another: the parts of a request."""
+    """Split a request into the parts that a model would search for one after another."""
     parts = re.split(r"[.!?;\n]+|,\s+(?:and|then)\s+|\s+(?:and then|then|and)\s+|,\s+", text)
-    found = [part.strip()[:1000] for part in parts if len(part.split()) > 1]
-    return found[:20] or [text[:1000]]
+    parts = [part.strip()[:1000] for part in parts if len(part.split()) > 1]
+    return parts[:20] or [text[:1000]]
 
 
 def words(text: str) -> frozenset[str]:
@@ -147,7 +152,7 @@ async def measure(
 
 
 def none(catalog: Catalog, queries: Sequence[LabelledQuery], chooser: Chooser) -> Row:
-    """All tools, as many as a request takes."""
+    """Measure a menu of all tools, up to the limit of a request."""
     row = Row()
     tools = catalog.tools[:128]
     tokens = sum(sizes(catalog, tools))
@@ -187,7 +192,7 @@ async def by_menu(
 
 
 async def ask(session: MenuSession, menu: Menu, chooser: Chooser, text: str) -> None:
-    """Ask for what the steps of a text need, without knowing what that is."""
+    """Request tools for the steps of a text, without knowledge of the needed tools."""
     category = {one.tool.id: one.reason.category for one in menu.offered}
     for step in steps(text):
         choice, sure = chooser.choose(step, menu.tools)
@@ -203,7 +208,7 @@ def cost(menu: Menu) -> int:
 
 
 def by_code(catalog: Catalog, finder: Finder, queries: Sequence[LabelledQuery], chooser: Chooser) -> Row:
-    """Two definitions, and the answer of one search for the whole query."""
+    """Measure code mode: two definitions, and the answer of one search with all steps."""
     row = Row()
     fixed = estimate(str(two_tools(catalog)))
     for query in queries:
@@ -241,7 +246,7 @@ async def gym(folder: Path, search: dict[str, Any]) -> None:
 
 
 async def by_weight(catalog: Catalog, queries: Sequence[LabelledQuery], menus: dict[str, Any], finder: Finder) -> None:
-    """Eight slots where the conversation was about something else before."""
+    """Measure menus of eight tools after a message on another topic."""
     earlier = random.Random(7).sample(list(queries), len(queries))  # noqa: S311
     print(f"\n8 slots, {len(queries)} queries that each follow another one")
     for label, menu in menus.items():
@@ -251,7 +256,7 @@ async def by_weight(catalog: Catalog, queries: Sequence[LabelledQuery], menus: d
 
 
 async def by_usage(selector: Selector, queries: Sequence[LabelledQuery], finder: Finder) -> None:
-    """Defaults that a half of the queries proposes, for those of the other half in which no keyword occurs."""
+    """Measure default categories learned from half of the queries without keywords, on the other half."""
     unmatched = [query for query in queries if not (await selector.select(Conversation.of(query.query))).activated]
     used = [Used(sorted(right)[0], "not offered", unmatched=True) for query in unmatched[::2] for right in query.gold]
     proposal = propose_menu(used, selector)
@@ -266,7 +271,7 @@ async def by_usage(selector: Selector, queries: Sequence[LabelledQuery], finder:
 
 
 async def by_role(catalog: Catalog, queries: Sequence[LabelledQuery], menu: dict[str, Any], finder: Finder) -> None:
-    """What a role that may only read is sent, for the queries that only read."""
+    """Measure the view of a role that may only read, on queries that only read."""
     readable = catalog.restricted(lambda tool: tool.effect is Effect.READ)
     reading = [query for query in queries if all(any(id_ in readable for id_ in right) for right in query.gold)]
     settings = MenuSettings.model_validate(menu)
@@ -278,7 +283,7 @@ async def by_role(catalog: Catalog, queries: Sequence[LabelledQuery], menu: dict
 
 
 async def timed(selector: Selector, rounds: int = 2_000) -> None:
-    """Processor time of selections by keywords."""
+    """Print the processor time of selections by keywords."""
     print("\nselection by keywords among 137 tools, µs of processor time")
     talk = [{"role": "user", "content": "show me all active clients"}, {"role": "assistant", "content": "here"}] * 4
     long = " ".join(selector.categories.by_name)
@@ -303,7 +308,7 @@ async def run(data: Path, sets: Sequence[str], search: dict[str, Any]) -> None:
         folder = Path(name)
         for each in sets:
             if not (data / each).is_dir():
-                print(f"{each}: the set is not here, in {data}")
+                print(f"{each}: no such set in {data}")
                 continue
             tools = tools_of(read_rows(data / each / "catalog.jsonl"))
             queries = labelled(data / each / "queries.jsonl", tools)
@@ -312,13 +317,13 @@ async def run(data: Path, sets: Sequence[str], search: dict[str, Any]) -> None:
 
 
 def main() -> None:
-    options = argparse.ArgumentParser()
-    options.add_argument("data", nargs="?", type=Path, default=SETS)
-    options.add_argument("--sets", nargs="*", default=["livemcp"])
-    options.add_argument("--embeddings", action="store_true", help="with the model of the extra `embeddings`")
-    given = options.parse_args()
-    search = {"embeddings": {"kind": "local", "query_wait_ms": 10_000}} if given.embeddings else {}
-    asyncio.run(run(given.data, given.sets, search))
+    parser = argparse.ArgumentParser()
+    parser.add_argument("data", nargs="?", type=Path, default=SETS)
+    parser.add_argument("--sets", nargs="*", default=["livemcp"])
+    parser.add_argument("--embeddings", action="store_true", help="with the model of the extra `embeddings`")
+    options = parser.parse_args()
+    search = {"embeddings": {"kind": "local", "query_wait_ms": 10_000}} if options.embeddings else {}
+    asyncio.run(run(options.data, options.sets, search))
 
 
 if __name__ == "__main__":

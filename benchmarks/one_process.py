@@ -1,4 +1,4 @@
-"""One number from a process of its own: `python -m benchmarks.one_process WHAT ENGINE SECONDS`."""
+"""One measurement in its own process: `python -m benchmarks.one_process WHAT ENGINE SECONDS`."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ from typing import TYPE_CHECKING, Any  # noqa: E402
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Programs under way at a time in each process: enough to keep a core busy.
+#: Concurrent programs in each process: enough to keep a core busy.
 _AT_A_TIME = 3
 
 
 async def cold(engine: Any, seconds: float) -> float:
-    """Seconds from before the import to the first answer."""
+    """Return the seconds from before the imports to the first answer."""
     await engine.start()
     await engine.run("1 + 1")
     ended = time.perf_counter()
@@ -31,17 +31,17 @@ async def cold(engine: Any, seconds: float) -> float:
 
 
 async def throughput(engine: Any, seconds: float) -> float:
-    """Runs of one program per second."""
+    """Return the runs of one program per second."""
     return await rate(engine, seconds, itertools.repeat("1 + 1"))
 
 
 async def new(engine: Any, seconds: float) -> float:
-    """Runs per second of programs that have not come before."""
+    """Return the runs per second of programs that differ each time."""
     return await rate(engine, seconds, map("1 + {}".format, itertools.count()))
 
 
 async def rate(engine: Any, seconds: float, programs: Iterator[str]) -> float:
-    """Runs per second."""
+    """Return the runs per second."""
     await engine.start()
     await engine.run("1 + 1")
     deadline = time.perf_counter() + seconds
@@ -57,7 +57,7 @@ async def rate(engine: Any, seconds: float, programs: Iterator[str]) -> float:
     started = time.perf_counter()
     if is_ours:
         counts = await asyncio.gather(*(work() for _ in range(_AT_A_TIME)))
-    else:  # their calls block: threads keep them as busy
+    else:  # peers block the caller, so threads keep them busy
         with ThreadPoolExecutor(_AT_A_TIME) as executor:
             counts = list(executor.map(lambda _: asyncio.run(work()), range(_AT_A_TIME)))
     per_second = sum(counts) / (time.perf_counter() - started)
@@ -66,7 +66,7 @@ async def rate(engine: Any, seconds: float, programs: Iterator[str]) -> float:
 
 
 async def memory(engine: Any, seconds: float) -> float:
-    """MiB that one idle, warm worker adds: proportional set size, after the rehearsal."""
+    """Return the proportional set size of an idle, warm worker in MiB."""
     await engine.start()
     await asyncio.sleep(1)
     sizes = [proportional_kib(worker._process) for worker in engine.sandbox._pool._idle]
@@ -76,9 +76,9 @@ async def memory(engine: Any, seconds: float) -> float:
 
 def proportional_kib(process: int) -> int:
     """Return the proportional set size of a process: shared pages count in parts."""
-    found = re.search(r"Pss:\s+(\d+)", Path(f"/proc/{process}/smaps_rollup").read_text())
-    assert found is not None
-    return int(found[1])
+    match = re.search(r"Pss:\s+(\d+)", Path(f"/proc/{process}/smaps_rollup").read_text())
+    assert match is not None
+    return int(match[1])
 
 
 if __name__ == "__main__":

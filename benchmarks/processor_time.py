@@ -1,14 +1,13 @@
-"""What a run takes of the machine: processor time of host, fork server and worker, faults of pages, memory.
+"""Resources of a run: processor time of host, fork server and worker, page faults, and memory.
 
     python -m benchmarks.processor_time [--runs 300] [--rounds 5]
 
-Milliseconds of user and system time and faults per run of `1 + 1`, and of five calls, everything counted from the fork
-to the last page taken down; behind them what was spent when the answer came. Then what one of many calls takes, and to
-hand on a large result, and what a worker holds that waits beside three others (only root may read that). Each round has
-sandboxes of its own; printed are medians. The kernel counts all of this whoever is running besides, but then caches are
-colder.
+The table has milliseconds of user and system time and page faults per run, of `1 + 1` and of five calls. They count
+from the fork until the worker's memory is freed. The last columns count only until the answer. Below the table are the
+cost of one of many calls, the cost of a large result, and the memory of a waiting worker beside three others (as root
+only). Figures are medians over rounds with new sandboxes. Other load on the machine does not count, but cools caches.
 
-An earlier commit is measured the same way, from a folder that has its tree (`git worktree add ../before COMMIT`):
+To measure another commit, check it out (`git worktree add ../before COMMIT`) and run:
 
     PYTHONPATH=../before python benchmarks/processor_time.py
 """
@@ -39,15 +38,15 @@ if TYPE_CHECKING:
 NOTHING = "1 + 1"
 FIVE_CALLS = "\n".join(f"shop.price(n={n})" for n in range(5))
 CALLS = 1000
-#: (program, what is taken off, how many there are in it, unit, units in a millisecond)
+#: (program, program to subtract, number of items, unit, units in a millisecond)
 PROGRAMS = {
     "one call": (f"for n in range({CALLS}):\n    shop.price(n=n)\n", NOTHING, CALLS, "µs", 1000),
     "a list of 10 MB as the result": (LARGE, f"len({LARGE.strip()})", 1, "ms", 1),
 }
 
-#: Runs until nothing is done for the first time any more.
+#: Runs before a measurement, so that all caches are warm.
 _WARM_UP = 30
-#: Longer than it takes to make the waiting workers ready, and to take the ended ones down.
+#: Longer than it takes to prepare waiting workers and to reap ended ones.
 _QUIET_S = 0.3
 _TIMES = 3
 _TICKS = os.sysconf("SC_CLK_TCK")
@@ -55,7 +54,7 @@ _PAGE_KIB = resource.getpagesize() // 1024
 
 
 class Way(NamedTuple):
-    """How programs come: to how many waiting workers, how many at a time, seconds after one another, and which."""
+    """A load: the number of waiting workers and of concurrent programs, the gap between programs, and the program."""
 
     workers: int
     at_a_time: int
@@ -72,19 +71,19 @@ WAYS = {
 
 
 class Spent(NamedTuple):
-    """Processor time in milliseconds, and faults that took nothing from a disk."""
+    """Processor time in milliseconds, and minor page faults."""
 
     user_ms: float
     system_ms: float
     faults: float
 
     def since(self, before: Spent, runs: int) -> Spent:
-        """What one of the runs since then took."""
+        """Return the difference to `before`, per run."""
         return Spent(*((after - earlier) / runs for after, earlier in zip(self, before, strict=True)))
 
 
 class Memory(NamedTuple):
-    """MiB of a process that no other has and its share of all, and the pages of heap in its table."""
+    """The private memory and the proportional set size of a process in MiB, and its resident heap pages."""
 
     own_mib: float
     share_mib: float
@@ -92,12 +91,12 @@ class Memory(NamedTuple):
 
 
 class Measured(NamedTuple):
-    """One run, in the mean of a round."""
+    """The mean cost of a run over one round."""
 
     host: Spent
     server: Spent
     worker: Spent
-    #: Milliseconds until the answer was there; the host's are of all programs that it saw to meanwhile.
+    #: Milliseconds until the answer. Those of the host include concurrent programs.
     host_answered: float
     worker_answered: float
 
@@ -108,7 +107,7 @@ async def answer(call: Call) -> int:
 
 
 async def timed(box: Sandbox, code: str) -> tuple[float, float]:
-    """Milliseconds of processor time of host and worker until the program has ended."""
+    """Return the processor time of host and worker, in milliseconds, until the answer."""
     begun = time.process_time()
     outcome = await box.run(code, names=("shop",), call=answer)
     assert outcome.ok, outcome.failure
@@ -116,7 +115,7 @@ async def timed(box: Sandbox, code: str) -> tuple[float, float]:
 
 
 async def measure(box: Sandbox, way: Way, runs: int) -> Measured:
-    """What each of `runs` runs takes in a sandbox that is warm."""
+    """Return the mean cost of `runs` runs in a warm sandbox."""
     process = server(box)
     answered = []
 
@@ -134,17 +133,17 @@ async def measure(box: Sandbox, way: Way, runs: int) -> Measured:
 
 
 async def measure_beyond(box: Sandbox, code: str, without: str) -> tuple[float, float]:
-    """Milliseconds of host and worker that a program takes beyond another."""
-    found = []
+    """Return the milliseconds of host and worker that a program takes beyond the program `without`."""
+    times_ms = []
     for each in (code, without):
         await asyncio.sleep(_QUIET_S)
-        found.append(await timed(box, each))
-    (host_ms, worker_ms), (host_without_ms, worker_without_ms) = found
+        times_ms.append(await timed(box, each))
+    (host_ms, worker_ms), (host_without_ms, worker_without_ms) = times_ms
     return host_ms - host_without_ms, worker_ms - worker_without_ms
 
 
 def memory(process: int) -> Memory:
-    """What the kernel says in smaps: proc_pid_smaps(5)."""
+    """Return the memory of a process, by proc_pid_smaps(5)."""
     rollup = Path(f"/proc/{process}/smaps_rollup").read_text()
     share, *own = (kib(rollup, name) / 1024 for name in ("Pss", "Private_Clean", "Private_Dirty"))
     mappings = re.split(r"\n(?=[0-9a-f]+-[0-9a-f]+ )", Path(f"/proc/{process}/smaps").read_text())
@@ -154,19 +153,19 @@ def memory(process: int) -> Memory:
 
 
 def kib(text: str, name: str) -> int:
-    found = re.search(rf"^{name}:\s+(\d+) kB", text, re.M)
-    assert found is not None
-    return int(found[1])
+    match = re.search(rf"^{name}:\s+(\d+) kB", text, re.M)
+    assert match is not None
+    return int(match[1])
 
 
 def host() -> Spent:
-    """What this process took so far."""
+    """Return the cost of this process so far."""
     used = resource.getrusage(resource.RUSAGE_SELF)
     return Spent(used.ru_utime * 1000, used.ru_stime * 1000, used.ru_minflt)
 
 
 def counted(process: int) -> tuple[Spent, Spent]:
-    """What a process and its ended children took so far: proc_pid_stat(5)."""
+    """Return the cost of a process and of its ended children so far, by proc_pid_stat(5)."""
     fields = Path(f"/proc/{process}/stat").read_text().rpartition(")")[2].split()
     faults, of_children = int(fields[7]), int(fields[8])
     user, system, user_of_children, system_of_children = (int(field) / _TICKS * 1000 for field in fields[11:15])
@@ -174,7 +173,7 @@ def counted(process: int) -> tuple[Spent, Spent]:
 
 
 def server(box: Any) -> int:
-    """The process that forks: the first of its namespace, where there is one."""
+    """Return the id of the fork server: process 1 of its namespace, if it has one."""
     started: int = box._server._process.pid
     for child in Path(f"/proc/{started}/task/{started}/children").read_text().split():
         if re.search(r"^NSpid:.*\t1$", Path(f"/proc/{child}/status").read_text(), re.M):
@@ -183,7 +182,7 @@ def server(box: Any) -> int:
 
 
 async def measure_all(rounds: int, runs: int) -> Iterator[str]:
-    """Measure each way in each round; returns a table and sentences as markdown."""
+    """Measure each load in each round. Return the lines of a report in Markdown."""
     measured: dict[str, list[Measured]] = {name: [] for name in WAYS}
     beyond: dict[str, list[tuple[float, float]]] = {name: [] for name in PROGRAMS}
     waiting = []
@@ -202,7 +201,7 @@ async def measure_all(rounds: int, runs: int) -> Iterator[str]:
 
 
 async def hold(box: Any) -> list[Memory]:
-    """What each waiting worker holds; nothing where that cannot be read."""
+    """Return the memory of each waiting worker, or nothing unless this process runs as root."""
     await asyncio.sleep(_QUIET_S)
     return [memory(worker._process) for worker in box._pool._idle if not os.geteuid()]
 
@@ -215,9 +214,9 @@ def lines(
     for name, of_rounds in measured.items():
         yield f"| {name} | {' | '.join(cells(of_rounds, is_alone=WAYS[name].at_a_time == 1))} |"
     yield ""
-    for name, found in beyond.items():
+    for name, samples in beyond.items():
         *_, count, unit, scale = PROGRAMS[name]
-        of_host, of_worker = (each / count * scale for each in medians(found))
+        of_host, of_worker = (each / count * scale for each in medians(samples))
         yield f"{name}: host {of_host:.0f} {unit}, worker {of_worker:.0f} {unit}"
     if waiting:
         text = "a waiting worker: {:.1f} MiB of its own, {:.1f} as a proportional share, {:,.0f} pages of heap"
@@ -229,7 +228,7 @@ def cells(of_rounds: list[Measured], *, is_alone: bool) -> Iterator[str]:
     for process in ([each.server for each in of_rounds], [each.worker for each in of_rounds]):
         yield times(process)
         yield f"{statistics.median(each.faults for each in process):.0f}"
-    in_all = [sum(each.user_ms + each.system_ms for each in found[:3]) for found in of_rounds]
+    in_all = [sum(each.user_ms + each.system_ms for each in measured[:3]) for measured in of_rounds]
     yield f"{statistics.median(in_all):.2f}"
     yield f"{statistics.median(each.host_answered for each in of_rounds):.2f}" if is_alone else ""
     yield f"{statistics.median(each.worker_answered for each in of_rounds):.2f}"
@@ -240,7 +239,7 @@ def times(spent: Iterable[Spent]) -> str:
 
 
 def medians(rows: Iterable[tuple[float, ...]]) -> list[float]:
-    """The median of each column."""
+    """Return the median of each column."""
     return [statistics.median(column) for column in zip(*rows, strict=True)]
 
 
@@ -249,10 +248,10 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=int, default=300)
     parser.add_argument("--rounds", type=int, default=5)
-    given = parser.parse_args()
+    options = parser.parse_args()
     print(f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, Python {sys.version.split()[0]}, {Path(sandbox.__file__).parent}")
-    print(f"ms of user + system time and faults per run, medians of {given.rounds} rounds of {given.runs} runs\n")
-    print("\n".join(asyncio.run(measure_all(given.rounds, given.runs))))
+    print(f"ms of user + system time and faults per run, medians of {options.rounds} rounds of {options.runs} runs\n")
+    print("\n".join(asyncio.run(measure_all(options.rounds, options.runs))))
 
 
 if __name__ == "__main__":

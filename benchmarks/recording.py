@@ -1,10 +1,10 @@
-"""What a recorded call costs a program: the same programs with and without a journal, in turns.
+"""Recording: the cost of a recorded call in a program, measured in turns with and without a journal.
 
     python -m benchmarks.recording [--calls 500] [--rounds 7]
 
-A program makes calls of a Python function, one after the other or all at once; the figures are microseconds per call of
-host CPU (this process) and of wall time, medians over the rounds. `replayed` is the cost per call of taking a paused
-execution up again: all of its calls are answered from the journal.
+Programs call a Python function, sequentially or concurrently. Figures are medians of processor time (this process) and
+wall time, in microseconds per call. `replayed` is the cost per call of resuming a paused execution, whose calls are all
+answered from the journal.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ OWNER, APPROVER = Caller("owner"), Caller("person", "approver")
 
 @tool(effect="write")
 def price(n: int) -> dict[str, int]:
-    """Give a small answer at once."""
+    """Return a small answer at once."""
     return {"id": n, "price": 30}
 
 
@@ -51,7 +51,7 @@ async def timed(work: Callable[[], Awaitable[object]], calls: int) -> tuple[floa
 
 
 async def measure(calls: int, rounds: int) -> None:
-    found: dict[tuple[str, str], list[tuple[float, float]]] = {}
+    samples: dict[tuple[str, str], list[tuple[float, float]]] = {}
     with tempfile.TemporaryDirectory() as folder:
         settings = {"state_folder": folder, "limits": {"calls": calls + 1, "wall_s": 600}}
         ways = {
@@ -67,10 +67,10 @@ async def measure(calls: int, rounds: int) -> None:
                     code = text.format(calls=calls)
                     for way, service in ways.items():
                         work = lambda service=service, code=code: service.execute(code, caller=OWNER)  # noqa: E731
-                        found.setdefault((style, way), []).append(await timed(work, calls))
-                    found.setdefault((style, "replayed"), []).append(await replayed(recorded, code, calls))
+                        samples.setdefault((style, way), []).append(await timed(work, calls))
+                    samples.setdefault((style, "replayed"), []).append(await replayed(recorded, code, calls))
     print(f"{datetime.now(UTC):%Y-%m-%d}, {calls} calls, medians of {rounds} rounds, µs per call")
-    for (style, way), figures in found.items():
+    for (style, way), figures in samples.items():
         cpu, wall = (statistics.median(column) for column in zip(*figures, strict=True))
         print(f"  {style:12} {way:14} host CPU {cpu:7.1f}   wall {wall:7.1f}")
 
@@ -92,8 +92,8 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--calls", type=int, default=500)
     parser.add_argument("--rounds", type=int, default=7)
-    given = parser.parse_args()
-    asyncio.run(measure(given.calls, given.rounds))
+    options = parser.parse_args()
+    asyncio.run(measure(options.calls, options.rounds))
 
 
 if __name__ == "__main__":

@@ -1,11 +1,10 @@
-"""What pruning costs who runs programs: times of `execute` while 200,000 ended executions are removed.
+"""Retention: the time of `execute` while 200,000 ended executions are removed.
 
     python -m benchmarks.retention [--records 200000] [--executes 400]
 
-For each store: an empty journal, one with all records while nothing is removed, and the same while retention removes
-all but the newest 10,000. Programs run one after the other; the median and the 99th percentile are printed in
-milliseconds, and their ratio to the empty journal. PostgreSQL is a cluster of its own on a socket, flushing to the
-disk; it is left out where the distribution's package is missing.
+For each store, programs run one after another with an empty journal, with a full one, and while retention removes all
+but the newest 10,000 executions. Printed are the median and the 99th percentile in milliseconds, and their ratios to
+the empty journal. PostgreSQL runs as a temporary cluster with fsync on a Unix socket, if its package is installed.
 """
 
 from __future__ import annotations
@@ -28,7 +27,7 @@ from codemode.service import CodeMode
 from codemode.settings import Settings
 from tests.postgres import cluster, programs
 
-#: The goal: the 99th percentile while pruning, by that of an empty journal.
+#: Goal: the 99th percentile while pruning, as a ratio to that of an empty journal.
 GOAL = 1.5
 
 KEPT = 10_000
@@ -47,7 +46,7 @@ async def look(n: int) -> dict[str, int]:
 
 
 def rows(records: int, project: str) -> list[tuple[Any, ...]]:
-    """Executions that ended in the last hours, the oldest first."""
+    """Return executions that ended one millisecond apart, the newest now, the oldest first."""
     now = time.time_ns() // 1000
     return [
         (FIRST + n, f"ex_{n:032}", project, now - (records - n) * 1000, now - (records - n) * 1000 + 500)
@@ -55,7 +54,7 @@ def rows(records: int, project: str) -> list[tuple[Any, ...]]:
     ]
 
 
-#: Numbers of the records begin behind those of the programs that ran in the empty journal.
+#: Numbers of inserted records begin after those of the programs that ran before.
 FIRST = 1_000_000
 
 _FILL = (
@@ -68,32 +67,32 @@ _ENTRIES = "INSERT INTO entries (place, kind, at_us, content, value) VALUES ($1,
 _SPACE = "INSERT INTO space VALUES ($1, 'local', 0, $2) ON CONFLICT (project, owner) DO UPDATE SET ended_bytes = $2"
 
 
-def contents(found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    return [(one[1], "g" * 400, "o" * 400) for one in found]
+def contents(executions: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return [(one[1], "g" * 400, "o" * 400) for one in executions]
 
 
-def entries(found: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
-    return [((one[0] << 32) + n, "c" * 200, b"v" * 100) for one in found for n in range(1, ENTRIES + 1)]
+def entries(executions: list[tuple[Any, ...]]) -> list[tuple[Any, ...]]:
+    return [((one[0] << 32) + n, "c" * 200, b"v" * 100) for one in executions for n in range(1, ENTRIES + 1)]
 
 
 def fill_sqlite(file: Path, records: int, project: str) -> None:
-    found = rows(records, project)
+    executions = rows(records, project)
     with closing(sqlite3.connect(file, timeout=60)) as connection, connection:
-        connection.executemany(_FILL.format("", BYTES).replace("$", "?"), found)
-        connection.executemany(_CONTENTS.replace("$", "?"), contents(found))
-        connection.executemany(_ENTRIES.replace("$", "?"), entries(found))
+        connection.executemany(_FILL.format("", BYTES).replace("$", "?"), executions)
+        connection.executemany(_CONTENTS.replace("$", "?"), contents(executions))
+        connection.executemany(_ENTRIES.replace("$", "?"), entries(executions))
         connection.execute(_SPACE.replace("$", "?"), (project, records * BYTES))
 
 
 async def fill_postgres(url: str, records: int, project: str) -> None:
     import asyncpg
 
-    found = rows(records, project)
+    executions = rows(records, project)
     connection = await asyncpg.connect(url)
     try:
-        await connection.executemany(_FILL.format("OVERRIDING SYSTEM VALUE", BYTES), found)
-        await connection.executemany(_CONTENTS, contents(found))
-        await connection.executemany(_ENTRIES, entries(found))
+        await connection.executemany(_FILL.format("OVERRIDING SYSTEM VALUE", BYTES), executions)
+        await connection.executemany(_CONTENTS, contents(executions))
+        await connection.executemany(_ENTRIES, entries(executions))
         await connection.execute(_SPACE, project, records * BYTES)
         await connection.execute("SELECT setval(pg_get_serial_sequence('executions', 'number'), $1)", FIRST + records)
         await connection.execute("ANALYZE")
@@ -103,18 +102,18 @@ async def fill_postgres(url: str, records: int, project: str) -> None:
 
 @dataclass(frozen=True)
 class Times:
-    """Milliseconds of one `execute` each."""
+    """The time of each `execute`, in milliseconds."""
 
     all: list[float]
 
     @property
     def median(self) -> float:
-        """The time in the middle."""
+        """The median."""
         return statistics.median(self.all)
 
     @property
     def p99(self) -> float:
-        """The time that one in a hundred exceeds."""
+        """The 99th percentile."""
         return statistics.quantiles(self.all, n=100)[98]
 
 
@@ -131,9 +130,9 @@ async def timed(service: CodeMode, executes: int) -> Times:
 def service_of(folder: Path, url: str | None) -> CodeMode:
     (folder / "key").write_text("the key of a benchmark", encoding="utf-8")
     journal = {"enabled": True, "url": url, "key": {"file": str(folder / "key")}, "keep_count": 10_000_000}
-    given = {"name": "bench", "state_folder": f"{folder}/state", "cache_folder": f"{folder}/cache", "journal": journal}
+    base = {"name": "bench", "state_folder": f"{folder}/state", "cache_folder": f"{folder}/cache", "journal": journal}
     allow = {"policy": {"default": {"read": "allow", "write": "allow", "destructive": "allow"}}}
-    return CodeMode.from_settings(Settings.model_validate({**given, **allow}), functions={"shop": [look]})
+    return CodeMode.from_settings(Settings.model_validate({**base, **allow}), functions={"shop": [look]})
 
 
 async def measure(name: str, folder: Path, url: str | None, records: int, executes: int) -> None:
@@ -155,11 +154,11 @@ async def measure(name: str, folder: Path, url: str | None, records: int, execut
         show(name, "while pruning", while_pruning, empty)
         pruned = await pruning
         took = time.perf_counter() - begun
-        done = "was not over when the last program ended" if still else "was over before the last program ended"
-        print(f"{name:12}removed {pruned.removed} in {took:.0f} s, which {done}", flush=True)
+        done = "after the last program ended" if still else "before the last program ended"
+        print(f"{name:12}removed {pruned.removed} in {took:.0f} s, finished {done}", flush=True)
         if url is None:
             size = (service.settings.state() / JOURNAL_FILE).stat().st_size
-            print(f"{name:12}the file has {size / 1024**2:.0f} MiB afterwards", flush=True)
+            print(f"{name:12}file size afterwards: {size / 1024**2:.0f} MiB", flush=True)
 
 
 def show(name: str, what: str, times: Times, empty: Times) -> None:
@@ -183,5 +182,5 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--records", type=int, default=200_000, help="ended executions")
     parser.add_argument("--executes", type=int, default=400, help="programs for each row of the table")
-    given = parser.parse_args()
-    asyncio.run(main(given.records, given.executes))
+    options = parser.parse_args()
+    asyncio.run(main(options.records, options.executes))

@@ -1,7 +1,8 @@
-"""Public retrieval sets as catalogs: a folder a set, `catalog.jsonl` and `queries.jsonl`, read into tools and labels.
+"""Retrieval sets: read public sets into tools and labelled queries. A set is a folder with two files.
 
-A row of a catalog is `{id, name, namespace, description, parameters, title?, category?}`, one of a file of queries
-`{query, gold, alternatives?, title_only?}`. `Codemode` is the adapter for evaluators that build from such rows.
+A row of `catalog.jsonl` is `{id, name, namespace, description, parameters, title?, category?}`. A row of
+`queries.jsonl` is `{query, gold, alternatives?, title_only?}`. `Codemode` is an adapter for evaluators that work with
+such rows.
 """
 
 from __future__ import annotations
@@ -25,14 +26,14 @@ Row = dict[str, Any]
 
 
 class Codemode:
-    """`build(rows)`, then `search(query, k)` gives the ids of rows."""
+    """A search over rows: call `build(rows)`, then `search(query, k)`."""
 
     def build(self, rows: list[Row]) -> None:
         """Index the tools of the rows."""
         self._index = Index.build(tools_of(rows))
 
     def search(self, query: str, k: int) -> list[str]:
-        """The ids of the `k` best rows."""
+        """Return the ids of the `k` best rows."""
         return [hit.tool.invocation for hit in self._index.search(Query((query,), limit=k)).hits]
 
 
@@ -42,12 +43,12 @@ def read_rows(path: Path) -> list[Row]:
 
 
 def sets(data: Path) -> list[str]:
-    """The names of the sets that have a catalog of their own."""
+    """Return the names of the sets that have their own catalog."""
     return sorted(path.parent.name for path in data.glob("*/queries.jsonl") if (path.parent / "catalog.jsonl").exists())
 
 
 def labelled(path: Path, tools: list[Tool], limit: int = 0) -> list[LabelledQuery]:
-    """The queries of a set, by the ids of the tools made of its rows; a seeded sample of `limit`."""
+    """Read the queries of a set, with the ids of `tools` as labels. `limit` draws a seeded sample."""
     ids = {tool.invocation: tool.id for tool in tools}
     rows = read_rows(path)
     if limit and len(rows) > limit:
@@ -63,7 +64,7 @@ def _labelled(row: Row, ids: dict[str, str]) -> LabelledQuery:
 
 
 def tools_of(rows: list[Row]) -> list[Tool]:
-    """Tools with ids of their own; `invocation` is the id of the row."""
+    """Convert rows to tools with unique ids. `Tool.invocation` is the id of the row."""
     taken: dict[str, int] = {}
     tools = []
     for row in rows:

@@ -1,10 +1,10 @@
-"""Search beside its peers, on the same tools and queries in one run: quality, milliseconds, ratios.
+"""Search beside its peers, on the same tools and queries: quality, time and ratios.
 
     python -m benchmarks.search [--document FILE ...] [--data DIR] [--mix DIR] [--queries 60] [--ablate]
 
-The gym's 137 operations and labelled queries are always measured. `--document` adds an API document for speed (the
-gym's queries are asked of it), `--data` a folder of retrieval sets, `--mix` one whose catalogs are mixed into each set.
-`--ablate` prints what each idea is worth instead, as given and, with `--mix`, mixed. Exits with 1 when a peer did not
+The gym's 137 operations and labelled queries are always measured. `--document` adds an API document, for the time of
+the gym's queries. `--data` adds a folder of retrieval sets. `--mix` is a folder whose catalogs are mixed into each set.
+`--ablate` prints an ablation study instead, on the sets alone and, with `--mix`, mixed. Exits with 1 if a peer did not
 run.
 """
 
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from benchmarks.search_ablation import Corpus
     from codemode.catalog.tool import Tool
 
-SLOW = {"FastMCP BM25": 12, "rapidfuzz": 12}  # queries asked of a slow peer on a large catalog
+SLOW = {"FastMCP BM25": 12, "rapidfuzz": 12}  # number of queries for slow peers on a large catalog
 LARGE = 5_000  # tools
 
 
@@ -54,14 +54,14 @@ def main() -> None:
 
 
 def gym() -> tuple[list[Tool], list[LabelledQuery]]:
-    """The gym's operations and its labelled queries."""
+    """Return the gym's operations and labelled queries."""
     folder = files("api_specs.gym")
     tools = list(_catalog(Path(str(folder / "openapi.yaml"))))
     return tools, read_labelled(Path(str(folder / "queries.yaml")), Catalog(tools))
 
 
 def compare(name: str, tools: Sequence[Tool], queries: Sequence[LabelledQuery]) -> bool:
-    """Print a table for one catalog; returns whether every peer ran."""
+    """Print a table for one catalog. Return whether every peer ran."""
     print(f"\n{name}: {len(tools)} tools, {len(queries)} queries")
     print("| ranker | nDCG@10 | recall@1 | recall@10 | all in 10 | typos nDCG | build s | p50 ms | p99 ms | x ours |")
     print("|---|---|---|---|---|---|---|---|---|---|")
@@ -111,7 +111,7 @@ def _share(times: Sequence[float], share: float) -> float:
 
 
 def _corpora(options: argparse.Namespace) -> Iterator[Corpus]:
-    """The gym and the sets as given, then each set among other tools; made one at a time."""
+    """Yield the gym and the sets alone, then each set mixed with other tools."""
     yield "as given", *gym()
     names = sets(options.data) if options.data else []
     for name in names:

@@ -1,11 +1,11 @@
-"""Whether the numbers of search hold for sets that they were not chosen with: each set left out of choosing in turn.
+"""Cross-validation of the search weights: do they hold on a retrieval set that was left out of the choice?
 
     python -m benchmarks.search_folds --data DIR [--mix DIR] [--queries 40]
 
-Every number of `Weights` is tried at two thirds and one and a half times its value, on each set as given and, with
-`--mix`, among the tools of DIR. A choice takes for each number the value that does best in the mean of some sets, if
-it gains more than noise. Printed for each set: with the numbers as they are, with those chosen by all sets, and with
-those chosen without the set; then what leaving any one set out costs the others.
+Each weight is tried at 2/3 and at 3/2 of its value, on each set alone and, with `--mix`, mixed with the tools of DIR.
+The chosen value has the best mean nDCG over some sets, if it gains more than noise. For each set, a row shows nDCG with
+the current weights, with those chosen on all sets, and with those chosen without the set. The last columns show the
+same for the other sets.
 """
 
 from __future__ import annotations
@@ -28,25 +28,25 @@ if TYPE_CHECKING:
     from codemode.search.ranking.evaluation import LabelledQuery
 
 STEPS = (2 / 3, 1.5)
-NOISE = 0.001  # nDCG in the mean of the sets: a smaller gain changes nothing
+NOISE = 0.001  # smallest mean gain of nDCG for which a value changes
 ROWS = ("fields", "length_b")
-MOST_B = 0.99  # at 1 a field without words would count without bounds
+MOST_B = 0.99  # at 1, an empty field would get an infinite weight
 OF_WORDS = ("faint", "action", "circumstance", "quoted", "implied", "synonym", "substitute", "same_action",
             "abbreviation", "compound", "typo", "name_typo")  # fmt: skip
 
-#: A number (its name, and its place in a row of numbers or its feature) and the value that it is given.
+#: A changed weight: its name, its index or feature ("" for a scalar), and the new value.
 Change = tuple[str, int | str, float]
 
 
 class Corpus:
-    """One set, alone or among others: its tools indexed once, asked with any weights."""
+    """One set, alone or mixed. Its tools are indexed once and searched with any weights."""
 
     def __init__(self, index: Index, queries: list[LabelledQuery]) -> None:
         self._index = index
         self._queries = queries
 
     def ndcg(self, weights: Weights) -> float:
-        """The mean nDCG@10 of the queries."""
+        """Return the mean nDCG@10 of the queries."""
         index = reweighed(self._index, weights)
         return evaluate(lambda text: [hit.tool.id for hit in index.search(Query((text,))).hits], self._queries).ndcg_10
 
@@ -73,11 +73,11 @@ def main() -> None:
     for left in corpora:
         others = [name for name in corpora if name != left]
         without = _changed(plain, _chosen(gains, others))
-        found = {name: _ndcg(each, without) for name, each in corpora.items()}
-        loss = best[left] - found[left]
-        elsewhere = f"{_mean(best[name] for name in others):.4f} | {_mean(found[name] for name in others):.4f}"
+        with_others = {name: _ndcg(each, without) for name, each in corpora.items()}
+        loss = best[left] - with_others[left]
+        elsewhere = f"{_mean(best[name] for name in others):.4f} | {_mean(with_others[name] for name in others):.4f}"
         print(
-            f"| {left} | {now[left]:.4f} | {best[left]:.4f} | {found[left]:.4f} | {loss:+.4f} | {elsewhere} |",
+            f"| {left} | {now[left]:.4f} | {best[left]:.4f} | {with_others[left]:.4f} | {loss:+.4f} | {elsewhere} |",
             flush=True,
         )
 
@@ -118,7 +118,7 @@ def _changed(weights: Weights, changes: Iterable[Change]) -> Weights:
 
 
 def _chosen(gains: Mapping[Change, Mapping[str, float]], names: Iterable[str]) -> list[Change]:
-    """For each number the change that gains most over these sets, if that is more than noise."""
+    """Return for each weight the change with the largest mean gain over these sets, if above noise."""
     over = list(names)
     best: dict[tuple[str, int | str], tuple[float, Change]] = {}
     for change, of_sets in gains.items():

@@ -1,4 +1,4 @@
-"""The rankers that search is measured beside: each a class with `build(tools)` and `search(query) -> ids`."""
+"""Rankers: this project's search and its peers, each as a class with `build` and `search`."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 
 class Ranker(Protocol):
-    """What is measured."""
+    """A search over tools."""
 
     def build(self, tools: Sequence[Tool]) -> None:
         """Index the tools."""
 
     def search(self, query: str) -> list[str]:
-        """Ids, best first."""
+        """Return the ids of the hits, best first."""
 
 
 class Ours:
@@ -38,16 +38,16 @@ class Ours:
         self.index = Index.build(tools)
 
     def search(self, query: str) -> list[str]:
-        """Ids, best first."""
+        """Return the ids of the hits, best first."""
         return [hit.tool.id for hit in self.index.search(Query((query,), limit=TOP)).hits]
 
 
-#: The numbers that postings depend on; the others only change how a query is read and ranked.
+#: Weights that the postings depend on. The others affect only query analysis and ranking.
 OF_POSTINGS = ("fields", "length_b", "fill", "saturation_k1", "rarity_power")
 
 
 def reweighed(index: Index, weights: Weights) -> Index:
-    """The same documents with other weights."""
+    """Return an index of the same documents with other weights."""
     if replace(weights, ranking=index.weights.ranking) == index.weights:
         other = copy(index)
         other.weights = weights
@@ -61,7 +61,7 @@ def reweighed(index: Index, weights: Weights) -> Index:
 
 
 class FastMcp:
-    """FastMCP's search transform as it is, called without its server around it."""
+    """FastMCP's search transform with its defaults, called without its server."""
 
     def build(self, tools: Sequence[Tool]) -> None:
         """Index the tools."""
@@ -77,9 +77,9 @@ class FastMcp:
         self.search("warm")
 
     def search(self, query: str) -> list[str]:
-        """Ids, best first."""
-        found = self._loop.run_until_complete(self._transform._search(self._tools, query))
-        return [tool.name for tool in found]
+        """Return the ids of the hits, best first."""
+        hits = self._loop.run_until_complete(self._transform._search(self._tools, query))
+        return [tool.name for tool in hits]
 
 
 class Bm25s:
@@ -97,9 +97,9 @@ class Bm25s:
         self._index.index(self._tokens([_text(tool) for tool in tools]), show_progress=False)
 
     def search(self, query: str) -> list[str]:
-        """Ids, best first."""
-        found, scores = self._index.retrieve(self._tokens([query]), k=min(TOP, len(self._ids)), show_progress=False)
-        return [self._ids[place] for place, score in zip(found[0], scores[0], strict=True) if score > 0]
+        """Return the ids of the hits, best first."""
+        documents, scores = self._index.retrieve(self._tokens([query]), k=min(TOP, len(self._ids)), show_progress=False)
+        return [self._ids[place] for place, score in zip(documents[0], scores[0], strict=True) if score > 0]
 
     def _tokens(self, texts: list[str]) -> Any:
         split = [_split(text) for text in texts]
@@ -122,7 +122,7 @@ class Tantivy:
         self._index.reload()
 
     def search(self, query: str) -> list[str]:
-        """Ids, best first."""
+        """Return the ids of the hits, best first."""
         words = " ".join(re.findall(r"\w+", _split(query)))
         searcher = self._index.searcher()
         asked, _ = self._index.parse_query_lenient(words.lower(), ["text"])
@@ -137,11 +137,11 @@ class RapidFuzz:
         self._texts = {tool.id: _split(f"{tool.id} {tool.description or tool.summary}").lower() for tool in tools}
 
     def search(self, query: str) -> list[str]:
-        """Ids, best first."""
+        """Return the ids of the hits, best first."""
         from rapidfuzz import fuzz, process
 
-        found = process.extract(query.lower(), self._texts, scorer=fuzz.token_set_ratio, limit=TOP)
-        return [id_ for _, _, id_ in found]
+        matches = process.extract(query.lower(), self._texts, scorer=fuzz.token_set_ratio, limit=TOP)
+        return [id_ for _, _, id_ in matches]
 
 
 PEERS: dict[str, type[Ranker]] = {

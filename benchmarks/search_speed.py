@@ -1,10 +1,10 @@
-"""What search takes at one size of catalog: processor time of queries, of building and of opening, and memory.
+"""Search at one catalog size: processor time of queries, of building and of loading an index, and memory.
 
     python -m benchmarks.search_speed --data DIR [--sets NAME ...] [--mix DIR] [--tools COUNT] [--queries 60]
 
-The catalog is of the `--sets` (all by default) in the folder `--data` and of all catalogs in `--mix`; up to `--tools`
-its rows are repeated under other names. Asked are queries of all sets, once with cold caches and three times more. One
-thread of one process, which is of one size: what is cached for one catalog is warm for the next.
+The catalog combines the `--sets` (all by default) in the folder `--data` with all catalogs in `--mix`. Its rows are
+repeated under other names up to `--tools`. The queries of all sets run once with cold caches and three times with warm
+ones, in one thread. Each run measures one size, as a second catalog would find warm caches.
 """
 
 from __future__ import annotations
@@ -48,14 +48,14 @@ def main() -> None:
     lengths = [len(query.split()) for query in queries]
     print(f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, Python {sys.version.split()[0]}, numpy {np.__version__}")
     index = build(catalog)
-    print("opened from a file of {:.0f} MiB in {:.3f} s".format(*opened(index, catalog)))
-    middle = f"{statistics.mean(lengths):.0f} words in the mean, {statistics.median(lengths):.0f} in the median"
+    print("loaded from a file of {:.0f} MiB in {:.3f} s".format(*opened(index, catalog)))
+    middle = f"words: mean {statistics.mean(lengths):.0f}, median {statistics.median(lengths):.0f}"
     print(f"{len(queries)} queries, {middle}")
     ask(index, queries, lengths)
 
 
 def build(catalog: Catalog) -> Index:
-    """Build an index and print what it took."""
+    """Build an index, and print the time and the memory."""
     gc.collect()
     before_mib = _resident_mib()
     begun = time.process_time()
@@ -67,36 +67,36 @@ def build(catalog: Catalog) -> Index:
 
 
 def opened(index: Index, catalog: Catalog) -> tuple[float, float]:
-    """MiB of the index as a file, and the seconds to open it, in the median."""
-    found = []
+    """Return the size of the index file in MiB, and the median time to load it in seconds."""
+    seconds = []
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "index"
         storage.save(index, path, catalog, key="of this catalog")
         for _ in range(OPENINGS):
             begun = time.process_time()
             assert storage.load(path, catalog, key="of this catalog") is not None
-            found.append(time.process_time() - begun)
-        return path.stat().st_size / 2**20, statistics.median(found)
+            seconds.append(time.process_time() - begun)
+        return path.stat().st_size / 2**20, statistics.median(seconds)
 
 
 def ask(index: Index, queries: Sequence[str], lengths: Sequence[int]) -> None:
-    """Print milliseconds of processor time, warm ones as the median of the passes."""
+    """Print the processor time of queries in milliseconds. Warm times are medians over the passes."""
     cold = _times_ms(index, queries)
     warm = [_times_ms(index, queries) for _ in range(WARM_PASSES)]
     each_word, each_query = np.polyfit(lengths, np.median(warm, axis=0), 1)
     print("\n| tools | p50 warm | p99 warm | p50 cold | p99 cold |\n|---|---|---|---|---|")
     quantiles = [*np.median(np.quantile(warm, (0.5, 0.99), axis=1), axis=1), *np.quantile(cold, (0.5, 0.99))]
     print(f"| {len(index):,} | {' | '.join(f'{value:.2f} ms' for value in quantiles)} |")
-    print(f"\nwarm, fitted: {each_query:.2f} ms and {each_word:.3f} ms for each word")
+    print(f"\nwarm, fitted: {each_query:.2f} ms plus {each_word:.3f} ms per word")
 
 
 def _times_ms(index: Index, queries: Sequence[str]) -> list[float]:
-    found = []
+    times = []
     for query in queries:
         begun = time.process_time_ns()
         index.search(query)
-        found.append((time.process_time_ns() - begun) / 1e6)
-    return found
+        times.append((time.process_time_ns() - begun) / 1e6)
+    return times
 
 
 def _rows(options: argparse.Namespace) -> list[Row]:
@@ -112,10 +112,10 @@ def _rows(options: argparse.Namespace) -> list[Row]:
 
 
 def _resident_mib() -> float:
-    """Memory of this process now: proc_pid_status(5)."""
-    found = re.search(r"^VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.M)
-    assert found is not None
-    return int(found[1]) / 1024
+    """Return the resident memory of this process, by proc_pid_status(5)."""
+    match = re.search(r"^VmRSS:\s+(\d+) kB", Path("/proc/self/status").read_text(), re.M)
+    assert match is not None
+    return int(match[1]) / 1024
 
 
 def _options() -> argparse.Namespace:

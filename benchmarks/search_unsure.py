@@ -1,13 +1,19 @@
-"""How well search knows that it has not found it, each set judged by a fit on the others.
+"""Confidence: how well search reports that nothing fits. Each set is evaluated with a model fitted on the others.
 
     python -m benchmarks.search_unsure --data DIR [--queries 300] [--parts 2]
 
-For each set and the gym: its queries, which are answerable; the same, each asked of a catalog without its right tools
-(`taken`; with `--parts`, without those of its part of the queries); queries of other sets (`foreign`); and nonsense.
-Printed are the areas under the curve, what share of foreign queries and of nonsense is flagged where one in twenty
-answerable queries is, and the same shares, with that of false alarms, at the threshold of the other sets; then the
-means without each part of the evidence, with every unasked word in full, and fitted with one intercept. Last the
-coefficients and the threshold that all sets together give.
+Each set, and the gym, has four kinds of queries:
+
+- `answerable`: its own queries;
+- `taken`: the same, against a catalog without their right tools. With `--parts`, the queries are divided into parts,
+  and the right tools of a whole part are removed together;
+- `foreign`: queries of other sets;
+- `nonsense`: random words.
+
+The table shows the area under the ROC curve, and the shares of foreign and nonsense queries that are flagged if one in
+twenty answerable queries is. The last columns show the shares at the threshold of the other sets, with false alarms.
+Further rows are ablations: without each feature, with all unasked words at full weight, and with a common intercept.
+The last line has the coefficients and the threshold fitted on all sets.
 """
 
 from __future__ import annotations
@@ -38,18 +44,18 @@ if TYPE_CHECKING:
     from codemode.search.analysis.vocabulary import Vocabulary
     from codemode.search.ranking.evaluation import LabelledQuery
 
-    Given = tuple[list[Tool], list[LabelledQuery]]  # a set
+    Corpus = tuple[list[Tool], list[LabelledQuery]]  # the tools and queries of a set
 
-#: What each kind of query weighs in the fit.
+#: The weight of each kind of query in the fit.
 KINDS = {"answerable": 3.0, "taken": 3.0, "foreign": 0.6, "nonsense": 0.4}
-FOREIGN = 14  # queries of each other set
+FOREIGN = 14  # queries from each other set
 NONSENSE = 60
 ALARM = 0.05  # share of answerable queries that may be flagged
-RESTRAINT = 0.003  # of the coefficients, on features of spread 1
-LEAST_RESTRAINT = 1e-6  # of the intercepts
-LEVELS = 201  # of a set, so that each counts the same
+RESTRAINT = 0.003  # L2 regularization of the coefficients, for standardized features
+LEAST_RESTRAINT = 1e-6  # L2 regularization of the intercepts
+LEVELS = 201  # quantiles of each set, so that all sets weigh the same
 STEPS = 12  # of Newton's method
-NOTHING = -99.0  # logit of a query without any hit
+NOTHING = -99.0  # logit of a query without hits
 
 Evidence: TypeAlias = NDArray[np.float64]
 Fit: TypeAlias = "Callable[[Mapping[str, Mapping[str, Evidence]]], Evidence]"
@@ -58,8 +64,8 @@ Fit: TypeAlias = "Callable[[Mapping[str, Mapping[str, Evidence]]], Evidence]"
 def main() -> None:
     options = _options()
     names = [*sets(options.data), "gym"]
-    given = {name: gym() if name == "gym" else _set(options.data / name, options.queries) for name in names}
-    rows = _all_rows(given, options.parts)
+    corpora = {name: gym() if name == "gym" else _set(options.data / name, options.queries) for name in names}
+    rows = _all_rows(corpora, options.parts)
     print(
         "| set | taken AUC | foreign AUC | foreign flagged | nonsense flagged | by others: false | foreign | nonsense |"
     )
@@ -71,30 +77,30 @@ def main() -> None:
     print(_line("mean with the gym", np.mean(figures, axis=0)))
     for column, left_out in enumerate(COEFFICIENTS, 1):
         print(_line(f"mean of the sets without `{left_out}`", np.mean(_figures(rows, column)[:-1], axis=0)))
-    with changed(ranking, "_telling_words", _each_in_full):
-        in_full = _figures(_all_rows(given, options.parts))
+    with changed(ranking, "_significances", _each_in_full):
+        in_full = _figures(_all_rows(corpora, options.parts))
     print(_line("mean of the sets, every unasked word in full", np.mean(in_full[:-1], axis=0)))
     together = _figures(rows, fit=partial(_fit, apart=False))
     print(_line("mean of the sets, fitted with one intercept for all", np.mean(together[:-1], axis=0)))
     coefficients = _fit(rows)
-    told = dict(zip(("INTERCEPT", *COEFFICIENTS), coefficients.round(2).tolist(), strict=True))
-    print(f"\n{told}, UNSURE = {1 / (1 + np.exp(-_threshold(rows, coefficients))):.3f}")
+    fitted = dict(zip(("INTERCEPT", *COEFFICIENTS), coefficients.round(2).tolist(), strict=True))
+    print(f"\n{fitted}, UNSURE = {1 / (1 + np.exp(-_threshold(rows, coefficients))):.3f}")
 
 
 def _figures(
     rows: Mapping[str, Mapping[str, Evidence]], left_out: int | None = None, fit: Fit | None = None
 ) -> list[list[float]]:
-    """What each set comes to by a fit on the others, without one column of the evidence."""
+    """Return the figures of each set, by a fit on the others. `left_out` removes one column of the evidence."""
     if left_out is not None:
         rows = {
             name: {kind: np.delete(values, left_out, axis=1) for kind, values in of_set.items()}
             for name, of_set in rows.items()
         }
-    found = []
+    figures = []
     for name, of_set in rows.items():
         others = {other: rows[other] for other in rows if other != name}
-        found.append(_judged(of_set, (fit or _fit)(others), others))
-    return found
+        figures.append(_judged(of_set, (fit or _fit)(others), others))
+    return figures
 
 
 def _line(name: str, figures: Iterable[float]) -> str:
@@ -106,13 +112,13 @@ def _set(folder: Path, count: int) -> tuple[list[Tool], list[LabelledQuery]]:
     return tools, labelled(folder / "queries.jsonl", tools, count)
 
 
-def _all_rows(given: Mapping[str, Given], parts: int) -> dict[str, dict[str, Evidence]]:
-    queries = {name: asked for name, (_, asked) in given.items()}
-    return {name: dict(_rows(Index.build(tools), name, queries, parts)) for name, (tools, _) in given.items()}
+def _all_rows(corpora: Mapping[str, Corpus], parts: int) -> dict[str, dict[str, Evidence]]:
+    queries = {name: asked for name, (_, asked) in corpora.items()}
+    return {name: dict(_rows(Index.build(tools), name, queries, parts)) for name, (tools, _) in corpora.items()}
 
 
 def _each_in_full(vocabulary: Vocabulary) -> NDArray[np.float32]:
-    """In place of how much each word says."""
+    """Return 1 for every term, in place of `ranking._significances`."""
     return np.ones(len(vocabulary), np.float32)
 
 
@@ -128,7 +134,7 @@ def _rows(
 
 
 def _taken(index: Index, queries: Sequence[LabelledQuery], parts: int) -> Iterator[Mapping[str, float] | None]:
-    """The evidence of queries without the right tools of their part."""
+    """Yield the evidence of queries against an index without the right tools of their part."""
     for part in range(parts):
         asked = queries[part::parts]
         others = _without(index, {id_ for each in asked for gold in each.gold for id_ in gold})
@@ -136,7 +142,7 @@ def _taken(index: Index, queries: Sequence[LabelledQuery], parts: int) -> Iterat
 
 
 def _without(index: Index, ids: Collection[str]) -> Index:
-    """The index of the tools but some, as if these had never been read."""
+    """Return an index without the tools in `ids`. It shares the vocabulary of `index`."""
     places = [place for place, tool in enumerate(index.tools) if tool.id in ids]
     spans = [(start, end) for start, end in pairwise([-1, *places, len(index.tools)]) if start + 1 < end]
     documents = join([index.documents.part(start + 1, end) for start, end in spans])
@@ -155,17 +161,17 @@ def _nonsense() -> Iterator[str]:
         yield " ".join(words)
 
 
-def _evidence(found: Iterator[Mapping[str, float] | None]) -> Evidence:
-    """One row a query: 1, then the values of the evidence; all 0 where nothing was found."""
+def _evidence(samples: Iterator[Mapping[str, float] | None]) -> Evidence:
+    """Return one row for each query: 1 and the features, or zeros for a query without hits."""
     nothing = [0.0] * (len(COEFFICIENTS) + 1)
-    return np.array([nothing if each is None else [1.0, *(each[key] for key in COEFFICIENTS)] for each in found])
+    return np.array([nothing if each is None else [1.0, *(each[key] for key in COEFFICIENTS)] for each in samples])
 
 
 def _fit(rows: Mapping[str, Mapping[str, Evidence]], *, apart: bool = True) -> Evidence:
-    """The coefficients of a logistic model, the intercept first; each kind of each set counts by `KINDS`.
+    """Fit a logistic model. Return its coefficients, the intercept first. Queries are weighted by `KINDS`.
 
-    Each set has an intercept of its own, of which the mean is taken: what differs from set to set is then not taken for
-    what tells answerable queries from others. Without `apart` they share one.
+    Each set has its own intercept, and the result has their mean. Differences between sets are thus not mistaken for
+    differences between answerable and other queries. Without `apart`, all sets share one intercept.
     """
     parts = [
         (place, kind, of_set[kind][of_set[kind][:, 0] > 0])
@@ -181,13 +187,13 @@ def _fit(rows: Mapping[str, Mapping[str, Evidence]], *, apart: bool = True) -> E
     middle, spread = values.mean(axis=0), values.std(axis=0)
     scaled = np.hstack([np.eye(intercepts)[owners], (values - middle) / spread])
     restraint = np.diag([LEAST_RESTRAINT] * intercepts + [RESTRAINT] * values.shape[1])
-    found = np.zeros(scaled.shape[1])
+    weights = np.zeros(scaled.shape[1])
     for _ in range(STEPS):
-        chance = 1 / (1 + np.exp(-np.clip(scaled @ found, -30, 30)))
-        slope = scaled.T @ (shares * (answerable - chance)) - restraint @ found
-        found += np.linalg.solve((scaled.T * (shares * chance * (1 - chance))) @ scaled + restraint, slope)
-    raw = found[intercepts:] / spread
-    return np.array([found[:intercepts].mean() - raw @ middle, *raw])
+        chance = 1 / (1 + np.exp(-np.clip(scaled @ weights, -30, 30)))
+        slope = scaled.T @ (shares * (answerable - chance)) - restraint @ weights
+        weights += np.linalg.solve((scaled.T * (shares * chance * (1 - chance))) @ scaled + restraint, slope)
+    raw = weights[intercepts:] / spread
+    return np.array([weights[:intercepts].mean() - raw @ middle, *raw])
 
 
 def _judged(
@@ -204,7 +210,7 @@ def _judged(
 
 
 def _threshold(rows: Mapping[str, Mapping[str, Evidence]], coefficients: Evidence) -> float:
-    """Below which, in the mean of the sets, so many of the answerable queries lie."""
+    """Return the logit below which a share `ALARM` of the answerable queries lies. All sets weigh the same."""
     levels = np.linspace(0, 1, LEVELS)
     return float(
         np.quantile([np.quantile(_logits(each["answerable"], coefficients), levels) for each in rows.values()], ALARM)
@@ -216,7 +222,7 @@ def _logits(values: Evidence, coefficients: Evidence) -> Evidence:
 
 
 def _area(higher: Evidence, lower: Evidence) -> float:
-    """The share of pairs that are in order; ties count half."""
+    """Return the share of correctly ordered pairs (the area under the ROC curve). Ties count half."""
     differences = higher[:, None] - lower[None, :]
     return float((differences > 0).mean() + (differences == 0).mean() / 2)
 

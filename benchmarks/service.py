@@ -1,9 +1,9 @@
-"""The whole service beside FastMCP's code mode, on the same documents: an empty `execute`, and a `search`.
+"""The service beside FastMCP's code mode, on the same documents: an empty `execute`, and a `search`.
 
     python -m benchmarks.service [--rounds 30] [--document github.json …]
 
-The gym's document is always measured; name larger ones. Prints medians and ratios with versions and date, in turns, so
-that what disturbs one disturbs all. Exits with 1 when the peer did not run.
+The gym's document is always measured, and `--document` adds others. Both take turns, so that a disturbance hits both.
+Prints medians and ratios. Exits with 1 if the peer did not run.
 """
 
 from __future__ import annotations
@@ -30,19 +30,19 @@ if TYPE_CHECKING:
     Work = Callable[[], Awaitable[object]]
 
 QUERY = "list all members who joined this month"
-UNUSED = "http://127.0.0.1:9"  # nothing is called
+UNUSED = "http://127.0.0.1:9"  # never called
 
 
 @asynccontextmanager
 async def ours(document: Path) -> AsyncIterator[dict[str, Work]]:
-    """`CodeMode` on a document."""
+    """Open `CodeMode` on a document."""
     async with CodeMode.from_settings(settings_for_document(str(document), base_url=UNUSED)) as service:
         yield {"execute": lambda: service.execute("None"), "search": lambda: service.search(QUERY)}
 
 
 @asynccontextmanager
 async def fastmcp(document: Path) -> AsyncIterator[dict[str, Work]]:
-    """FastMCP's OpenAPI provider under its code mode, through a client in the same process."""
+    """Open FastMCP's OpenAPI provider with code mode, and a client in the same process."""
     import httpx2
     from fastmcp import Client, FastMCP
     from fastmcp.experimental.transforms.code_mode import CodeMode as FastMcpCodeMode
@@ -60,7 +60,7 @@ async def fastmcp(document: Path) -> AsyncIterator[dict[str, Work]]:
 
 
 async def timed(work: Work) -> float:
-    """Milliseconds that `work` takes, after a quiet moment."""
+    """Return the milliseconds that `work` takes, after an idle moment."""
     await asyncio.sleep(0.01)
     started = time.perf_counter()
     await work()
@@ -68,7 +68,7 @@ async def timed(work: Work) -> float:
 
 
 async def compare(document: Path, rounds: int) -> bool:
-    """Print a table for one document; returns whether the peer ran."""
+    """Print a table for one document. Return whether the peer ran."""
     print(f"\n{document.parent.name if document.stem == 'openapi' else document.stem}")
     async with ours(document) as us:
         try:
@@ -80,14 +80,14 @@ async def compare(document: Path, rounds: int) -> bool:
                     mine, theirs = (statistics.median(side) for side in zip(*pairs, strict=True))
                     ratio = statistics.median(their / my for my, their in pairs)
                     print(f"  {name:8} codemode {mine:8.2f} ms   FastMCP {theirs:8.2f} ms   ratio {ratio:6.1f}")
-        except Exception as error:  # noqa: BLE001 -- whatever keeps the peer from running is the result
+        except Exception as error:  # noqa: BLE001 -- any failure of the peer is reported
             print(f"  FastMCP did not run: {type(error).__name__}: {str(error)[:200]}")
             return False
     return True
 
 
 async def measure(documents: list[Path], rounds: int) -> bool:
-    """Compare on every document."""
+    """Compare on all documents. Return whether the peer ran on each."""
     print(f"{datetime.now(UTC):%Y-%m-%d %H:%M} UTC, Python {sys.version.split()[0]}, fastmcp {_version('fastmcp')}")
     return all([await compare(document, rounds) for document in documents])
 
@@ -104,9 +104,9 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--rounds", type=int, default=30)
     parser.add_argument("--document", type=Path, action="append", default=[])
-    given = parser.parse_args()
+    options = parser.parse_args()
     gym = Path(str(files("api_specs.gym") / "openapi.yaml"))
-    sys.exit(0 if asyncio.run(measure([gym, *given.document], given.rounds)) else 1)
+    sys.exit(0 if asyncio.run(measure([gym, *options.document], options.rounds)) else 1)
 
 
 if __name__ == "__main__":

@@ -1,8 +1,8 @@
-"""What commands cost before they work: processor time, and how long `codemode mcp` takes to answer `initialize`.
+"""Start-up: processor time of commands, and the time until `codemode mcp` answers `initialize`.
 
     python -m benchmarks.start_up [--runs 5]
 
-Prints the median of each, as a ratio to a bare interpreter too, beside the goal.
+Prints medians, goals, and ratios to a bare interpreter.
 """
 
 from __future__ import annotations
@@ -19,10 +19,10 @@ from pathlib import Path
 
 COMMAND = str(Path(sys.executable).parent / "codemode")
 
-#: Seconds of processor time, and of waiting for the first answer.
+#: Goals in seconds: processor time, and wall time until the first answer for `initialize`.
 GOALS = {"--version": 0.15, "--help": 0.3, "initialize": 0.5}
 
-#: A source that never answers, for `codemode mcp` does not wait for any.
+#: A source that never answers: `codemode mcp` must not wait for it.
 SILENT = "sources: {silent: {command: [sleep, '60']}}\nstate_folder: state\ncache_folder: cache\n"
 
 
@@ -33,18 +33,18 @@ def main() -> None:
     bare = statistics.median(processor_s([sys.executable, "-c", "pass"]) for _ in range(runs))
     print(f"{'':12} {'seconds':>8} {'goal':>6} {'x bare':>7}")
     for name in ("--version", "--help"):
-        tell(name, statistics.median(processor_s([COMMAND, name]) for _ in range(runs)), bare)
+        print_row(name, statistics.median(processor_s([COMMAND, name]) for _ in range(runs)), bare)
     with tempfile.TemporaryDirectory() as folder:
         Path(folder, "codemode.yaml").write_text(SILENT, encoding="utf-8")
-        tell("initialize", statistics.median(greeting_s(folder) for _ in range(runs)), bare)
+        print_row("initialize", statistics.median(greeting_s(folder) for _ in range(runs)), bare)
 
 
-def tell(name: str, seconds: float, bare: float) -> None:
+def print_row(name: str, seconds: float, bare: float) -> None:
     print(f"{name:12} {seconds:8.3f} {GOALS[name]:6.2f} {seconds / bare:7.1f}")
 
 
 def processor_s(command: list[str]) -> float:
-    """Seconds of the processor that a command takes, in user and system."""
+    """Return the user and system time of a command, in seconds."""
     before = resource.getrusage(resource.RUSAGE_CHILDREN)
     subprocess.run(command, stdout=subprocess.DEVNULL, check=True)
     after = resource.getrusage(resource.RUSAGE_CHILDREN)
@@ -52,7 +52,7 @@ def processor_s(command: list[str]) -> float:
 
 
 def greeting_s(folder: str) -> float:
-    """Seconds from the start of `codemode mcp` to its answer to `initialize`."""
+    """Return the seconds from the start of `codemode mcp` to its answer to `initialize`."""
     client = {"name": "benchmark", "version": "1"}
     params = {"protocolVersion": "2025-11-25", "capabilities": {}, "clientInfo": client}
     greeting = json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params})

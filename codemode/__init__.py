@@ -14,32 +14,73 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from codemode.errors import CodeModeError, ConfigurationError, SourceError, ToolNotFound
+    from codemode.catalog.tool import Effect, Tool
+    from codemode.errors import (
+        CallError,
+        CodeModeError,
+        ConfigurationError,
+        ExecutionError,
+        ExecutionFailed,
+        SourceError,
+        ToolNotFound,
+        UpstreamError,
+    )
     from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.journal.base import Decision
+    from codemode.gateway.caller import Caller
+    from codemode.search.result import SearchAnswer
     from codemode.service import CodeMode
-    from codemode.settings import Settings
+    from codemode.serving.http.mounted import app
+    from codemode.serving.synchronous import SyncCodeMode
+    from codemode.settings import SecretReference, Settings
+    from codemode.sources.custom import CustomSource
     from codemode.sources.functions.callables import tool
     from codemode.sources.toolkits.source import bind
+    from codemode.transports.base import CallContext
 
 __version__ = "0.1.0"
 
 __all__ = [
+    "CallContext",
+    "CallError",
+    "Caller",
     "CodeMode",
     "CodeModeError",
     "ConfigurationError",
+    "CustomSource",
+    "Decision",
+    "Effect",
+    "ExecutionError",
+    "ExecutionFailed",
     "ExecutionOutcome",
+    "SearchAnswer",
+    "SecretReference",
     "Settings",
     "SourceError",
+    "SyncCodeMode",
+    "Tool",
     "ToolNotFound",
+    "UpstreamError",
     "__version__",
+    "app",
     "bind",
     "tool",
 ]
 
 _HOME = {
+    "CallContext": "codemode.transports.base",
+    "Caller": "codemode.gateway.caller",
     "CodeMode": "codemode.service",
+    "CustomSource": "codemode.sources.custom",
+    "Decision": "codemode.executions.journal.base",
+    "Effect": "codemode.catalog.tool",
     "ExecutionOutcome": "codemode.executions.execution",
+    "SearchAnswer": "codemode.search.result",
+    "SecretReference": "codemode.settings",
     "Settings": "codemode.settings",
+    "SyncCodeMode": "codemode.serving.synchronous",
+    "Tool": "codemode.catalog.tool",
+    "app": "codemode.serving.http.mounted",
     "bind": "codemode.sources.toolkits.source",
     "tool": "codemode.sources.functions.callables",
 }

@@ -18,6 +18,7 @@
     │  ├─ ApprovalRefused    no such approval, a second answer, or different arguments
     │  ├─ ExecutionWaiting   it waits for people, or for its caller's credentials
     │  ├─ ExecutionChanged   something it depends on has changed; nothing was run
+    │  ├─ ExecutionFailed    a program did not complete (`raise_for_status`)
     │  ├─ NondeterminismError  the program differed from its record
     │  ├─ JournalDamaged     a journal entry is invalid
     │  ├─ JournalFull        its space limit is reached; nothing was run
@@ -125,6 +126,13 @@ class WrongArgument(CodeModeError, TypeError):
 
     code = "wrong_argument"
 
+    @classmethod
+    def unless(cls, value: object, kind: type, name: str, hint: str = "") -> None:
+        """Raise unless the value of the argument `name` is of this class. `hint` says what to pass instead."""
+        if not isinstance(value, kind):
+            message = f"{name} must be {kind.__name__}, not {type(value).__name__}"
+            raise cls(f"{message}: {hint}" if hint else message)
+
 
 class ExecutionError(CodeModeError):
     """A request about an execution was rejected; `execution` is its id."""
@@ -211,6 +219,16 @@ class ExecutionChanged(ExecutionError):
 
     def __init__(self, message: str, *, execution: str = "", changes: tuple[str, ...] = ()) -> None:
         self.changes = changes
+        super().__init__(message, execution=execution)
+
+
+class ExecutionFailed(ExecutionError):
+    """A program did not complete: raised by `ExecutionOutcome.raise_for_status`. `outcome` is its outcome."""
+
+    code = "execution_failed"
+
+    def __init__(self, message: str, *, execution: str = "", outcome: Any = None) -> None:
+        self.outcome = outcome
         super().__init__(message, execution=execution)
 
 

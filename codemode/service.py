@@ -3,31 +3,27 @@
 from __future__ import annotations
 
 import asyncio
-import logging
-from collections.abc import Mapping
 from dataclasses import replace
 from functools import lru_cache, partial
-from pathlib import PurePath
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, Self, get_args
-
-from pydantic import Field, validate_call
+from typing import TYPE_CHECKING, Any, Self
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.definitions import native, pinned, two_tools
 from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.tokens import local_tokenizer
-from codemode.errors import CallError, ConfigurationError
+from codemode.errors import CallError, ConfigurationError, WrongArgument
 from codemode.executions.executions import Executions
 from codemode.executions.executor import Executor, nothing
 from codemode.executions.journal.configured import journal_of
 from codemode.executions.ledger import unwatched
+from codemode.executions.program_functions import program_functions
 from codemode.executions.programs import Request
 from codemode.executions.repetition import Repetition
-from codemode.executions.runner import Running
+from codemode.executions.runner import Runner
 from codemode.gateway.call import CallState
-from codemode.gateway.caller import CALLER, LOCAL, Caller
+from codemode.gateway.caller import LOCAL, Caller
 from codemode.gateway.caller_view import View, Views
 from codemode.gateway.lint import require_known_tools
 from codemode.gateway.policy import AccessPolicy
@@ -35,42 +31,30 @@ from codemode.menus.menus import Menus, require_known_names
 from codemode.menus.session import MenuSession
 from codemode.menus.usage import MenuProposal, MenuUsage, propose_menu
 from codemode.observing.configured import observers_of
-from codemode.parameters import (
-    COUNT,
-    FLAG,
-    FUNCTION,
-    MAPPING,
-    MAYBE_TEXT,
-    MESSAGES,
-    PATH,
-    SECONDS,
-    SECRETS,
-    TEXT,
-    TEXTS,
-    Kind,
-    are_named,
-    instance,
-    one_of,
-    takes,
-)
+from codemode.search.answer import answer_search
 from codemode.search.describe import describe
 from codemode.search.finder import Finder
 from codemode.search.index.enrichment import enriched
-from codemode.search.query import DEFAULT_LIMIT, Query
-from codemode.search.ranking.evaluation import Metrics, evaluate, read_labelled
-from codemode.search.ranking.tuning import Proposal, propose
-from codemode.search.render import Detail, render
-from codemode.search.result import SearchAnswer, unavailable_line, wholly_unavailable
+from codemode.search.quality import evaluate_search, propose_weights
+from codemode.search.query import DEFAULT_LIMIT
+from codemode.search.request import Detail, SearchRequest
 from codemode.search.usage import UsageLog
-from codemode.settings import DEFAULT_FILE, Secrets, Settings, load_settings, tokenizer_folder
-from codemode.sources.destination import place_of
-from codemode.sources.factory import with_definitions
-from codemode.sources.loader import Reader, bound_functions, catalog_of, close_after, require_sources, to_retry
-from codemode.sources.reconnection import Retries
+from codemode.settings import (
+    DEFAULT_FILE,
+    Secrets,
+    Settings,
+    load_settings,
+    settings_for_document,
+    settings_for_mcp_server,
+    tokenizer_folder,
+)
+from codemode.sources.destination import destination_of
+from codemode.sources.live import LiveSources
+from codemode.sources.loader import catalog_of
 from codemode.transports.content import ContentStore
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterable, Sequence
+    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -80,28 +64,13 @@ if TYPE_CHECKING:
     from codemode.executions.observer import Observers
     from codemode.menus.menu import Menu
     from codemode.menus.selection import Selector
+    from codemode.search.ranking.evaluation import Metrics
+    from codemode.search.ranking.tuning import Proposal
+    from codemode.search.result import SearchAnswer
     from codemode.search.semantic.similarity import Progress
-    from codemode.sources.destination import Place
+    from codemode.settings import SecretReference
+    from codemode.sources.destination import Destination
     from codemode.sources.factory import LoadedSource
-    from codemode.transports.mcp.transport import Definitions
-
-log = logging.getLogger(__name__)
-
-#: What a program may ask: one text, or one for each step of a plan.
-Asked = Annotated[str, Field(max_length=1000)]
-Plan = Annotated[list[Asked], Field(min_length=1, max_length=20)]
-
-_HOW_SETTINGS: Mapping[type, str] = {
-    Mapping: "Settings.model_validate(…) makes one of it",
-    str: "CodeMode.from_config(…) reads a file",
-    PurePath: "CodeMode.from_config(…) reads a file",
-}
-_SETTINGS = instance(Settings, _HOW_SETTINGS)
-_MAYBE_SETTINGS = instance(Settings, _HOW_SETTINGS, is_optional=True)
-_FUNCTIONS = Kind("a dict of functions by namespace", are_named, lambda _: "such as {'shop': [find_order]}")
-
-#: That measuring waits for the embeddings of its queries.
-EMBEDDING_S = 600.0
 
 
 class CodeMode:
@@ -116,16 +85,16 @@ class CodeMode:
     raised (SourceError). Raises ConfigurationError.
     """
 
-    @takes(settings=_SETTINGS, functions=_FUNCTIONS, strict=FLAG)
     def __init__(
         self, settings: Settings, functions: Mapping[str, object] | None = None, *, strict: bool = False
     ) -> None:
+        how = "read a file with CodeMode.from_config(…), or use Settings.model_validate(…) for a dict"
+        WrongArgument.unless(settings, Settings, "settings", how)
         self.settings = settings
         self.strict = strict
         #: Seconds that entering waits for sources: None for as long as each may take.
         self.patience_s: float | None = None
         self._functions = dict(functions or {})
-        self.sources: Mapping[str, LoadedSource] = {}
         self.catalog = Catalog(())
         self._finder = Finder(settings.search, settings.cache())
         self._shapes = ObservedShapes(settings.learned() / "shapes.json")
@@ -135,30 +104,31 @@ class CodeMode:
         self._menu_usage = MenuUsage(settings.learned() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
         self._repetition = Repetition()
         self._usage = UsageLog(settings.learned() / "usage.jsonl") if settings.search.record_usage else None
-        self._programs = Running(
+        self._programs = Runner(
             Executor(settings.sandbox, settings.limits),
             view=self.view,
-            questions=lru_cache(256)(self._questions),  # making what checks them takes longer than a program
+            functions=lru_cache(256)(self._functions_of),  # making what checks them takes longer than a program
             policy=lambda: self.settings.policy,
-            places=self._places,
+            destinations=self._destinations,
         )
         self._executions: Executions | None = None
-        self._adopting = asyncio.Lock()
-        self._renewals: set[asyncio.Task[None]] = set()
-        self._changed: dict[str, Definitions] = {}  # of MCP servers, until they are taken over
-        self._contents = ContentStore()
-        self._reader = self._reader_of(settings)
-        self._retries = Retries(lambda name: self._reader.read(name), self._arrived)
+        self._live = LiveSources(
+            settings,
+            self._functions,
+            ContentStore(),
+            strict=strict,
+            publish=self._adopt,
+            check=_check,
+            under_way=lambda: self._programs.under_way,
+        )
         self._is_open = False
 
     @classmethod
-    @takes(path=PATH, strict=FLAG)
     def from_config(cls, path: str | Path = DEFAULT_FILE, *, strict: bool = False) -> Self:
         """From a configuration file. Raises ConfigurationError with every mistake in it."""
         return cls(load_settings(path), strict=strict)
 
     @classmethod
-    @takes(settings=_SETTINGS, functions=_FUNCTIONS, strict=FLAG)
     def from_settings(
         cls, settings: Settings, *, functions: Mapping[str, object] | None = None, strict: bool = False
     ) -> Self:
@@ -169,9 +139,34 @@ class CodeMode:
         return cls(settings, functions, strict=strict)
 
     @classmethod
+    def from_openapi(
+        cls, location: str | Path, *, base_url: str = "", name: str = "", bearer: SecretReference | None = None
+    ) -> Self:
+        """Create the service for one API document, by file or URL, without a configuration file.
+
+        `base_url` is where the operations are; `bearer` refers to a bearer token (`SecretReference(env="GYM_TOKEN")`).
+        The namespace is `name`, or is derived from the location. Raises ConfigurationError.
+        """
+        return cls(settings_for_document(str(location), base_url=base_url, name=name, bearer=bearer))
+
+    @classmethod
+    def from_mcp(
+        cls, server: str | Sequence[str], *, name: str = "mcp", headers: Mapping[str, str] = MappingProxyType({})
+    ) -> Self:
+        """Create the service for one MCP server: its URL, or the command that starts it (`["npx", "-y", "server"]`).
+
+        The namespace is `name`; `headers` are sent with each request to a URL. Raises ConfigurationError.
+        """
+        return cls(settings_for_mcp_server(server, name=name, headers=headers))
+
+    @classmethod
     def from_functions(cls, **functions: object) -> Self:
         """From Python functions alone: `CodeMode.from_functions(shop=[find_order, cancel_order])`."""
         return cls(Settings(), functions)
+
+    async def start(self) -> Self:
+        """Read the sources, as entering does, and return the service. Close it with `aclose`."""
+        return await self.__aenter__()
 
     async def __aenter__(self) -> Self:
         try:
@@ -204,27 +199,14 @@ class CodeMode:
     async def aclose(self) -> None:
         """End the sandbox's processes and close the connections of all sources."""
         self._is_open = False
-        await self._retries.aclose()
+        await self._live.stop()
         self._finder.close()
         if self._executions is not None:
             await self._executions.aclose()
         await self._programs.executor.aclose()
-        await asyncio.gather(*self._renewals, return_exceptions=True)
+        await self._live.aclose()
         self.observers.close()
-        sources, self.sources = self.sources, {}
-        await asyncio.gather(*(source.transport.aclose() for source in sources.values()))
 
-    @takes(
-        queries=TEXTS,
-        namespace=MAYBE_TEXT,
-        source=MAYBE_TEXT,
-        effect=MAYBE_TEXT,
-        tag=MAYBE_TEXT,
-        detail=one_of(*get_args(Detail)),
-        limit=COUNT,
-        offset=COUNT,
-        caller=CALLER,
-    )
     async def search(
         self,
         queries: str | Sequence[str],
@@ -238,35 +220,34 @@ class CodeMode:
         offset: int = 0,
         caller: Caller = LOCAL,
     ) -> SearchAnswer:
-        """Find tools: one query, or one for each step of a plan. The answer's text fits the configured budget.
+        """Find tools, among those that the role of `caller` may use. The answer's text fits the configured budget.
 
-        The filters hold for all queries; `namespace` may name a group too (`github.issues`). `limit` hits are given
-        from the place `offset` on. There is nothing but what the role of `caller` may use.
+        `SearchRequest` documents the arguments. Raises WrongArgument, and SearchInvalid for unknown filter values.
         """
-        view = await self.view(caller)
-        finder, catalog = view.finder, view.catalog
-        if wholly_unavailable(catalog, namespace or source):
-            return SearchAnswer(f"# {unavailable_line(catalog)}", (), 0, note=unavailable_line(catalog))
-        texts = (queries,) if isinstance(queries, str) else tuple(queries)
-        query = Query(texts, namespace, source, effect, tag, limit, offset)
-        if finder.uses_embeddings:  # it may wait for them
-            hits = await asyncio.to_thread(finder.search, query)
-        else:
-            hits = finder.search(query)
-        if self._usage is not None:
-            self._usage.searched(hits, who=caller.id)
-        hits = replace(hits, note="; ".join(filter(None, (hits.note, unavailable_line(catalog)))))
-        observed = partial(self._shapes.schema, caller.id)
-        text = render(
-            hits,
-            budget_tokens=self.settings.search.budget_tokens,
+        request = SearchRequest.checked(
+            queries=queries,
+            namespace=namespace,
             detail=detail,
-            observed=observed,
-            guarded=partial(self.policy.guards, caller.role),
+            source=source,
+            effect=effect,
+            tag=tag,
+            limit=limit,
+            offset=offset,
         )
-        return SearchAnswer(text, hits.hits, hits.total, tuple(hits.query.queries[at] for at in hits.unsure), hits.note)
+        return await self._search(request, caller)
 
-    @takes(name=TEXT, caller=CALLER)
+    async def _search(self, request: SearchRequest, caller: Caller) -> SearchAnswer:
+        view = await self.view(caller)
+        return await answer_search(
+            request,
+            view.catalog,
+            view.finder,
+            budget_tokens=self.settings.search.budget_tokens,
+            observed=partial(self._shapes.schema, caller.id),
+            guarded=partial(self.policy.guards, caller.role),
+            searched=partial(self._usage.searched, who=caller.id) if self._usage is not None else lambda _: None,
+        )
+
     async def describe(self, name: str = "", *, caller: Caller = LOCAL) -> str:
         """A namespace (with the operator's instructions), a group or a tool, as text within the configured budget.
 
@@ -280,7 +261,6 @@ class CodeMode:
             observed=partial(self._shapes.schema, caller.id),
         )
 
-    @takes(message=TEXT, history=MESSAGES, summary=TEXT, caller=CALLER)
     async def select_menu(
         self, message: str, history: Iterable[Any] = (), *, summary: str = "", caller: Caller = LOCAL
     ) -> Menu:
@@ -292,7 +272,6 @@ class CodeMode:
         """
         return await self._menu_session(caller, answers=False).offer(message, history, summary)
 
-    @takes(caller=CALLER)
     async def menu_session(self, caller: Caller = LOCAL) -> MenuSession:
         """Menus for one conversation, whose meta-tools are answered by the session."""
         return self._menu_session(caller, answers=True)
@@ -316,15 +295,6 @@ class CodeMode:
         """Defaults and core tools from what was called so far; None for too few calls."""
         return propose_menu(self._menu_usage.read(), await self._selector(LOCAL))
 
-    @takes(
-        code=TEXT,
-        caller=CALLER,
-        credentials=SECRETS,
-        resume_from=TEXT,
-        fresh_reads=FLAG,
-        begun=FUNCTION,
-        watch=FUNCTION,
-    )
     async def execute(
         self,
         code: str,
@@ -348,6 +318,7 @@ class CodeMode:
         Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run,
         ExecutionNotFound for a `resume_from` of nobody or of another, JournalUnavailable.
         """
+        WrongArgument.unless(code, str, "code")
         await self.view(caller)
         await self.start_sandbox()
         if resume_from or self._executions is not None:
@@ -367,30 +338,19 @@ class CodeMode:
                     self._usage.called(call.tool, who=caller.id)
         return outcome
 
-    @takes(caller=CALLER)
     async def definitions(self, caller: Caller = LOCAL) -> list[dict[str, Any]]:
         """What a model is given, as OpenAI function definitions: `search`, `execute`, and the caller's pins."""
         catalog = (await self.view(caller)).catalog
         return [*two_tools(catalog), *map(native, pinned(catalog, self.settings.pins).values())]
 
-    @takes(name=TEXT, arguments=MAPPING, caller=CALLER)
     async def program_of(self, name: str, arguments: Mapping[str, Any], caller: Caller = LOCAL) -> str | None:
         """The program that calls the pin of that native name; None where the caller has none."""
         tool = pinned((await self.view(caller)).catalog, self.settings.pins).get(name)
         return None if tool is None else f"{tool.id}(**{dict(arguments)!r})"
 
-    def _questions(self, caller: Caller) -> Mapping[str, Callable[..., Awaitable[Any]]]:
-        """What a program may ask besides calling tools, in the view of its caller."""
-
-        @validate_call
-        async def search(queries: Asked | Plan, namespace: Asked | None = None, detail: Detail = "auto") -> str:
-            return (await self.search(queries, namespace=namespace, detail=detail, caller=caller)).text
-
-        @validate_call
-        async def describe(name: Asked = "") -> str:
-            return await self.describe(name, caller=caller)
-
-        return {"search(queries, namespace, detail)": search, "describe(name)": describe}
+    def _functions_of(self, caller: Caller) -> Mapping[str, Callable[..., Awaitable[Any]]]:
+        """The functions that programs of the caller find beside the tools."""
+        return program_functions(partial(self._search, caller=caller), partial(self.describe, caller=caller))
 
     @property
     def executions(self) -> Executions:
@@ -419,9 +379,9 @@ class CodeMode:
         """Whether the sources are read and the sandbox has started."""
         return bool(self.sources) and self._programs.is_started
 
-    @takes(caller=CALLER)
     async def view(self, caller: Caller = LOCAL) -> View:
         """What there is for a caller. Raises RuntimeError where the service was not entered, or was left."""
+        WrongArgument.unless(caller, Caller, "caller", "Caller(id, role) creates one")
         if not self.sources and self._is_open:
             await self._load()
         if not self.sources:
@@ -432,35 +392,26 @@ class CodeMode:
         """Start the sandbox before the first program needs it; returns the layers of isolation in force."""
         return await self._programs.start()
 
-    @takes(queries=TEXTS, timeout_s=SECONDS)
     async def settle_search(self, queries: Sequence[str], timeout_s: float) -> Progress | None:
         """Wait for embeddings, where there are any, until they fail: for who is in no hurry. Says how far they are."""
         await asyncio.to_thread(self._finder.settle, queries, timeout_s, gives_up=True)
         return self._finder.embedded
 
-    @takes(labelled=PATH, change=FUNCTION)
     def evaluate_search(self, labelled: Path, *, change: Callable[[str], str] = str) -> Metrics:
         """How well search answers the labelled queries of a file, each passed through `change` first.
 
         Raises ConfigurationError where the file cannot be read, or an entry of it is wrong or names no tool.
         """
-        queries = read_labelled(labelled, self.catalog)
-        self._finder.settle([change(each.query) for each in queries], EMBEDDING_S)
-        return evaluate(lambda text: [hit.tool.id for hit in self._finder.search(Query((change(text),))).hits], queries)
+        return evaluate_search(self._finder, self.catalog, labelled, change)
 
-    @takes(labelled=PATH)
     def propose_weights(self, labelled: Path) -> Proposal:
         """Ranking weights for the labelled queries of a file. Raises ConfigurationError, also for too few of them."""
-        try:
-            return propose(self._finder.index, read_labelled(labelled, self.catalog))
-        except ValueError as error:
-            raise ConfigurationError(str(error)) from None
+        return propose_weights(self._finder, self.catalog, labelled)
 
     def cost(self) -> CostReport:
         """What the catalog costs a model as native tools, and as two tools, in tokens."""
         return measure(self.catalog, local_tokenizer(tokenizer_folder()))
 
-    @takes(settings=_MAYBE_SETTINGS)
     async def reload(self, settings: Settings | None = None) -> None:
         """Read all sources anew, with other sources, another policy and other menus if `settings` have them.
 
@@ -469,92 +420,37 @@ class CodeMode:
         the error is raised (SourceError, ConfigurationError). Sandbox, limits, server and folders stay those of the
         start.
         """
-        async with self._adopting:
-            wanted = self.settings
-            if settings is not None:
-                changes = {name: getattr(settings, name) for name in ("sources", "policy", "menu")}
-                wanted = wanted.model_copy(update=changes)
-            bound = bound_functions(self._functions)
-            reader = self._reader_of(wanted)
-            loaded = {**(await reader.read_all(must=self._is_there)).sources, **bound}
-            policy = AccessPolicy(wanted.policy)
-            try:
-                require_known_tools(wanted, policy, catalog_of(loaded))
-                require_known_names(wanted, catalog_of(loaded))
-            except ConfigurationError:
-                await close_after((), loaded)
-                raise
-            await self._retries.aclose()
-            retired, running = self.sources, set(self._programs.under_way)
-            self.settings, self.policy, self._reader = wanted, policy, reader
-            await self._adopt(loaded)
-            self._retries.start(to_retry(loaded))
-            self._later(close_after(running, retired))
+        await self._live.reload(settings)
 
-    def _is_there(self, name: str) -> bool:
-        return self.strict or (name in self.sources and self.sources[name].failure is None)
+    @property
+    def sources(self) -> Mapping[str, LoadedSource]:
+        """The sources as they were read last, by name."""
+        return self._live.loaded
 
     async def _load(self) -> None:
-        async with self._adopting:
-            if self.sources:
-                return
+        if not self.sources:
             await self.open()
-            require_sources(self.settings, self._functions)
-            bound = bound_functions(self._functions)
-            reading = await self._reader.read_all(must=lambda _: self.strict, patience_s=self.patience_s)
-            await self._adopt({**reading.sources, **bound})
-            self._retries.start(to_retry(reading.sources), reading.late)
-            require_known_tools(self.settings, self.policy, self.catalog)
-            require_known_names(self.settings, self.catalog)
+            await self._live.load(self.patience_s)
 
-    def _reader_of(self, settings: Settings) -> Reader:
-        return Reader(settings, contents=self._contents, on_change=self._definitions_changed)
-
-    async def _arrived(self, source: LoadedSource) -> None:
-        """A source that was not there can be read: take it over beside what is going on."""
-        async with self._adopting:
-            retired, running = {source.name: self.sources[source.name]}, set(self._programs.under_way)
-            await self._adopt({**self.sources, source.name: source})
-            self._later(close_after(running, retired))
-            try:
-                require_known_tools(self.settings, self.policy, self.catalog)
-            except ConfigurationError as error:
-                log.warning("%s", error)
-
-    def _later(self, work: Coroutine[Any, Any, None]) -> None:
-        task = asyncio.create_task(work)
-        self._renewals.add(task)
-        task.add_done_callback(self._renewals.discard)
-
-    async def _adopt(self, sources: Mapping[str, LoadedSource]) -> None:
-        """Make these the sources from now on; an execution under way keeps the catalog that it began with."""
-        self.sources = sources
-        catalog = enriched(catalog_of(sources), self.settings)
+    async def _adopt(self, settings: Settings, sources: Mapping[str, LoadedSource]) -> Catalog:
+        """Use these sources from now on. An execution under way keeps the catalog with which it began."""
+        if settings is not self.settings:
+            self.settings, self.policy = settings, AccessPolicy(settings.policy)
+        catalog = enriched(catalog_of(sources), settings)
         await asyncio.to_thread(self._finder.open, catalog, [source.surface.digest for source in sources.values()])
         self.catalog = catalog
         transports = {name: source.transport for name, source in sources.items()}
-        self._views = Views(catalog, self._finder, transports, self._shapes, self.policy, self._places())
-        instructions = {name: source.instructions for name, source in self.settings.sources.items()}
-        self._menus = Menus(self.settings.menu, instructions)
+        self._views = Views(catalog, self._finder, transports, self._shapes, self.policy, self._destinations())
+        instructions = {name: source.instructions for name, source in settings.sources.items()}
+        self._menus = Menus(settings.menu, instructions)
+        return catalog
 
-    def _places(self) -> Mapping[str, Place]:
+    def _destinations(self) -> Mapping[str, Destination]:
         """Where the calls of each source go, as the settings of now say."""
-        return {name: place_of(source) for name, source in self.settings.sources.items()}
+        return {name: destination_of(source) for name, source in self.settings.sources.items()}
 
-    def _definitions_changed(self, name: str, definitions: Definitions) -> None:
-        """An MCP server has other tools than before: take them over beside what is going on."""
-        is_waiting = name in self._changed
-        self._changed[name] = definitions
-        if not is_waiting:
-            self._later(self._renew(name))
 
-    async def _renew(self, name: str) -> None:
-        async with self._adopting:
-            definitions = self._changed.pop(name)
-            settings = self.settings.sources.get(name)
-            if settings is None or name not in self.sources:
-                return  # it was taken out meanwhile
-            renewed = await asyncio.to_thread(
-                with_definitions, self.sources[name], settings, definitions, self.settings.servers()
-            )
-            await self._adopt({**self.sources, name: renewed})
+def _check(settings: Settings, catalog: Catalog) -> None:
+    """Raise ConfigurationError if the policy or the menus name tools that the catalog does not have."""
+    require_known_tools(settings, AccessPolicy(settings.policy), catalog)
+    require_known_names(settings, catalog)

@@ -1,1 +1,1 @@
-"""What a tool is, and all of them together: schema, tool, names, catalog, stubs."""
+"""Tools and their catalog: schemas, ids, effects, argument validation, and signatures for models."""

@@ -1,7 +1,7 @@
-"""The arguments of one call, checked against the tool before anything is sent.
+"""Validate the arguments of a call against the tool, before anything is sent.
 
-Three mistakes are told apart: a name that the tool does not have, a required argument that is missing, and a value of
-the wrong kind. Each error names the parameter, what was expected, and what would be valid.
+Errors distinguish unknown names, missing required arguments and invalid values. Each names the parameter, what was
+expected, and what would be valid.
 """
 
 from __future__ import annotations
@@ -26,24 +26,24 @@ if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Tool
 
-#: Alternatives of which an error says why a value is none of them.
+#: The most alternatives for which an error gives a reason.
 _ALTERNATIVES = 4
 
-#: The keyword that takes a whole body where its fields are arguments of their own.
+#: The keyword that takes a whole body in place of its fields.
 WHOLE_BODY = "body"
 
 _IN_TEXT = (Location.PATH, Location.QUERY, Location.HEADER, Location.COOKIE)
 
 
 def validate(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """The arguments by parameter name, ready for the transport. Raises ArgumentsInvalid.
+    """Return the arguments by parameter name, ready for the transport. Raises ArgumentsInvalid.
 
-    Exact wire names are taken too. None for an optional parameter that does not allow null means "not given"; whole
-    numbers written as floats become integers, and numbers become text where they travel as text anyway. In a merge
-    patch (RFC 7396) null may stand for every member of an object, and removes it.
+    Exact wire names are accepted too. None for an optional parameter that does not allow null omits it. Floats with
+    integral values become integers. Numbers become strings if they are sent as text. In a merge patch (RFC 7396), any
+    member may be null, which removes it.
     """
     if holds_too_many(arguments):
-        message = f"the arguments hold more than {MOST_VALUES:,} values: make several calls, each with a part of them"
+        message = f"the arguments hold more than {MOST_VALUES:,} values: split them into several calls"
         raise ArgumentsInvalid(tool.id, message, valid=tool.parameter_names)
     plan = _plan(tool)
     valid: dict[str, Any] = {}
@@ -56,29 +56,29 @@ def validate(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         if slot.check(value):
             valid[slot.parameter.name] = value
         elif value is not None or slot.parameter.required:
-            valid[slot.parameter.name] = _examined(tool, plan, slot.parameter, value)
+            valid[slot.parameter.name] = _checked_by_library(tool, plan, slot.parameter, value)
         elif slot.parameter.schema.is_nullable():
             valid[slot.parameter.name] = None
         elif plan.merges and plan.takes_whole_body and slot.parameter.name in plan.fields:
             raise _ambiguous(tool, slot.parameter)
     if plan.takes_whole_body and WHOLE_BODY in arguments:
         return _with_whole_body(tool, plan, valid, arguments[WHOLE_BODY])
-    _check_together(tool, plan, valid)
+    _check_as_a_whole(tool, plan, valid)
     return valid
 
 
 def accepts(tool: Tool, keyword: str) -> bool:
-    """Whether the tool takes an argument of that name (a parameter's name, its wire name, or a whole body)."""
+    """Whether the tool accepts a keyword: a parameter's name, its wire name, or the whole body."""
     plan = _plan(tool)
     return keyword in plan.slots or (keyword == WHOLE_BODY and plan.takes_whole_body)
 
 
 def missing(tool: Tool, keywords: Mapping[str, Any] | set[str] | tuple[str, ...]) -> tuple[str, ...]:
-    """The required parameters that these keywords leave out."""
+    """Return the required parameters that are missing from the keywords."""
     plan = _plan(tool)
-    given = {plan.slots[name].parameter.name for name in keywords if name in plan.slots}
+    present = {plan.slots[name].parameter.name for name in keywords if name in plan.slots}
     whole = WHOLE_BODY in keywords and plan.takes_whole_body
-    return tuple(name for name in plan.required if name not in given and not (whole and name in plan.fields))
+    return tuple(name for name in plan.required if name not in present and not (whole and name in plan.fields))
 
 
 class _Slot:
@@ -90,7 +90,7 @@ class _Slot:
 
 
 class _Plan:
-    """What validation needs of a tool, worked out once."""
+    """The validation data of a tool, computed once."""
 
     def __init__(self, tool: Tool) -> None:
         parameters = tool.parameters
@@ -103,7 +103,7 @@ class _Plan:
         self.fields = {p.name: p.wire_name for p in parameters if p.location is Location.BODY_FIELD}
         self.body = tool.details.body
         self.merges = tool.details.body_merges
-        self.body_needs = self._needs()  # fields that must be there once any other is
+        self.body_needs = self._needs()  # fields that are required if any other field is given
         self.takes_whole_body = bool(self.fields) and WHOLE_BODY not in self.slots
         self.checks_body = bool(self.fields) and self.body is not None and _has_rules_across_fields(self.body)
 
@@ -125,27 +125,36 @@ def _plan(tool: Tool) -> _Plan:
 
 
 def _has_rules_across_fields(body: Schema) -> bool:
-    return any(key in part.value for part in body.conjuncts() for key in _ACROSS)
+    return any(key in part.value for part in body.conjuncts() for key in _CROSS_FIELD_KEYWORDS)
 
 
-_ACROSS = ("anyOf", "oneOf", "not", "if", "dependentRequired", "dependentSchemas", "minProperties", "maxProperties")
+_CROSS_FIELD_KEYWORDS = (
+    "anyOf",
+    "oneOf",
+    "not",
+    "if",
+    "dependentRequired",
+    "dependentSchemas",
+    "minProperties",
+    "maxProperties",
+)
 
 
-def _examined(tool: Tool, plan: _Plan, parameter: Parameter, value: Any) -> Any:
-    """The value where the library finds it valid after all. Raises ArgumentsInvalid where it does not."""
+def _checked_by_library(tool: Tool, plan: _Plan, parameter: Parameter, value: Any) -> Any:
+    """Return the value if `jsonschema` accepts it, else raise ArgumentsInvalid."""
     is_body = parameter.location in (Location.BODY, Location.BODY_FIELD)
     error = _body_error(plan, parameter.schema, value) if is_body else first_error(parameter.schema, value)
     if error is None:
-        return _whole(value) if "number" not in parameter.schema.types() else value
+        return _as_integer(value) if "number" not in parameter.schema.types() else value
     if parameter.location in _IN_TEXT and type(value) in (int, float) and parameter.schema.types() == ("string",):
-        text = str(_whole(value))
+        text = str(_as_integer(value))
         if first_error(parameter.schema, text) is None:
             return text
     raise _invalid(tool, parameter, error, value)
 
 
 def _body_error(plan: _Plan, schema: Schema, value: Any) -> ValidationError | None:
-    """What is wrong with a body or a part of one; of a merge patch, with what it would not remove."""
+    """Return the error of a body or a part of it. In a merge patch, null members are ignored."""
     error = first_error(schema, value)
     if error is None or not plan.merges:
         return error
@@ -158,7 +167,7 @@ def _without_nulls(value: Any) -> Any:
     return {name: _without_nulls(item) for name, item in value.items() if item is not None}
 
 
-def _whole(value: Any) -> Any:
+def _as_integer(value: Any) -> Any:
     return int(value) if type(value) is float and value.is_integer() else value
 
 
@@ -178,8 +187,8 @@ def _with_whole_body(tool: Tool, plan: _Plan, valid: dict[str, Any], body: Any) 
     return {**valid, WHOLE_BODY: body}
 
 
-def _check_together(tool: Tool, plan: _Plan, valid: dict[str, Any]) -> None:
-    """What must be there at all, what must be there once a body is sent, and rules across the body's fields."""
+def _check_as_a_whole(tool: Tool, plan: _Plan, valid: dict[str, Any]) -> None:
+    """Check required arguments, the fields that a body requires, and rules across fields."""
     missing = [name for name in plan.required if name not in valid]
     if not missing and any(name in plan.fields for name in valid):
         missing = sorted(plan.body_needs - set(valid))
@@ -197,7 +206,7 @@ def _check_body(tool: Tool, plan: _Plan, valid: dict[str, Any]) -> None:
     if error is not None:
         path = ".".join(str(part) for part in error.absolute_path)
         where = f"{path!r}: " if path else ""
-        message = f"these arguments do not go together: {where}{_why(error)}"
+        message = f"these arguments are invalid together: {where}{_reason(error)}"
         raise ArgumentsInvalid(tool.id, message, parameter=path, valid=tool.parameter_names)
 
 
@@ -225,26 +234,26 @@ def _invalid(tool: Tool, parameter: Parameter, error: ValidationError, value: An
     shapes = Shapes(Direction.REQUEST, naming=False)
     expected = shapes.text(parameter.schema, parameter.name)
     if path:
-        found = f"{parameter.name}{path}: {_why(error)}; the parameter is {expected}"
+        message = f"{parameter.name}{path}: {_reason(error)}; the parameter is {expected}"
     elif error.validator in ("type", "enum", "const", "anyOf", "oneOf"):
-        found = f"{parameter.name}: expected {_expected(parameter.schema, expected)}, got {_shown(value)}"
+        message = f"{parameter.name}: expected {_expected(parameter.schema, expected)}, got {_described_value(value)}"
     else:
-        found = f"{parameter.name}: {_why(error)}; expected {expected}"
+        message = f"{parameter.name}: {_reason(error)}; expected {expected}"
     names = tuple(p.name for p in tool.parameters)
-    return ArgumentsInvalid(tool.id, found, parameter=parameter.name, valid=names)
+    return ArgumentsInvalid(tool.id, message, parameter=parameter.name, valid=names)
 
 
-def _why(error: ValidationError) -> str:
-    """What is wrong; where there are alternatives, what keeps it from being each of them."""
+def _reason(error: ValidationError) -> str:
+    """Return the text of an error, with the reasons why the alternatives do not match."""
     first: dict[object, str] = {}
     for one in error.context or ():
-        first.setdefault(one.schema_path[0], _said(one, 100))
+        first.setdefault(one.schema_path[0], _error_text(one, 100))
     alternatives = list(dict.fromkeys(first.values()))[:_ALTERNATIVES]
-    return _said(error, 200) + (f": {', or '.join(alternatives)}" if alternatives else "")
+    return _error_text(error, 200) + (f": {', or '.join(alternatives)}" if alternatives else "")
 
 
-def _said(error: ValidationError, length: int) -> str:
-    """The error in words; of a field that is not there, the nearest that is."""
+def _error_text(error: ValidationError, length: int) -> str:
+    """Return the text of one error. An unknown or missing field is reported with the closest match."""
     schema = error.schema if isinstance(error.schema, dict) else {}
     declared = schema.get("properties")
     if not isinstance(declared, dict) or not isinstance(error.instance, dict):
@@ -252,7 +261,7 @@ def _said(error: ValidationError, length: int) -> str:
     unknown = [str(name) for name in error.instance if name not in declared]
     if isinstance(error, Missing):
         meant = next((name for name in unknown if nearest(name, declared) == error.name), None)
-        return shorten(error.message, length) + (f"; there is {shorten(meant, 80)!r} instead" if meant else "")
+        return shorten(error.message, length) + (f"; found {shorten(meant, 80)!r} instead" if meant else "")
     if error.validator != "additionalProperties" or not unknown or "patternProperties" in schema:
         return shorten(error.message, length)
     guess = did_you_mean(unknown[0], [name for name in declared if name not in error.instance]) or "."
@@ -266,7 +275,7 @@ def _expected(schema: Schema, text: str) -> str:
     return text
 
 
-def _shown(value: Any) -> str:
+def _described_value(value: Any) -> str:
     kind = "None" if value is None else f"{type(value).__name__} "
     return kind if value is None else kind + shorten(repr(value), 80)
 

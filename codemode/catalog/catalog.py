@@ -1,4 +1,4 @@
-"""All tools that a caller may see: immutable, looked up by exact name."""
+"""The immutable set of tools that a caller may see, with lookup by exact name."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.catalog.toolkit import Toolkit
 
-#: Below this likeness (0 to 100) a name is no suggestion but noise.
-_NEAR = 60
+#: The lowest similarity (0 to 100) of a suggestion.
+_CLOSE = 60
 
-#: From this likeness (0 to 100) on a name is a slip of the pen.
-_SLIP = 85
+#: The lowest similarity (0 to 100) of a misspelt name.
+_TYPO = 85
 
-#: What the same kind of verb adds to a likeness, and another takes from it.
-_SAME_KIND = 20
+#: The bonus for the same kind of verb, and the penalty for another kind.
+_VERB_BONUS = 20
 
 
 class Catalog:
-    """An immutable set of tools, ordered by id, and the toolkits that have any of them.
+    """An immutable set of tools, ordered by id, with their toolkits.
 
-    `unavailable` are namespaces whose tools are not known at present, each with the reason.
+    `unavailable` maps namespaces without known tools to the reason. Raises ConfigurationError for a duplicate id.
     """
 
     def __init__(
@@ -47,7 +47,7 @@ class Catalog:
         self._by_id: dict[str, Tool] = {tool.id: tool for tool in self.tools}
         if len(self._by_id) != len(self.tools):
             repeated = next(id_ for id_, uses in Counter(tool.id for tool in self.tools).items() if uses > 1)
-            message = f"two tools have the id {repeated!r}: give one of their sources another name"
+            message = f"two tools have the id {repeated!r}: rename one of their sources"
             raise ConfigurationError(message)
         self.toolkits: tuple[Toolkit, ...] = tuple(toolkit for toolkit in toolkits if self.tools_of(toolkit))
 
@@ -61,9 +61,9 @@ class Catalog:
         return name in self._by_id
 
     def get(self, name: str) -> Tool:
-        """The tool with that id, or that exact alias where only one tool has it.
+        """Return the tool with an id, or with an exact alias that no other tool has.
 
-        Raises ToolNotFound; SourceUnavailable for a name in a namespace that is not known at present.
+        Raises ToolNotFound, or SourceUnavailable if the namespace is unavailable.
         """
         tool = self._by_id.get(name) or self._by_alias.get(name)
         if tool is None:
@@ -72,76 +72,76 @@ class Catalog:
         return tool
 
     def require_available(self, name: str) -> None:
-        """Raise SourceUnavailable for a name in a namespace whose tools are not known at present."""
+        """Raise SourceUnavailable if the namespace of a name is unavailable."""
         reason = self.unavailable.get(name.partition(".")[0])
         if reason is not None:
             raise SourceUnavailable(name, reason)
 
     def nearest(self, name: str, count: int = 3) -> tuple[str, ...]:
-        """The ids that come closest to a name that no tool has.
+        """Return the ids closest to an unknown name.
 
-        Tools that do the same kind of thing come first. Destructive ones come last, unless the name asks for one.
+        Tools with the same kind of verb come first. Destructive ones come last, unless the name has a destructive verb.
         """
         wanted = name.lower().replace("-", "_")
         words = wanted.replace("_", " ").replace(".", " ")
-        near = process.extract(wanted, self._ids, scorer=fuzz.ratio, limit=20, score_cutoff=_NEAR // 2)
-        near += process.extract(words, self._words, scorer=fuzz.token_sort_ratio, limit=20, score_cutoff=_NEAR)
+        near = process.extract(wanted, self._ids, scorer=fuzz.ratio, limit=20, score_cutoff=_CLOSE // 2)
+        near += process.extract(words, self._words, scorer=fuzz.token_sort_ratio, limit=20, score_cutoff=_CLOSE)
         scores = {index: _likeness(wanted, self._ids[index]) for _, _, index in near}
         kind = kind_of(wanted)
 
         def rank(index: int) -> tuple[bool, float, int]:
             tool = self.tools[index]
             is_unasked = tool.effect is Effect.DESTRUCTIVE and kind != "remove"
-            return is_unasked, -scores[index] - _meaning(kind, tool), index
+            return is_unasked, -scores[index] - _verb_bonus(kind, tool), index
 
-        return tuple(self._ids[index] for index in sorted(scores, key=rank) if scores[index] >= _NEAR)[:count]
+        return tuple(self._ids[index] for index in sorted(scores, key=rank) if scores[index] >= _CLOSE)[:count]
 
     def called(self, name: str, count: int = 3) -> tuple[str, ...]:
-        """The ids that end in a name, or in one that differs by a slip of the pen; destructive ones last."""
+        """Return the ids that end in a name, else those that end in a similar one. Destructive tools come last."""
         end = "." + name.lower()
         exact = [tool for tool in self.tools if f".{tool.id}".endswith(end)]
-        near = exact or [self.tools[index] for _, _, index in self._slips(name)]
+        near = exact or [self.tools[index] for _, _, index in self._typos(name)]
         return tuple(tool.id for tool in sorted(near, key=lambda tool: tool.effect is Effect.DESTRUCTIVE))[:count]
 
-    def _slips(self, name: str) -> list[tuple[str, float, int]]:
+    def _typos(self, name: str) -> list[tuple[str, float, int]]:
         last = [id_.rpartition(".")[2] for id_ in self._ids]
-        return process.extract(name.lower(), last, scorer=fuzz.ratio, limit=3, score_cutoff=_SLIP)
+        return process.extract(name.lower(), last, scorer=fuzz.ratio, limit=3, score_cutoff=_TYPO)
 
     def tools_of(self, toolkit: Toolkit) -> tuple[Tool, ...]:
-        """The tools of a toolkit that are here, by id."""
-        found = (self._by_key.get((toolkit.source, key)) for key in toolkit.tools)
-        return tuple(sorted((tool for tool in found if tool is not None), key=lambda tool: tool.id))
+        """Return the tools of a toolkit that this catalog holds, ordered by id."""
+        tools = (self._by_key.get((toolkit.source, key)) for key in toolkit.tools)
+        return tuple(sorted((tool for tool in tools if tool is not None), key=lambda tool: tool.id))
 
     def toolkit(self, id_: str) -> Toolkit | None:
-        """The toolkit of that id (`gym.clients`), or None."""
+        """Return the toolkit with an id such as `gym.clients`, or None."""
         return next((toolkit for toolkit in self.toolkits if toolkit.id == id_), None)
 
     def restricted(self, predicate: Callable[[Tool], bool], unavailable: Iterable[str] = ()) -> Catalog:
-        """The view that has only the tools for which `predicate` holds, and no toolkit without any of them.
+        """Return a catalog with the tools for which `predicate` is true, and their toolkits.
 
-        Of the namespaces that are not available it has those named.
+        Of the unavailable namespaces, it keeps those in `unavailable`.
         """
         absent = {name: self.unavailable[name] for name in unavailable}
         return Catalog((tool for tool in self.tools if predicate(tool)), self.toolkits, absent)
 
     def merged(self, other: Catalog) -> Catalog:
-        """The tools and toolkits of both. Raises ConfigurationError where they share an id."""
+        """Return a catalog with the tools and toolkits of both. Raises ConfigurationError for a duplicate id."""
         unavailable = {**self.unavailable, **other.unavailable}
         return Catalog((*self.tools, *other.tools), (*self.toolkits, *other.toolkits), unavailable)
 
     @cached_property
     def namespaces(self) -> Mapping[str, int]:
-        """How many tools each namespace has."""
+        """The number of tools in each namespace."""
         return Counter(tool.namespace for tool in self.tools)
 
     @cached_property
     def domains(self) -> Mapping[str, int]:
-        """The same with those that are not available, of which no tool is known."""
+        """The number of tools in each namespace, including unavailable ones with 0."""
         return {**dict.fromkeys(self.unavailable, 0), **self.namespaces}
 
     @cached_property
     def digest(self) -> str:
-        """A fingerprint of what a model is shown: ids, parameter names, summaries."""
+        """A digest of what models see: ids, parameter names, summaries and effects."""
         state = hashlib.blake2s()
         for tool in self.tools:
             line = "\x1f".join((tool.id, *tool.parameter_names, tool.summary, tool.effect))
@@ -170,16 +170,16 @@ class Catalog:
 
 
 def _likeness(left: str, right: str) -> float:
-    """How alike two ids are: as wholes, in their last part, and as sets of words."""
+    """Return the similarity of two ids (0 to 100): as a whole, by the last part, or by their words."""
     whole = fuzz.ratio(left, right)
     last = fuzz.ratio(left.rpartition(".")[2], right.rpartition(".")[2])
     words = fuzz.token_sort_ratio(left.replace("_", " ").replace(".", " "), right.replace("_", " ").replace(".", " "))
     return max(whole, 0.6 * last + 0.4 * whole, 0.95 * words)
 
 
-def _meaning(kind: str, tool: Tool) -> float:
-    """What the meaning of a verb adds to the likeness of a tool."""
+def _verb_bonus(kind: str, tool: Tool) -> float:
+    """Return the bonus or penalty for the kind of verb in a tool's id."""
     if not kind:
         return 0
     has = kind_of(tool.id) or ("read" if tool.effect is Effect.READ else "")
-    return _SAME_KIND if has == kind else -_SAME_KIND
+    return _VERB_BONUS if has == kind else -_VERB_BONUS

@@ -1,7 +1,7 @@
-"""A quick yes: compiled checks for what most arguments are.
+"""Fast validation of common schemas by compiled checks.
 
-A check answers True only where the schema surely holds; False means "ask the library", never "wrong". So a schema
-that uses a keyword this module does not know costs time, not correctness.
+A check returns True only if the value is certainly valid. False means that `jsonschema` must decide. A schema with a
+keyword that this module does not know is therefore slower, not wrong.
 """
 
 from __future__ import annotations
@@ -19,67 +19,67 @@ if TYPE_CHECKING:
 
 Check = Callable[[Any], bool]
 
-#: Keywords that say nothing about validity here.
-_SILENT = frozenset(
+#: Keywords that do not affect validity.
+_ANNOTATIONS = frozenset(
     (
         *("title", "description", "summary", "default", "example", "examples", "deprecated", "readOnly", "writeOnly"),
         *("format", "xml", "externalDocs", "discriminator", "contentMediaType", "contentEncoding", "nullable"),
         *("$schema", "$id", "$comment", "$anchor", "$defs", "definitions"),
-        # of a Parameter Object of Swagger 2.0, which is its own schema
+        # a Parameter Object of Swagger 2.0 is its own schema
         *("name", "in", "required", "style", "explode", "allowReserved", "allowEmptyValue", "collectionFormat"),
     )
 )
 
 
 def quick_check(schema: Schema) -> Check:
-    """The compiled check of a schema, made once for each place in the document."""
+    """Return the compiled check of a schema, cached for each place in the document."""
     checks = schema.graph.checks
     key = (schema.base, id(schema.value))
     entry = checks.get(key)
     if entry is None:
-        # The entry holds the value too, so that its `id` stays its own; a cycle comes back to the entry being made.
-        entry = checks[key] = [schema.value, _never]
-        entry[1] = _made(schema)
+        # The entry holds the value so that its `id` is not reused. A cycle finds the unfinished entry.
+        entry = checks[key] = [schema.value, _reject]
+        entry[1] = _compiled(schema)
         return cast("Check", entry[1])
     made: Check = entry[1]
-    return made if made is not _never else lambda value: bool(entry[1](value))
+    return made if made is not _reject else lambda value: bool(entry[1](value))
 
 
-def _never(_: Any) -> bool:
+def _reject(_: Any) -> bool:
     return False
 
 
-def _always(_: Any) -> bool:
+def _accept(_: Any) -> bool:
     return True
 
 
-def _made(schema: Schema) -> Check:
+def _compiled(schema: Schema) -> Check:
     value = schema.value
     if value is True:
-        return _always
+        return _accept
     if not isinstance(value, Mapping):
-        return _never
+        return _reject
     if schema.reference is not None:
         target = schema.target()
-        alone = schema.graph.dialect.is_legacy or all(_is_silent(key) or key == "$ref" for key in value)
-        return quick_check(target) if target is not None and alone else _never
+        alone = schema.graph.dialect.is_legacy or all(_is_annotation(key) or key == "$ref" for key in value)
+        return quick_check(target) if target is not None and alone else _reject
     parts: list[Check] = []
     for key, argument in value.items():
         if key == "required" and not isinstance(argument, list):
             continue
-        if _is_silent(key) and key != "required":
+        if _is_annotation(key) and key != "required":
             continue
         maker = _MAKERS.get(key)
         part = maker(schema, argument) if maker else None
         if part is None:
-            return _never
+            return _reject
         parts.append(part)
     check = parts[0] if len(parts) == 1 else _all(parts)
     return _or_none(check) if value.get("nullable") is True else check
 
 
-def _is_silent(key: str) -> bool:
-    return key in _SILENT or key.startswith("x-")
+def _is_annotation(key: str) -> bool:
+    return key in _ANNOTATIONS or key.startswith("x-")
 
 
 def _all(parts: list[Check]) -> Check:
@@ -115,7 +115,7 @@ def _type(_: Schema, names: Any) -> Check | None:
 
 def _enum(_: Schema, values: Any) -> Check | None:
     if not isinstance(values, list) or not values:
-        return _always
+        return _accept
     texts = frozenset(value for value in values if type(value) is str)
     return lambda value: type(value) is str and value in texts
 
@@ -169,7 +169,7 @@ def _properties(schema: Schema, properties: Any) -> Check | None:
 
 def _additional(schema: Schema, extra: Any) -> Check | None:
     if extra is True:
-        return _always
+        return _accept
     declared = schema.get("properties", {})
     known = frozenset(declared) if isinstance(declared, Mapping) else frozenset()
     if extra is False:

@@ -1,4 +1,4 @@
-"""What a catalog costs a model before it has done anything: as native tools, as a menu, as two tools."""
+"""Measure the tokens that a catalog costs in every request: as native tools, as a menu, as two tools."""
 
 from __future__ import annotations
 
@@ -16,19 +16,19 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tokens import Tokenizer
 
-#: Tools that a model still tells apart. OpenAI's function-calling guide: "aim for fewer than 20 functions".
+#: The most tools that models distinguish reliably. OpenAI's function-calling guide: "aim for fewer than 20 functions".
 NATIVE_TOOLS = 20
-#: Tokens of definitions beyond which every turn pays more for tools than for the talk. A system prompt's size.
+#: The most tokens of definitions in a request: about the size of a system prompt.
 NATIVE_TOKENS = 5_000
-#: The most tools that one chat-completions request takes.
+#: The most tools in one chat-completions request.
 MENU_TOOLS = 128
-#: Definitions that are counted one by one; a larger catalog is counted by an even sample of that many.
+#: The most definitions that are counted. A larger catalog is estimated from an even sample of this size.
 COUNTED_TOOLS = 2_000
 
 
 @dataclass(frozen=True, slots=True)
 class ModeCost:
-    """One way of giving the catalog to a model: definitions sent, their tokens, and whether it fits and why."""
+    """One way to offer the catalog to a model: the definitions, their tokens, whether that fits, and the reason."""
 
     name: str
     definitions: int
@@ -39,7 +39,7 @@ class ModeCost:
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
-    """The cost of a catalog. `exact` tells whether a tokenizer counted; `method` says how in words."""
+    """The cost of a catalog. `exact` is true if a tokenizer counted every tool; `method` describes the count."""
 
     tools: int
     median_tokens: int
@@ -49,12 +49,12 @@ class CostReport:
     method: str
 
     def to_json(self) -> dict[str, Any]:
-        """The report as JSON data."""
+        """Return the report as JSON data."""
         return asdict(self)
 
 
 def measure(catalog: Catalog, tokenizer: Tokenizer | None = None) -> CostReport:
-    """Count the catalog; exact with a tokenizer, else an estimate that says so."""
+    """Measure a catalog, exactly with a tokenizer, else by estimate."""
     tools = catalog.tools
     sample = _even_sample(tools, COUNTED_TOOLS)
     counts = [count(_compact(native(tool)), tokenizer) for tool in sample]
@@ -79,7 +79,7 @@ def _native(tools: int, tokens: int) -> ModeCost:
     if tools > MENU_TOOLS:
         reason = f"a request takes at most {MENU_TOOLS} tools"
     elif tools > NATIVE_TOOLS:
-        reason = f"a model picks the wrong one among more than {NATIVE_TOOLS}"
+        reason = f"models choose unreliably among more than {NATIVE_TOOLS} tools"
     elif tokens > NATIVE_TOKENS:
         reason = f"more than {NATIVE_TOKENS:,} tokens in every turn"
     else:

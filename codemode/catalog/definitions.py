@@ -1,4 +1,4 @@
-"""What a model is given: a tool as a native function definition, and the two definitions that stand for all tools."""
+"""Function definitions for models: one for each tool, or two that represent all tools."""
 
 from __future__ import annotations
 
@@ -14,21 +14,21 @@ if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Tool
 
-#: `^[a-zA-Z0-9_-]{1,64}$`: what chat completions accept as a function's name.
+#: The longest function name of chat completions (`^[a-zA-Z0-9_-]{1,64}$`).
 NAME_CHARACTERS = 64
 
-#: What the directory of domains may cost the model, whatever the catalog.
+#: The token budget of the list of domains.
 DIRECTORY_TOKENS = 60
 
-#: Letters that a token of a domain's name has at least: names are abbreviations, products and made-up words more often
-#: than prose is (measured on names of packages: 2,000 directories of 43 of them have at most 58 tokens).
+#: The fewest letters of one token in a list of domains. Domain names are often abbreviations, so they need more tokens
+#: than prose. Measured on package names: 2,000 lists of 43 names have at most 58 tokens.
 _LETTERS_PER_TOKEN = 2.5
 
 _REFERENCES = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
 
 
 def native(tool: Tool) -> dict[str, Any]:
-    """The tool as an OpenAI function definition (chat completions); its schemas come along as `$defs`, each once."""
+    """Return a tool as a chat-completions function definition. Referenced schemas are in `$defs`, each once."""
     definitions = _Definitions()
     properties = {
         parameter.name: _described(definitions.rewritten(parameter.schema), parameter.description)
@@ -39,9 +39,9 @@ def native(tool: Tool) -> dict[str, Any]:
         "properties": properties,
         "required": [parameter.name for parameter in tool.parameters if parameter.required],
     }
-    found = definitions.collected()
-    if found:
-        parameters["$defs"] = found
+    referenced = definitions.collected()
+    if referenced:
+        parameters["$defs"] = referenced
     return {
         "type": "function",
         "function": {
@@ -53,22 +53,22 @@ def native(tool: Tool) -> dict[str, Any]:
 
 
 def native_name(tool: Tool) -> str:
-    """The name of a tool's native definition: its id, as chat completions accept it."""
+    """Return the function name of a tool: its id, with the characters that chat completions accept."""
     return tool.id.replace(".", "-")[-NAME_CHARACTERS:].lstrip("-")
 
 
 def pinned(catalog: Catalog, ids: Iterable[str]) -> dict[str, Tool]:
-    """The tools with these ids that the catalog has, by their native names."""
+    """Return the tools with these ids by their function names, without those that the catalog lacks."""
     return {native_name(tool): tool for tool in (catalog.get(id_) for id_ in ids if id_ in catalog)}
 
 
 def two_tools(catalog: Catalog) -> list[dict[str, Any]]:
-    """The definitions of `search` and `execute` for a catalog: they name its domains and do not grow with its tools."""
+    """Return the definitions of `search` and `execute`. They name the domains and do not grow with the catalog."""
     return two_tools_of(catalog.domains)
 
 
 def two_tools_of(domains: Mapping[str, int]) -> list[dict[str, Any]]:
-    """The same where only the domains are known, and how many tools each has."""
+    """Return the definitions of `search` and `execute` for domains with their numbers of tools."""
     search = {
         "type": "object",
         "properties": {
@@ -103,19 +103,19 @@ def two_tools_of(domains: Mapping[str, int]) -> list[dict[str, Any]]:
 
 
 def _directory(domains: Mapping[str, int]) -> str:
-    """The domains with the most tools, as many as there is room for, and how many there are more."""
+    """List as many domains as fit, largest first, and the number of the others."""
     ranked = sorted(domains, key=lambda name: (-domains[name], name))
     shown = ""
     for number, name in enumerate(ranked):
-        longer = f"{shown}, {name}" if shown else name
-        if _directory_cost(_more(longer, len(ranked) - number - 1)) > DIRECTORY_TOKENS:
-            return _more(shown, len(ranked) - number)
-        shown = longer
+        extended = f"{shown}, {name}" if shown else name
+        if _directory_cost(_with_rest(extended, len(ranked) - number - 1)) > DIRECTORY_TOKENS:
+            return _with_rest(shown, len(ranked) - number)
+        shown = extended
     return shown or "none"
 
 
-def _more(shown: str, left: int) -> str:
-    return f"{shown} … and {left} more" if left else shown
+def _with_rest(shown: str, hidden: int) -> str:
+    return f"{shown} … and {hidden} more" if hidden else shown
 
 
 def _directory_cost(text: str) -> int:
@@ -133,33 +133,33 @@ def _described(schema: Any, description: str) -> Any:
 
 
 class _Definitions:
-    """Copies schemas with their references turned to `#/$defs/NAME`, and remembers what has to stand there."""
+    """Copy schemas with references rewritten to `#/$defs/NAME`, and collect the referenced schemas."""
 
     def __init__(self) -> None:
         self._names: dict[int, str] = {}
-        self._waiting: list[tuple[str, Schema]] = []
+        self._pending: list[tuple[str, Schema]] = []
 
     def rewritten(self, schema: Schema) -> Any:
         return self._copy(schema.value, schema)
 
     def collected(self) -> dict[str, Any]:
-        """What the copies refer to, and what that refers to in turn."""
-        found: dict[str, Any] = {}
-        while self._waiting:
-            name, schema = self._waiting.pop()
-            found[name] = self._copy(schema.value, schema)
-        return dict(sorted(found.items()))
+        """Return all schemas that the copies refer to, directly or indirectly, by name."""
+        referenced: dict[str, Any] = {}
+        while self._pending:
+            name, schema = self._pending.pop()
+            referenced[name] = self._copy(schema.value, schema)
+        return dict(sorted(referenced.items()))
 
-    def _copy(self, value: Any, place: Schema) -> Any:
+    def _copy(self, value: Any, parent: Schema) -> Any:
         if isinstance(value, Mapping):
-            here = place.at(value)
-            target = here.target() if here.reference is not None else None
+            schema = parent.at(value)
+            target = schema.target() if schema.reference is not None else None
             if target is not None:
-                rest = {k: self._copy(v, place) for k, v in value.items() if k not in _REFERENCES}
+                rest = {k: self._copy(v, parent) for k, v in value.items() if k not in _REFERENCES}
                 return {"$ref": f"#/$defs/{self._name(target)}", **rest}
-            return {str(key): self._copy(inner, place) for key, inner in value.items()}
+            return {str(key): self._copy(inner, parent) for key, inner in value.items()}
         if isinstance(value, list):
-            return [self._copy(inner, place) for inner in value]
+            return [self._copy(inner, parent) for inner in value]
         return value
 
     def _name(self, target: Schema) -> str:
@@ -171,5 +171,5 @@ class _Definitions:
             while known in taken:
                 known, number = f"{base}_{number}", number + 1
             self._names[id(target.value)] = known
-            self._waiting.append((known, target))
+            self._pending.append((known, target))
         return known

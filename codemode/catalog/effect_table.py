@@ -1,15 +1,15 @@
-"""The words by which `codemode.catalog.effect_words` knows that an operation destroys something."""
+"""The word lists by which `codemode.catalog.effect_words` recognizes destructive operations."""
 
 from __future__ import annotations
 
-#: English verbs after which something is gone, whatever it is.
+#: English verbs that are destructive with any object.
 ALWAYS = frozenset(
     ("annihilate", "anonymise", "anonymize", "decommission", "del", "delete", "deprovision", "deregister", "destroy",
      "dropdb", "eradicate", "erase", "expunge", "flushall", "flushdb", "nuke", "obliterate", "prune", "purge",
      "remove", "revoke", "rm", "rmdir", "shred", "teardown", "terminate", "uninstall", "unregister", "wipe")
 )  # fmt: skip
 
-#: Verbs that destroy only some objects; without any object they destroy everything there is.
+#: Verbs that are destructive with these objects, or without any object.
 SOME_OBJECTS = {
     "clear": "data history database db table tables queue records entries log logs everything storage contents trash",
     "close": "account accounts",
@@ -30,12 +30,12 @@ SOME_OBJECTS = {
     "void": "cheque credit credit_note envelope invoice invoices order payment transaction",
 }
 
-#: Of these, verbs that are as often nouns or mean something milder: alone they say nothing.
+#: Verbs of `SOME_OBJECTS` that are often nouns or harmless. Without an object they do not count.
 MILD_ALONE = frozenset(
     ("clear", "close", "discard", "drop", "empty", "forget", "format", "redact", "release", "void")
 )  # fmt: skip
 
-#: Objects of "remove" and its like that are parts of a value, not of the world: `remove_duplicates`, `prune_tree`.
+#: Objects of "remove" and "prune" that are parts of a value: `remove_duplicates`.
 OF_A_VALUE = frozenset(
     ("accents", "background", "bg", "blank", "character", "characters", "diacritics", "duplicate", "duplicates",
      "emoji", "emojis", "empty", "gap", "gaps", "html", "impurities", "missing", "noise", "nulls", "outlier",
@@ -43,12 +43,12 @@ OF_A_VALUE = frozenset(
      "suffix", "vocals", "watermark", "whitespace", "whitespaces")
 )  # fmt: skip
 
-#: Nouns of destruction, which other verbs carry out: `schedule_key_deletion`, "Deletion of an account".
+#: Destructive nouns: `schedule_key_deletion`, "Deletion of an account".
 NOUNS = frozenset(
     ("deletion", "destruction", "erasure", "purge", "removal", "termination", "wipe")
 )  # fmt: skip
 
-#: Words before the verb that leave it the verb.
+#: Words that may precede the verb of a name or a sentence.
 BEFORE = frozenset(
     ("admin", "and", "async", "automatically", "batch", "begin", "bulk", "completely", "confirm", "execute", "fast",
      "finally", "force", "forcefully", "forcibly", "fully", "hard", "immediately", "initiate", "instantly",
@@ -57,7 +57,7 @@ BEFORE = frozenset(
      "soft", "softly", "start", "submit", "then", "to", "trigger", "try", "v1", "v2", "v3")
 )  # fmt: skip
 
-#: Words before the last word of a name that make it another's: `cancel_deletion`, `get_user_delete`, `on_delete`.
+#: Verbs that make a later destructive word their object: `cancel_deletion`, `get_user_delete`, `on_delete`.
 OTHER_VERBS = frozenset(
     ("abort", "accept", "add", "allow", "apply", "approve", "ask", "assign", "attach", "auto", "block", "build",
      "can", "cancel", "change", "check", "configure", "copy", "count", "create", "deny", "describe", "detect",
@@ -69,12 +69,12 @@ OTHER_VERBS = frozenset(
      "validate", "verify", "view", "watch", "write")
 )  # fmt: skip
 
-#: Words after a verb within a name that make it the name of a thing: `deletePolicyCheck`, `delete_marker`.
+#: Words after a verb that make both the name of a thing: `deletePolicyCheck`, `delete_marker`.
 THINGS = frozenset(
     ("marker", "permission", "permissions", "policy", "protection", "status")
 )  # fmt: skip
 
-#: Other languages: verbs and nouns without marks on their letters, as whole words of a name or a first sentence.
+#: Verbs and nouns of other languages, without diacritics. They match whole words of a name or a first sentence.
 FOREIGN = {
     "de": "losche loeschen loschen loscht loescht loschung loeschung entferne entfernen entfernt entfernung"
     " vernichten vernichtet zerstoren zerstort zurucksetzen zuruecksetzen widerrufen widerruft bereinigen",
@@ -94,13 +94,13 @@ FOREIGN = {
     " изтриване изтрий",
     "ar": "حذف يحذف مسح إزالة",
 }
-#: The same where no spaces divide words; a part of a first sentence.
+#: Words of languages without spaces. They match anywhere in a first sentence.
 UNSPACED = (
     "删除", "刪除", "清空", "清除", "销毁", "移除", "重置", "注销",
     "削除", "消去", "破棄", "抹消", "삭제", "제거", "초기화", "파기",
 )  # fmt: skip
 
-#: What says that nothing brings it back, in any sentence.
+#: Phrases for a permanent effect. They count in any sentence.
 IRREVERSIBLE = (
     r"can ?(?:no|')t be (?:undone|reversed|reverted|recovered|restored)",
     r"can never be (?:undone|recovered)",
@@ -133,7 +133,7 @@ IRREVERSIBLE = (
     r"복구할 수 없",
 )
 
-#: Words that stand before an object and say nothing of what it is.
+#: Words before an object that do not describe it.
 DETERMINERS = frozenset(
     ("a", "all", "an", "any", "api", "complete", "endpoint", "entire", "every", "existing", "given", "its", "method",
      "one", "operation", "our", "specified", "that", "the", "their", "this", "whole", "your")
@@ -142,7 +142,7 @@ PREPOSITIONS = frozenset(
     ("and", "as", "at", "back", "by", "for", "from", "if", "in", "into", "of", "on", "or", "so", "than", "to",
      "using", "via", "when", "where", "which", "while", "with", "within")
 )  # fmt: skip
-#: Objects of "reset" and its like that are what is meant, whatever they belong to: "reset the user's password".
+#: Objects that make verbs such as "reset" harmless, whatever they belong to: "reset the user's password".
 SPECIFIC = frozenset(
     ("auth", "authentication", "code", "count", "counter", "credential", "credentials", "email", "filter", "filters",
      "key", "limit", "limits", "mfa", "password", "passwords", "pin", "position", "score", "secret", "settings",

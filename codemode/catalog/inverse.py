@@ -1,7 +1,7 @@
-"""The inverse of a call, as the operator or an author writes it: `members.unfreeze(id=result.id)`.
+"""The inverse of a call, as operators and authors write it: `members.unfreeze(id=result.id)`.
 
-A name of a tool, with or without its namespace, and keyword arguments: JSON data, or a place in what the call gave
-(`result`, `result.id`, `result["items"][0]`) or in what it was given (`arguments.member_id`).
+It is a tool name, with or without namespace, and keyword arguments. An argument is JSON data, a part of the call's
+result (`result`, `result.id`, `result["items"][0]`), or one of its arguments (`arguments.member_id`).
 """
 
 from __future__ import annotations
@@ -17,33 +17,33 @@ _ROOTS = ("result", "arguments")
 
 
 class InverseInvalid(ValueError):
-    """The text is no inverse, or what it names is not there; the message says what."""
+    """The text is not an inverse, or it refers to a missing value."""
 
 
 @dataclass(frozen=True, slots=True)
 class Inverse:
-    """A call that takes another one back: the name of a tool, and what its arguments are made of."""
+    """A call that undoes another: a tool name, and an expression for each argument."""
 
     tool: str
     expressions: Mapping[str, ast.expr]
 
     @classmethod
     def parse(cls, text: str) -> Inverse:
-        """Raises InverseInvalid."""
+        """Parse the text of an inverse. Raises InverseInvalid."""
         try:
             call = ast.parse(text.strip(), mode="eval").body
         except (SyntaxError, ValueError, RecursionError, MemoryError) as error:
-            message = f"{text!r} is not read: write it as in members.unfreeze(id=result.id)"
+            message = f"{text!r} is not a valid expression: write a call such as members.unfreeze(id=result.id)"
             raise InverseInvalid(message) from error
         if not isinstance(call, ast.Call) or call.args or any(keyword.arg is None for keyword in call.keywords):
-            message = f"{text!r} is no call with keyword arguments alone, as members.unfreeze(id=result.id) is"
+            message = f"{text!r} must be a call with only keyword arguments, such as members.unfreeze(id=result.id)"
             raise InverseInvalid(message)
         for keyword in call.keywords:
             _check(keyword.value)
         return cls(_dotted(call.func), {str(keyword.arg): keyword.value for keyword in call.keywords})
 
     def arguments(self, *, result: Any, arguments: Mapping[str, Any]) -> dict[str, Any]:
-        """The arguments for one call that was made. Raises InverseInvalid for a place that is not there."""
+        """Return the arguments of the inverse of one call. Raises InverseInvalid if a value is missing."""
         roots = {"result": result, "arguments": arguments}
         return {name: _value(expression, roots) for name, expression in self.expressions.items()}
 
@@ -53,7 +53,7 @@ def _dotted(node: ast.expr) -> str:
         return node.id
     if isinstance(node, ast.Attribute):
         return f"{_dotted(node.value)}.{node.attr}"
-    raise InverseInvalid("what is called is the name of a tool")
+    raise InverseInvalid("the call must begin with a tool name, such as members.unfreeze")
 
 
 def _check(node: ast.expr) -> None:
@@ -65,18 +65,18 @@ def _check(node: ast.expr) -> None:
         case ast.Attribute() | ast.Subscript(slice=ast.Constant(value=str() | int())):
             _check(node.value)
         case ast.List() | ast.Dict():
-            for part in _parts(node):
-                _check(part)
+            for item in _items(node):
+                _check(item)
         case _:
-            message = f"{ast.unparse(node)} is neither JSON data nor a place in result or arguments"
+            message = f"{ast.unparse(node)} must be JSON data or a part of result or arguments"
             raise InverseInvalid(message)
 
 
-def _parts(node: ast.List | ast.Dict) -> list[ast.expr]:
+def _items(node: ast.List | ast.Dict) -> list[ast.expr]:
     if isinstance(node, ast.List):
         return node.elts
     if not all(isinstance(key, ast.Constant) and isinstance(key.value, str) for key in node.keys):
-        raise InverseInvalid("names of fields are texts")
+        raise InverseInvalid("the keys of an object must be strings")
     return node.values
 
 
@@ -87,9 +87,9 @@ def _value(node: ast.expr, roots: Mapping[str, Any]) -> Any:
         case ast.Name():
             return roots[node.id]
         case ast.Attribute():
-            return _part(_value(node.value, roots), node.attr, node)
+            return _member(_value(node.value, roots), node.attr, node)
         case ast.Subscript(slice=ast.Constant(value=key)):
-            return _part(_value(node.value, roots), key, node)
+            return _member(_value(node.value, roots), key, node)
         case ast.List():
             return [_value(item, roots) for item in node.elts]
         case ast.Dict():
@@ -98,9 +98,9 @@ def _value(node: ast.expr, roots: Mapping[str, Any]) -> Any:
     raise AssertionError  # `_check` admits nothing else
 
 
-def _part(value: Any, key: Any, node: ast.expr) -> Any:
+def _member(value: Any, key: Any, node: ast.expr) -> Any:
     try:
         return value[key]
     except (KeyError, IndexError, TypeError):
-        message = f"there is no {ast.unparse(node)}"
+        message = f"{ast.unparse(node)} does not exist"
         raise InverseInvalid(message) from None

@@ -1,66 +1,49 @@
-"""The only place where names are made: ids of tools, names of parameters, names of types.
+"""Assign tool ids.
 
-A name depends on what it names and on what it would collide with, never on the order in the document. Ids are
-`namespace.group.operation`: the group from the first tag, or from the path where there is no tag or the tag says
-nothing (it holds everything, or more than a person can browse); the operation from `operationId` without a repeated
-group, else from method and path.
+An id depends on its operation and on possible collisions, never on the order of the document. Ids have the form
+`namespace.group.operation`. The group comes from the first tag, or from the path if the tag is missing or holds too
+many operations. The operation comes from the `operationId` without a repeated group, else from method and path.
 """
 
 from __future__ import annotations
 
 import hashlib
-import keyword
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
-from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from codemode.text.normal_form import normalized
+from codemode.catalog.identifiers import identifier, legal, snake
+from codemode.catalog.shortening import FILLERS, LONGEST_ID, fit
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping
 
-#: Function names of chat-completion APIs end here (`^[a-zA-Z0-9_-]{1,64}$`), so that an id can serve as one.
-LONGEST_ID = 64
 
-#: More operations than this in one tag are no group but a heap (GitHub's largest tag has 204, Graph's 673).
+#: The most operations of one group. Larger tags are divided: GitHub's largest has 204 operations, Graph's 673.
 LARGEST_GROUP = 80
 
-#: A single tag for a whole document of more than this many operations says nothing.
+#: The most operations of a document whose only tag is used as a group.
 LARGEST_ONLY_GROUP = 60
 
-#: Fewer operations than these are no group of their own.
+#: The fewest operations of a group that division creates.
 _FEWEST_TOGETHER = 3
 
-#: The group of what neither a tag nor a path puts into one.
+#: The group of operations without a usable tag or path.
 _NO_GROUP = "core"
 
-#: Where one part holds more than this of a heap, dividing by it leaves a heap.
+#: The largest share of one part in a useful division.
 _MOST_IN_ONE_PART = 0.9
 
-#: No level of a group is cut to less.
-_SHORTEST_LEVEL = 6
 
-_CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 _VERSIONED = re.compile(r"_v\d+\w*$")
-_NOT_WORD = re.compile(r"[^A-Za-z0-9]+")
 _VERSION = re.compile(r"^(v\d+([._]\d+)*((alpha|beta|rc)\d*)?|api|rest|\d+(\.\d+)*)$", re.IGNORECASE)
 _PLACEHOLDER = re.compile(r"\{[^}]*\}")
-
-#: Symbols that tell two wire names apart (Twilio's `EndTime<` and `EndTime>`).
-_SYMBOLS = {"<=": "_lte", ">=": "_gte", "<": "_lt", ">": "_gt", "!=": "_not", "+": "_plus", "*": "_star"}
-_SYMBOL = re.compile("|".join(re.escape(symbol) for symbol in _SYMBOLS))
-
-#: Letters that Unicode does not take apart.
-_LETTERS = str.maketrans(
-    {"ß": "ss", "æ": "ae", "Æ": "AE", "œ": "oe", "Œ": "OE", "ø": "o", "Ø": "O", "ł": "l", "Ł": "L", "đ": "d", "Đ": "D"}
-)
 
 
 @dataclass(frozen=True, slots=True)
 class OperationKey:
-    """What an id is made from. `method` and `path` identify the operation in its document."""
+    """The parts that an id is derived from. `method` and `path` identify the operation in its document."""
 
     method: str
     path: str
@@ -69,87 +52,31 @@ class OperationKey:
 
     @property
     def key(self) -> str:
-        """The identity of the operation, under which a given id is kept."""
+        """The identity of the operation (`GET /path`), by which ids are stored."""
         return f"{self.method.upper()} {self.path}"
-
-
-@lru_cache(maxsize=65_536)
-def snake(text: str) -> str:
-    """Words in lower case joined by underscores: `listOAuth2Apps` and `List OAuth2-apps` alike. May be empty."""
-    words = _NOT_WORD.sub(" ", _CAMEL.sub(" ", _ascii(text).replace("'", ""))).split()
-    joined = "_".join(words).lower()
-    return joined.replace("o_auth2", "oauth2").replace("o_auth", "oauth").replace("i_ds", "ids")
-
-
-def _ascii(text: str) -> str:
-    """Letters without their marks; what has no Latin letter is left out."""
-    if text.isascii():
-        return text
-    return normalized("NFKD", text.translate(_LETTERS)).encode("ascii", "ignore").decode()
-
-
-def identifier(text: str, fallback: str = "unnamed") -> str:
-    """`text` in snake case as a part of an id: a valid Python name, no keyword, no leading underscore."""
-    return _legal(snake(text) or fallback)
-
-
-def type_name(text: str) -> str:
-    """`text` as a name of a type: `full-repository` gives `FullRepository`; empty where nothing is left."""
-    parts = [part for part in re.split(r"[^A-Za-z0-9]+", text) if part]
-    name = "".join(part if part[0].isupper() else part[0].upper() + part[1:] for part in parts)
-    return f"T{name}" if name[:1].isdigit() else name
-
-
-def parameter_name(wire_name: str) -> str:
-    """A wire name as a Python keyword argument; what is a valid name already stays as it is."""
-    if wire_name.isidentifier() and wire_name.isascii() and not wire_name.startswith("__"):
-        return f"{wire_name}_" if keyword.iskeyword(wire_name) else wire_name
-    text = _SYMBOL.sub(lambda symbol: _SYMBOLS[symbol[0]], _ascii(wire_name))
-    return _legal(_NOT_WORD.sub("_", text).strip("_") or "value")
-
-
-def parameter_names(wire_names: Sequence[tuple[str, str]]) -> tuple[str, ...]:
-    """Distinct Python names for `(location, wire name)` pairs: path first, then query, header, cookie, body.
-
-    A valid wire name keeps its name against one that had to be changed. Where the same name travels in two places, the
-    earlier place keeps it and the later one gets its place as prefix: `index` and `query_index`, `dryRun` and
-    `body_dryRun`.
-    """
-    wanted = [parameter_name(wire) for _, wire in wire_names]
-    if len(set(wanted)) == len(wanted):
-        return tuple(wanted)
-    names: dict[int, str] = {}
-    taken: set[str] = set()
-    for index in sorted(range(len(wanted)), key=lambda index: (wanted[index] != wire_names[index][1], index)):
-        name = wanted[index]
-        if name in taken:
-            name = f"{wire_names[index][0].partition('_')[0]}_{name}"
-        names[index] = _free(name, taken)
-        taken.add(names[index])
-    return tuple(names[index] for index in range(len(wire_names)))
 
 
 def tool_ids(
     namespace: str, operations: Iterable[OperationKey], *, given: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """The id of every operation by its `key`.
+    """Return the id of every operation by its `key`.
 
-    `given` are ids given earlier, by key: they are kept, and nothing else may take them.
+    `given` maps keys to ids of earlier loads. They are kept, and no other operation gets them.
     """
     kept = {key: id_ for key, id_ in (given or {}).items() if id_.partition(".")[0] == namespace}
     wanted = {operation.key: operation for operation in operations}
     ids = {key: kept[key] for key in wanted if key in kept}
     taken = set(kept.values())
-    open_ = {key: operation for key, operation in sorted(wanted.items()) if key not in ids}
+    pending = {key: operation for key, operation in sorted(wanted.items()) if key not in ids}
     groups = _groups(list(wanted.values()))
     for make in _CANDIDATES:
-        proposed = {key: make(namespace, groups[key], operation) for key, operation in open_.items()}
+        proposed = {key: make(namespace, groups[key], operation) for key, operation in pending.items()}
         uses = Counter(proposed.values())
         settled = {key: id_ for key, id_ in proposed.items() if uses[id_] == 1 and id_ not in taken}
         ids.update(settled)
-        taken.update(proposed.values())  # a name that several wanted belongs to none of them
-        open_ = {key: operation for key, operation in open_.items() if key not in settled}
-        if not open_:
+        taken.update(proposed.values())  # an ambiguous name is given to no operation
+        pending = {key: operation for key, operation in pending.items() if key not in settled}
+        if not pending:
             break
     return ids
 
@@ -157,16 +84,17 @@ def tool_ids(
 def plain_ids(
     namespace: str, paths: Iterable[tuple[str, ...]], *, given: Mapping[str, str] | None = None
 ) -> dict[str, str]:
-    """Ids of tools that have names of their own, by `"/".join(path)`: groups, if any, and name, in snake case.
+    """Return the ids of tools with their own names, such as GraphQL fields, by `"/".join(path)`.
 
-    One that would be too long, or that two would have, is shortened or ends in a digest. `given` is as for `tool_ids`.
+    `paths` holds the groups, if any, and the name of each tool. Ids that are too long are shortened. Those that remain
+    too long or ambiguous end in a digest. `given` is as for `tool_ids`.
     """
     kept = {key: id_ for key, id_ in (given or {}).items() if id_.partition(".")[0] == namespace}
     wanted = {"/".join(path): [identifier(part) for part in path] for path in paths}
-    open_ = {key: parts for key, parts in wanted.items() if key not in kept}
+    pending = {key: parts for key, parts in wanted.items() if key not in kept}
     proposed = {
-        key: _fit(namespace, ".".join(parts[:-1]), parts[-1]) if len(parts) > 1 else f"{namespace}.{parts[0]}"
-        for key, parts in open_.items()
+        key: fit(namespace, ".".join(parts[:-1]), parts[-1]) if len(parts) > 1 else f"{namespace}.{parts[0]}"
+        for key, parts in pending.items()
     }
     uses = Counter((*proposed.values(), *kept.values()))
     ids = {
@@ -179,99 +107,101 @@ def plain_ids(
 
 
 def plain_paths(operation: OperationKey) -> tuple[str, ...]:
-    """Group and operation as anybody would guess them: by first tag, and by first segment of the path.
+    """Return the guessable ids of an operation, without namespace: by first tag, and by first path segment.
 
-    None where there is no operationId. An id is one of them unless a group is a heap; then they are its aliases.
+    Empty without an operationId. If the group of an operation was divided, they are aliases of its id.
     """
-    whole = snake(_without_generated_tail(operation))
-    if not whole:
+    full_name = snake(_without_generated_tail(operation))
+    if not full_name:
         return ()
     segment = identifier(next(iter(_named_segments(operation.path)), _NO_GROUP))
     groups = dict.fromkeys((_tag_group(operation.tag) or segment, segment))
-    return tuple(f"{group}.{_own_words(group, whole)}" for group in groups)
+    return tuple(f"{group}.{_own_words(group, full_name)}" for group in groups)
 
 
 def long_name(namespace: str, id_: str, operation: OperationKey) -> str:
-    """The id that an operation would have if ids could be of any length; empty where `id_` was not shortened."""
+    """Return the id of an operation without the length limit. Empty if `id_` was not shortened."""
     group = id_.removeprefix(f"{namespace}.").rpartition(".")[0]
-    whole = f"{namespace}.{group}.{_operation_name(group, operation)}"
-    return whole if len(whole) > LONGEST_ID else ""
+    full_name = f"{namespace}.{group}.{_operation_name(group, operation)}"
+    return full_name if len(full_name) > LONGEST_ID else ""
 
 
 def _groups(operations: list[OperationKey]) -> dict[str, str]:
-    """The group of every operation by its key; dots in it are further levels."""
-    members: dict[str, list[_Member]] = defaultdict(list)
+    """Return the group of every operation by its key. Dots separate the levels of a group."""
+    members: dict[str, list[_GroupMember]] = defaultdict(list)
     only_tag = len({operation.tag for operation in operations}) == 1 and len(operations) > LARGEST_ONLY_GROUP
     for operation in operations:
         segments = tuple(part for segment in _named_segments(operation.path) if (part := snake(segment)))
         tag = "" if only_tag else _tag_group(operation.tag)
-        members[tag or identifier(next(iter(segments), _NO_GROUP))].append(_Member(operation, segments))
+        members[tag or identifier(next(iter(segments), _NO_GROUP))].append(_GroupMember(operation, segments))
     return {
         member.operation.key: group
         for name, inside in members.items()
-        for group, smaller in _divided(name, inside)
+        for group, smaller in _divide(name, inside)
         for member in smaller
     }
 
 
 @dataclass(frozen=True, slots=True)
-class _Member:
-    """An operation of a group, and the segments of its path that may divide the group further."""
+class _GroupMember:
+    """An operation of a group, and the path segments that may divide the group further."""
 
     operation: OperationKey
     segments: tuple[str, ...]
 
-    def deeper(self) -> _Member:
-        return _Member(self.operation, self.segments[1:])
+    def deeper(self) -> _GroupMember:
+        return _GroupMember(self.operation, self.segments[1:])
 
-    def beyond(self, said: set[str]) -> _Member:
-        """Without the segments at the front that the group's name says already."""
-        skipped = next((index for index, part in enumerate(self.segments) if part not in said), len(self.segments))
-        return _Member(self.operation, self.segments[skipped:])
+    def without_prefix(self, known_words: set[str]) -> _GroupMember:
+        """Return the member without the leading segments that the group name contains."""
+        skipped = next(
+            (index for index, part in enumerate(self.segments) if part not in known_words), len(self.segments)
+        )
+        return _GroupMember(self.operation, self.segments[skipped:])
 
 
-def _divided(group: str, members: list[_Member], levels: int = 2) -> Iterator[tuple[str, list[_Member]]]:
-    """A group as it is, or, where it is no group but a heap, as groups inside of it: by path, else by operationId."""
+def _divide(group: str, members: list[_GroupMember], levels: int = 2) -> Iterator[tuple[str, list[_GroupMember]]]:
+    """Yield a group, divided if it is too large: by path segment, else by operationId."""
     if len(members) <= LARGEST_GROUP or not levels:
         yield group, members
         return
-    rest: list[_Member] = []
-    for name, inside in sorted(_parts(group, members, rest).items()):
+    rest: list[_GroupMember] = []
+    for name, inside in sorted(_divide_once(group, members, rest).items()):
         if len(inside) < _FEWEST_TOGETHER or not name:
             rest += inside
         else:
-            inner = _legal(name) if group == _NO_GROUP else f"{group}.{_legal(name)}"
-            yield from _divided(inner, [member.deeper() for member in inside], levels - 1)
+            inner = legal(name) if group == _NO_GROUP else f"{group}.{legal(name)}"
+            yield from _divide(inner, [member.deeper() for member in inside], levels - 1)
     yield group, rest
 
 
-def _parts(group: str, members: list[_Member], rest: list[_Member]) -> dict[str, list[_Member]]:
-    """What a heap is divided into. A segment that nearly all share divides nothing; what lacks it joins `rest`."""
-    said = set(group.split("."))
+def _divide_once(group: str, members: list[_GroupMember], rest: list[_GroupMember]) -> dict[str, list[_GroupMember]]:
+    """Divide a group by the first path segment that nearly all members do not share. The others join `rest`."""
+    known_words = set(group.split("."))
     while True:
-        members = [member.beyond(said) for member in members]
-        parts = _by(members, lambda member: next(iter(member.segments), ""))
+        members = [member.without_prefix(known_words) for member in members]
+        parts = _grouped(members, lambda member: next(iter(member.segments), ""))
         name, largest = max(parts.items(), key=lambda part: (len(part[1]), part[0]))
         if len(largest) <= len(members) * _MOST_IN_ONE_PART:
             return parts
         rest += [member for other, inside in parts.items() if other != name for member in inside]
         if not name:
-            return _by(largest, lambda member: _noun(member.operation, said))
+            return _grouped(largest, lambda member: _noun(member.operation, known_words))
         members = [member.deeper() for member in largest]
 
 
-def _by(members: list[_Member], part: Callable[[_Member], str]) -> dict[str, list[_Member]]:
-    parts: dict[str, list[_Member]] = defaultdict(list)
+def _grouped(members: list[_GroupMember], part: Callable[[_GroupMember], str]) -> dict[str, list[_GroupMember]]:
+    parts: dict[str, list[_GroupMember]] = defaultdict(list)
     for member in members:
         parts[part(member)].append(member)
     return parts
 
 
-def _noun(operation: OperationKey, said: set[str]) -> str:
-    """What an operation is about, where its path does not say: `DescribeVpcEndpoints` is about `vpc`."""
+def _noun(operation: OperationKey, known_words: set[str]) -> str:
+    """Return the noun of an operationId, such as `vpc` for `DescribeVpcEndpoints`."""
     name = operation.operation_id.removeprefix(f"{operation.method.upper()}_")
-    words = [word for word in snake(name).split("_") if word not in said]
-    return next((word for word in words[1:] if word not in _FILLERS and not word.isdigit()), "")
+    words = [word for word in snake(name).split("_") if word not in known_words]
+    return next((word for word in words[1:] if word not in FILLERS and not word.isdigit()), "")
 
 
 def _tag_group(tag: str) -> str:
@@ -291,11 +221,11 @@ def _static_segments(path: str) -> list[str]:
 
 def _from_operation_id(namespace: str, group: str, operation: OperationKey) -> str:
     name = _operation_name(group, operation)
-    return _fit(namespace, group, name) if name else _from_path(namespace, group, operation)
+    return fit(namespace, group, name) if name else _from_path(namespace, group, operation)
 
 
 def _operation_name(group: str, operation: OperationKey) -> str:
-    """The operationId in snake case, without the group that it repeats; empty where there is none of its own."""
+    """Return the operationId in snake case without the group. Empty if it is missing or only repeats the path."""
     return "" if _repeats_path(operation) else _own_words(group, snake(_without_generated_tail(operation)))
 
 
@@ -309,22 +239,22 @@ def _own_words(group: str, name: str) -> str:
         if rest != name and rest and not rest[0].isdigit():
             name = rest
             break
-    return _legal(name)
+    return legal(name)
 
 
 def _repeats_path(operation: OperationKey) -> bool:
-    """Whether an operationId is but method and path in other words: `PostChargesChargeRefund`.
+    """Whether an operationId only repeats method and path: `PostChargesChargeRefund`.
 
-    `get_memberships` of `GET /memberships` is what a person would write too.
+    A GET without placeholders does not count: people write `get_memberships` for `GET /memberships` too.
     """
     if operation.method.lower() == "get" and "{" not in operation.path:
         return False
     words = snake(operation.operation_id).replace("_", "")
     path = operation.path.partition("#")[0].partition("?")[0]
-    said = [snake(operation.method), *(snake(part) for part in re.split(r"[/{}]", path))]
-    whole = "".join(said).replace("_", "")
-    short = "".join(part for part in said if not _VERSION.match(part)).replace("_", "")
-    return words in (whole, short) and words != snake(operation.method)
+    parts = [snake(operation.method), *(snake(part) for part in re.split(r"[/{}]", path))]
+    joined = "".join(parts).replace("_", "")
+    without_versions = "".join(part for part in parts if not _VERSION.match(part)).replace("_", "")
+    return words in (joined, without_versions) and words != snake(operation.method)
 
 
 def _from_path(namespace: str, group: str, operation: OperationKey) -> str:
@@ -336,7 +266,7 @@ def _from_path(namespace: str, group: str, operation: OperationKey) -> str:
     verb = _verb(operation, bool(words))
     if words and verb != "list":
         words[-1] = _singular(words[-1]) if verb == "create" or operation.path.rstrip("/").endswith("}") else words[-1]
-    return _fit(namespace, group, _legal("_".join([verb, *words])))
+    return fit(namespace, group, legal("_".join([verb, *words])))
 
 
 def _singular(noun: str) -> str:
@@ -346,16 +276,16 @@ def _singular(noun: str) -> str:
 
 
 def _from_whole_operation_id(namespace: str, group: str, operation: OperationKey) -> str:
-    return _fit(namespace, group, _legal(snake(operation.operation_id)))
+    return fit(namespace, group, legal(snake(operation.operation_id)))
 
 
-def _from_path_and_holes(namespace: str, group: str, operation: OperationKey) -> str:
-    names = [snake(hole) for hole in _PLACEHOLDER.findall(operation.path)]
+def _from_path_and_placeholders(namespace: str, group: str, operation: OperationKey) -> str:
+    names = [snake(placeholder) for placeholder in _PLACEHOLDER.findall(operation.path)]
     base = _from_path(namespace, group, operation).rpartition(".")[2]
     if operation.method.upper() == "POST" and base.startswith("update"):
-        base = base.replace("update", "create", 1)  # PATCH updates beside it
+        base = base.replace("update", "create", 1)  # PATCH on the same path updates
     name = "_".join([base, "by", *names]) if names else f"{base}_{operation.method.lower()}"
-    return _fit(namespace, group, _legal(name))
+    return fit(namespace, group, legal(name))
 
 
 def _from_digest(namespace: str, group: str, operation: OperationKey) -> str:
@@ -367,18 +297,18 @@ _CANDIDATES: tuple[Callable[[str, str, OperationKey], str], ...] = (
     _from_operation_id,
     _from_path,
     _from_whole_operation_id,
-    _from_path_and_holes,
+    _from_path_and_placeholders,
     _from_digest,
 )
 
 
 def _verb(operation: OperationKey, has_words: bool) -> str:  # noqa: FBT001 -- a private helper of one caller
-    ends_in_hole = operation.path.rstrip("/").endswith("}")
+    is_item = operation.path.rstrip("/").endswith("}")
     match operation.method.upper():
         case "GET":
-            return "list" if not ends_in_hole and (not has_words or operation.path.rstrip("/").endswith("s")) else "get"
+            return "list" if not is_item and (not has_words or operation.path.rstrip("/").endswith("s")) else "get"
         case "POST":
-            return "update" if ends_in_hole else "create"
+            return "update" if is_item else "create"
         case "PUT":
             return "replace"
         case "PATCH":
@@ -388,7 +318,7 @@ def _verb(operation: OperationKey, has_words: bool) -> str:  # noqa: FBT001 -- a
 
 
 def _without_generated_tail(operation: OperationKey) -> str:
-    """FastAPI writes `name` + path + method into its ids: the name alone says it."""
+    """Return the operationId without the path and method that FastAPI appends."""
     tail = re.sub(r"\W", "_", operation.path) + "_" + operation.method.lower()
     name = operation.operation_id
     for end in (tail, tail.replace("__", "_")):
@@ -397,88 +327,5 @@ def _without_generated_tail(operation: OperationKey) -> str:
     return name
 
 
-def _fit(namespace: str, group: str, name: str) -> str:
-    """The id within `LONGEST_ID`: long words give way to short ones, then words are left out of the middle."""
-    whole = f"{namespace}.{group}.{name}"
-    if len(whole) <= LONGEST_ID:
-        return whole
-    words = [
-        _SHORTER.get(word, word) for index, word in enumerate(name.split("_")) if not index or word not in _FILLERS
-    ]
-    if len(namespace) + len(group) + 2 > LONGEST_ID // 2:
-        group = _short_group(group, LONGEST_ID // 2 - 4)
-    room = LONGEST_ID - len(namespace) - len(group) - 3
-    return f"{namespace}.{group}.{_legal(_shorten(words, max(room, 8)))}"
-
-
-def _short_group(group: str, room: int) -> str:
-    """All levels of a group; the longest is cut until they fit."""
-    levels = ["_".join(_SHORTER.get(word, word) for word in level.split("_")) for level in group.split(".")]
-    while len(".".join(levels)) > room and max(map(len, levels)) > _SHORTEST_LEVEL:
-        longest = max(range(len(levels)), key=lambda index: len(levels[index]))
-        level = levels[longest]
-        levels[longest] = _shorten(level.split("_"), len(level) - 1)
-    return ".".join(_legal(level.rstrip("_")) for level in levels)
-
-
-def _shorten(words: list[str], room: int) -> str:
-    """As many words as fit, from both ends: what they begin and end with tells operations apart best."""
-    if len("_".join(words)) <= room:
-        return "_".join(words)
-    head: list[str] = []
-    tail: list[str] = []
-    left = list(words)
-    while left:
-        side, index = (head, 0) if len(head) <= len(tail) else (tail, -1)
-        if len("_".join([*head, *tail, left[index]])) > room:
-            break
-        word = left.pop(index)
-        side.insert(len(side) if side is head else 0, word)
-    return "_".join([*head, *tail]) or words[0][:room]
-
-
-_FILLERS = frozenset(("a", "an", "the", "of", "for", "from", "to", "in", "on", "with", "and", "by", "all"))
-
-#: Usual short forms, used where an id would be too long.
-_SHORTER = {
-    "administration": "admin",
-    "application": "app",
-    "applications": "apps",
-    "authentication": "auth",
-    "authorization": "authz",
-    "configuration": "config",
-    "configurations": "configs",
-    "environment": "env",
-    "environments": "envs",
-    "information": "info",
-    "management": "mgmt",
-    "namespaced": "ns",
-    "notification": "notif",
-    "notifications": "notifs",
-    "organization": "org",
-    "organizations": "orgs",
-    "permission": "perm",
-    "permissions": "perms",
-    "repositories": "repos",
-    "repository": "repo",
-}
-
-
 def _digest(text: str, length: int) -> str:
     return hashlib.blake2s(text.encode()).hexdigest()[:length]
-
-
-def _legal(name: str) -> str:
-    name = name.lstrip("_") or "unnamed"
-    if name[0].isdigit():
-        name = f"n{name}"
-    return f"{name}_" if keyword.iskeyword(name) else name
-
-
-def _free(name: str, taken: set[str]) -> str:
-    number = 2
-    candidate = name
-    while candidate in taken:
-        candidate = f"{name}_{number}"
-        number += 1
-    return candidate

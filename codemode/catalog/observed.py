@@ -1,8 +1,8 @@
-"""Shapes of results, learned from live answers where the document says nothing: names and types, never values.
+"""Learn the schemas of undocumented results from live responses: field names and types, never values.
 
-Bounded in depth, fields and tools. An object whose keys look like data (ids, addresses, dates) is a mapping, and its
-keys are not kept. Names of people look like names of fields, though: so what was learned from the answers to one caller
-is shown to no other. It is only ever widened.
+Schemas are bounded in depth, fields and tools, and are only ever widened. An object whose keys look like data (ids,
+addresses, dates) is a mapping, and its keys are not stored. Other data, such as people's names, can look like field
+names. Schemas are therefore kept per caller and shown to no other.
 """
 
 from __future__ import annotations
@@ -20,61 +20,61 @@ from codemode.catalog.schema import Schema
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
 
-#: Tools, each counted for each caller.
+#: The most schemas: one for each tool and caller.
 MOST_TOOLS = 2_000
 MOST_FIELDS = 60
 DEEPEST = 5
 
-#: So many items of a list are looked at.
+#: The most items of a list that are read.
 _ITEMS = 20
 
-#: An object of more fields than this, all of one type, is a mapping.
-_FEWEST_ALIKE = 20
+#: The most fields of an object if all fields have the same type. Larger ones are mappings.
+_MOST_UNIFORM_FIELDS = 20
 
-#: What a name of a field looks like; `@odata.type` is one, a host name or an address is none.
+#: A field name. `@odata.type` matches; host names and addresses do not.
 _FIELD = re.compile(r"@[A-Za-z_.]{1,40}|\$?[A-Za-z_][A-Za-z_-]{0,30}\d{0,3}[A-Za-z_-]{0,20}")
 
 _FORMAT = 2
 
 
 class ObservedShapes:
-    """What is known of the results of tools, for each caller by itself; kept in a file if one is given."""
+    """The observed schemas of tool results, per caller. Stored in a file if `path` is given."""
 
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
-        self._known: OrderedDict[tuple[str, str], dict[str, Any]] = OrderedDict()
+        self._shapes: OrderedDict[tuple[str, str], dict[str, Any]] = OrderedDict()
         self._changed = False
         if path is not None:
             self._read(path)
 
     def __len__(self) -> int:
-        return len(self._known)
+        return len(self._shapes)
 
     def observe(self, tool: Tool, value: Any, caller: str) -> None:
-        """Learn from an answer to the caller of that id, where the document of the tool says nothing of it."""
+        """Widen the schema of an undocumented result by a response. `caller` is the id of the caller."""
         if tool.returns is not None or value is None:
             return
-        known = self._known.pop((caller, tool.id), None)
+        known = self._shapes.pop((caller, tool.id), None)
         shape = shape_of(value)
         merged = shape if known is None else merge(known, shape)
         self._changed = self._changed or merged != known
-        self._known[caller, tool.id] = merged
-        while len(self._known) > MOST_TOOLS:
-            self._known.popitem(last=False)
+        self._shapes[caller, tool.id] = merged
+        while len(self._shapes) > MOST_TOOLS:
+            self._shapes.popitem(last=False)
 
     def schema(self, caller: str, tool: Tool) -> Schema | None:
-        """The schema of a tool's result as this caller has seen it, None where nothing is known."""
-        known = self._known.get((caller, tool.id))
+        """Return the schema of a tool's result as observed by a caller, or None."""
+        known = self._shapes.get((caller, tool.id))
         return None if known is None else Schema.of(known)
 
     def save(self) -> None:
-        """Write what was learned since the last time; a file that cannot be written is not an error."""
+        """Write the schemas if they have changed. Write errors are ignored."""
         if self._path is None or not self._changed:
             return
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile("w", dir=self._path.parent, delete=False, encoding="utf-8") as file:
-                json.dump({"format": _FORMAT, "shapes": [[*key, shape] for key, shape in self._known.items()]}, file)
+                json.dump({"format": _FORMAT, "shapes": [[*key, shape] for key, shape in self._shapes.items()]}, file)
             Path(file.name).replace(self._path)
             self._changed = False
         except OSError:
@@ -89,11 +89,11 @@ class ObservedShapes:
         for one in shapes[:MOST_TOOLS] if isinstance(shapes, list) else ():
             match one:
                 case [str(caller), str(tool), dict(shape)]:
-                    self._known[caller, tool] = shape
+                    self._shapes[caller, tool] = shape
 
 
 def shape_of(value: Any, depth: int = 0) -> dict[str, Any]:
-    """The schema of one value: types and names of fields."""
+    """Return the schema of one value: its types and field names."""
     match value:
         case None:
             return {"type": ["null"]}
@@ -112,7 +112,7 @@ def shape_of(value: Any, depth: int = 0) -> dict[str, Any]:
 
 
 def merge(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
-    """The schema of values of either."""
+    """Return a schema that allows the values of both."""
     types = list(dict.fromkeys([*left.get("type", []), *right.get("type", [])]))
     if "integer" in types and "number" in types:
         types.remove("integer")
@@ -147,7 +147,9 @@ def _object_shape(value: Mapping[str, Any], depth: int) -> dict[str, Any]:
         return {"type": ["object"]}
     shapes = {str(name): shape_of(item, depth + 1) for name, item in list(value.items())[:MOST_FIELDS]}
     kinds = {json.dumps(shape["type"]) for shape in shapes.values()}
-    is_mapping = any(not _FIELD.fullmatch(name) for name in shapes) or (len(shapes) > _FEWEST_ALIKE and len(kinds) == 1)
+    is_mapping = any(not _FIELD.fullmatch(name) for name in shapes) or (
+        len(shapes) > _MOST_UNIFORM_FIELDS and len(kinds) == 1
+    )
     if not is_mapping:
         return {"type": ["object"], "properties": shapes}
     extra: dict[str, Any] | None = None

@@ -1,8 +1,8 @@
-"""Lists that come in pages: which tools have them, what is in a page, and the arguments of the next one.
+"""Detect paged tools, read the items of a page, and derive the arguments of the next page.
 
-Recognised from parameter names and the shape of the result, as published documents have them: a cursor that the answer
-names, the id of the last item with `has_more`, a `next` address in the answer or in a `Link` header (RFC 8288), page
-numbers, offsets. A page of a tool is got by calling the tool: nothing here sends anything.
+Paging is detected from parameter names and the shape of the result. Supported are cursors, the id of the last item
+with `has_more`, a `next` URL in the response or in a `Link` header (RFC 8288), page numbers and offsets. This module
+sends no requests: callers get each page by calling the tool.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl, urlsplit
 
-from codemode.catalog.names import snake
+from codemode.catalog.identifiers import snake
 from codemode.catalog.tool import Location, Paging
 
 if TYPE_CHECKING:
@@ -26,7 +26,7 @@ _CURSOR = (
     "cursor", "page_token", "next_token", "start_cursor", "continuation_token", "next_page_token", "page_cursor",
     "continue", "next_cursor", "marker", "start_key", "exclusive_start_key",
 )  # fmt: skip
-#: Alone, this may be anybody's token.
+#: Cursors only beside a page size: alone, they may be access tokens.
 _CURSOR_BESIDE_SIZE = ("token",)
 _AFTER = ("starting_after", "after", "after_id", "start_after")
 _ITEMS = (
@@ -44,81 +44,82 @@ _ITEMS = (
     "content",
 )
 
-#: Where answers name the cursor of the next page, and where its address.
+#: The response fields that hold the cursor of the next page, and those that hold its URL.
 _TOKENS = (
     "next_cursor", "next_page_token", "next_token", "continuation_token", "next_page_cursor", "cursor_next",
     "response_metadata.next_cursor", "metadata.continue", "meta.next_cursor", "pagination.next_cursor",
     "paging.next.after", "pagination.next_token", "meta.next_token", "meta.next_page_token", "next_marker",
     "result_info.cursors.after", "cursor",
 )  # fmt: skip
-_ADDRESSES = ("next", "next_link", "odata_next_link", "links.next", "links.pages.next", "paging.next", "next_url",
+_NEXT_URLS = ("next", "next_link", "odata_next_link", "links.next", "links.pages.next", "paging.next", "next_url",
               "next_page_url", "meta.next", "pagination.next", "next_page", "links.next.href")  # fmt: skip
 _MORE = ("has_more", "hasmore", "has_next", "has_next_page", "more", "truncated", "is_truncated")
 
-#: The list of a page is whichever field of the answer is one.
+#: The value of `Paging.items` if the field of the list is only known from the response.
 ANY_FIELD = "*"
 
 _LINK = re.compile(r"<([^<>]*)>\s*;([^,<]*(?:,(?!\s*<)[^,<]*)*)")
 
 
 def paging_of(tool: Tool) -> Paging | None:
-    """How a tool is paged; None where its result is no list, or nothing in its parameters asks for a further page."""
+    """Return how a tool is paged. None if its result is not a list, or it has no paging parameter."""
     if tool.details.paging is not None:
         return tool.details.paging
     items = _items_field(tool.returns)
     if items is None:
         return None
-    names = {snake(p.wire_name): p for p in reversed(tool.parameters) if p.location in _MOVABLE}
-    found = {
-        "cursor": _named(names, _CURSOR, "string"),
-        "after": _named(names, _AFTER, "string"),
-        "page": _named(names, _PAGE, "integer"),
-        "offset": _named(names, _OFFSET, "integer"),
+    names = {snake(p.wire_name): p for p in reversed(tool.parameters) if p.location in _PAGING_LOCATIONS}
+    parameters = {
+        "cursor": _parameter_named(names, _CURSOR, "string"),
+        "after": _parameter_named(names, _AFTER, "string"),
+        "page": _parameter_named(names, _PAGE, "integer"),
+        "offset": _parameter_named(names, _OFFSET, "integer"),
     }
-    size = _named(names, _SIZE, "integer")
-    if size is not None and found["cursor"] is None:
-        found["cursor"] = _named(names, _CURSOR_BESIDE_SIZE, "string")
-    if not any(found.values()):
+    size = _parameter_named(names, _SIZE, "integer")
+    if size is not None and parameters["cursor"] is None:
+        parameters["cursor"] = _parameter_named(names, _CURSOR_BESIDE_SIZE, "string")
+    if not any(parameters.values()):
         return None
     default = size.schema.first("default") if size else None
     return Paging(
         items,
-        **{key: parameter.name for key, parameter in found.items() if parameter},
+        **{key: parameter.name for key, parameter in parameters.items() if parameter},
         size=size.name if size else "",
         size_default=default if isinstance(default, int) and not isinstance(default, bool) else None,
     )
 
 
 def items_of(paging: Paging, value: Any) -> list[Any]:
-    """The items of a page; empty where there are none."""
+    """Return the items of a page."""
     if paging.items == ANY_FIELD and isinstance(value, Mapping):
-        lists = {name: found for name, found in value.items() if isinstance(found, list)}
-        usual = next((name for name in _ITEMS if name in lists), None)
-        return lists[usual] if usual else (next(iter(lists.values())) if len(lists) == 1 else [])
-    found = value.get(paging.items) if paging.items and isinstance(value, Mapping) else value
-    return found if isinstance(found, list) else []
+        lists = {name: items for name, items in value.items() if isinstance(items, list)}
+        usual_field = next((name for name in _ITEMS if name in lists), None)
+        return lists[usual_field] if usual_field else (next(iter(lists.values())) if len(lists) == 1 else [])
+    items = value.get(paging.items) if paging.items and isinstance(value, Mapping) else value
+    return items if isinstance(items, list) else []
 
 
 def next_arguments(
     tool: Tool, paging: Paging, arguments: Mapping[str, Any], value: Any, link: str = ""
 ) -> dict[str, Any] | None:
-    """The arguments of the page after the one that `arguments` gave; None where that was the last one.
+    """Return the arguments of the next page, or None after the last page.
 
-    `link` is the answer's `Link` header. Never the same arguments again, so that following pages comes to an end.
+    `arguments` are those of the current page, `value` is its result, and `link` its `Link` header. Never returns the
+    same arguments, so that paging ends.
     """
-    further = _from_link(tool, link) if link else _from_answer(tool, paging, value)
-    if further is None:
-        further = _counted(paging, arguments, value)
-    if not further:
+    next_values = _from_link(tool, link) if link else _from_answer(tool, paging, value)
+    if next_values is None:
+        next_values = _by_counting(paging, arguments, value)
+    if not next_values:
         return None
-    following = {**arguments, **further}
+    following = {**arguments, **next_values}
     return following if following != dict(arguments) else None
 
 
-_MOVABLE = (Location.QUERY, Location.BODY_FIELD, Location.ARGUMENT)
+_PAGING_LOCATIONS = (Location.QUERY, Location.BODY_FIELD, Location.ARGUMENT)
 
 
-def _named(names: Mapping[str, Parameter], wanted: tuple[str, ...], kind: str) -> Parameter | None:
+def _parameter_named(names: Mapping[str, Parameter], wanted: tuple[str, ...], kind: str) -> Parameter | None:
     for name in wanted:
         parameter = names.get(name)
         if parameter is not None:
@@ -138,9 +139,9 @@ def _items_field(returns: Schema | None) -> str | None:
     if not properties and schema.types() in ((), ("object",)):
         return ANY_FIELD
     lists = [name for name, value in properties.items() if _may_be_list(value)]
-    usual = next((name for name in _ITEMS if name in lists), None)
-    if usual is not None:
-        return usual
+    usual_field = next((name for name in _ITEMS if name in lists), None)
+    if usual_field is not None:
+        return usual_field
     return lists[0] if len(lists) == 1 else None
 
 
@@ -150,17 +151,17 @@ def _may_be_list(schema: Schema) -> bool:
 
 
 def _from_link(tool: Tool, link: str) -> dict[str, Any] | None:
-    for address, rest in _LINK.findall(link):
+    for url, rest in _LINK.findall(link):
         if re.search(r"""\brel\s*=\s*["']?[^"';]*\bnext\b""", rest):
-            return _of_address(tool, address)
+            return _arguments_of_url(tool, url)
     return {} if _LINK.search(link) else None
 
 
 def _from_answer(tool: Tool, paging: Paging, value: Any) -> dict[str, Any] | None:
-    """What the answer itself says of a next page: {} for "there is none", None for "it says nothing"."""
+    """Return the next page's arguments that the response states: {} after the last page, None if it states nothing."""
     if not isinstance(value, Mapping):
         return None
-    flat = dict(_flat(value))
+    flat = dict(_flattened(value))
     if paging.cursor:
         for name in _TOKENS:
             if name in flat:
@@ -169,11 +170,11 @@ def _from_answer(tool: Tool, paging: Paging, value: Any) -> dict[str, Any] | Non
     more = next((flat[name] for name in _MORE if name in flat), None)
     if more is False:
         return {}
-    for name in _ADDRESSES:
+    for name in _NEXT_URLS:
         if name in flat:
-            address = flat[name]
-            found = _of_address(tool, address) if isinstance(address, str) else None
-            return found if found else ({} if address in (None, "") else None)
+            url = flat[name]
+            arguments = _arguments_of_url(tool, url) if isinstance(url, str) else None
+            return arguments if arguments else ({} if url in (None, "") else None)
     if paging.after and more:
         items = items_of(paging, value)
         last = flat.get("last_id") or (items[-1].get("id") if items and isinstance(items[-1], Mapping) else None)
@@ -181,44 +182,44 @@ def _from_answer(tool: Tool, paging: Paging, value: Any) -> dict[str, Any] | Non
     return None
 
 
-def _counted(paging: Paging, arguments: Mapping[str, Any], value: Any) -> dict[str, Any]:
-    """The next page by counting: none after a page that is empty or not full."""
+def _by_counting(paging: Paging, arguments: Mapping[str, Any], value: Any) -> dict[str, Any]:
+    """Return the next page number or offset as an argument: {} after a page that is empty or not full."""
     count = len(items_of(paging, value))
     size = arguments.get(paging.size) or paging.size_default
     if not count or (isinstance(size, int) and count < size):
         return {}
     if paging.page:
-        now = arguments.get(paging.page)
-        return {paging.page: (now if isinstance(now, int) else 1) + 1}
+        current = arguments.get(paging.page)
+        return {paging.page: (current if isinstance(current, int) else 1) + 1}
     if paging.offset:
-        now = arguments.get(paging.offset)
-        return {paging.offset: (now if isinstance(now, int) else 0) + count}
+        current = arguments.get(paging.offset)
+        return {paging.offset: (current if isinstance(current, int) else 0) + count}
     return {}
 
 
-def _of_address(tool: Tool, address: str) -> dict[str, Any]:
-    """The arguments in an address of a next page: known ones alone; where it points is not followed."""
+def _arguments_of_url(tool: Tool, url: str) -> dict[str, Any]:
+    """Return the known query parameters in the URL of the next page. The URL itself is not requested."""
     by_wire = {p.wire_name: p for p in tool.parameters if p.location is Location.QUERY}
-    found: dict[str, Any] = {}
-    for name, text in parse_qsl(urlsplit(address).query):
+    arguments: dict[str, Any] = {}
+    for name, text in parse_qsl(urlsplit(url).query):
         parameter = by_wire.get(name)
         if parameter is None:
             continue
         types = parameter.schema.resolved().types()
         if "array" in types:
-            continue  # it stays as it was given
-        found[parameter.name] = int(text) if "integer" in types and re.fullmatch(r"-?\d{1,18}", text) else text
-    return found
+            continue  # keeps the value of the current page
+        arguments[parameter.name] = int(text) if "integer" in types and re.fullmatch(r"-?\d{1,18}", text) else text
+    return arguments
 
 
-def _flat(value: Mapping[str, Any], prefix: str = "", depth: int = 0) -> list[tuple[str, Any]]:
-    """Fields by their path in snake case, three levels deep, lists left out."""
-    found = []
+def _flattened(value: Mapping[str, Any], prefix: str = "", depth: int = 0) -> list[tuple[str, Any]]:
+    """Return fields by their path in snake case, three levels deep, without lists."""
+    fields = []
     for key, item in value.items():
         name = prefix + snake(str(key))
         if isinstance(item, Mapping):
             if depth < 2:
-                found += _flat(item, f"{name}.", depth + 1)
+                fields += _flattened(item, f"{name}.", depth + 1)
         elif not isinstance(item, list):
-            found.append((name, item))
-    return found
+            fields.append((name, item))
+    return fields

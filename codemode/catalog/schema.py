@@ -1,7 +1,7 @@
-"""JSON Schemas where they stand: a value, the document around it, and how its references are followed.
+"""Navigate JSON Schemas within their documents, and follow references.
 
-Nothing is ever copied or inlined: `Graph` is the one shared graph of a document (or a tree of them), `Schema` a cursor
-in it. References are resolved by `referencing`; every reference is resolved once and kept.
+Schemas are not copied or inlined. A `Graph` holds a document and its references; a `Schema` is a cursor in it. The
+library `referencing` resolves references. Each one is resolved once and cached.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from urllib.parse import unquote, urldefrag, urljoin
 from referencing import Registry, Specification
 from referencing.exceptions import Unresolvable
 
-#: A chain of references longer than this goes in a circle (the longest seen in published documents is 4).
+#: The longest chain of references. A longer one is circular: the longest in published documents is 4.
 LONGEST_CHAIN = 32
 
 
@@ -22,7 +22,7 @@ _EMPTY: Registry[Any] = Registry()
 
 
 class Dialect(StrEnum):
-    """Which rules a schema follows: the version of the document it stands in."""
+    """The rules of a schema, by the version of its document."""
 
     SWAGGER_2_0 = "2.0"
     OPENAPI_3_0 = "3.0"
@@ -31,15 +31,15 @@ class Dialect(StrEnum):
 
     @property
     def is_legacy(self) -> bool:
-        """Whether `nullable`, boolean `exclusiveMinimum` and ignored siblings of `$ref` hold (before 3.1)."""
+        """Whether `nullable`, boolean `exclusiveMinimum` and ignored siblings of `$ref` apply (before OpenAPI 3.1)."""
         return self is Dialect.OPENAPI_3_0 or self is Dialect.SWAGGER_2_0
 
 
 class Graph:
-    """The schemas of a document, or of a tree of documents that refer to each other.
+    """The schemas of a document and of the documents that it refers to.
 
-    `retrieve` gives the data of another document of the tree by its URI, or None where there is none to be had; without
-    it every reference stays inside. Mutable only as a memo: two equal lookups give the same answer.
+    `retrieve` returns the data of another document by its URI, or None. Without it, external references are dangling.
+    A graph is immutable except for its caches.
     """
 
     __slots__ = (
@@ -60,7 +60,7 @@ class Graph:
         self._registry: Registry[Any] = _EMPTY.with_resource(uri, Specification.OPAQUE.create_resource(document))
         self._retrieve = retrieve
         self.dialect = dialect
-        self.dangling: set[tuple[str, str]] = set()  # (document, reference) pairs that were followed to nothing
+        self.dangling: set[tuple[str, str]] = set()  # (document, reference) pairs without a target
         self._followed: dict[tuple[str, str], Schema | None] = {}
         self._merged: dict[tuple[int, ...], tuple[list[Any], Any]] = {}
         self._recursive: dict[str, list[Any]] = {}
@@ -69,32 +69,32 @@ class Graph:
 
     @classmethod
     def of(cls, document: Any, *, dialect: Dialect = Dialect.JSON_SCHEMA, uri: str = "") -> Graph:
-        """The graph of one document that refers to nothing but itself."""
+        """Return the graph of one document without external references."""
         return cls(document, dialect, uri=uri)
 
     def follow(self, reference: str, base: str) -> Schema | None:
-        """What `reference`, standing in the document `base`, points to; None where that is nothing."""
+        """Return the target of a reference in the document `base`, or None."""
         key = (base, reference)
         if key not in self._followed:
             self._followed[key] = self._look_up(reference, base)
         return self._followed[key]
 
     def enclosing(self, value: Mapping[str, Any], base: str) -> Schema | None:
-        """The schema with `$recursiveAnchor` around `value`: what `$recursiveRef: "#"` means (draft 2019-09)."""
+        """Return the schema with `$recursiveAnchor` around `value`, the target of `$recursiveRef` (draft 2019-09)."""
         for candidate in self._recursive_anchors(base):
             if any(part is value for part in walk(candidate)):
                 return Schema(candidate, self, base)
         return None
 
     def merged(self, declared: list[Any], values: list[Any] | None = None) -> Any:
-        """The schema that all of these together are, with the `values` it may have.
+        """Return the `allOf` of the declarations, with `values` as its `enum`.
 
-        One value for the same declarations, however often it is asked.
+        Returns the same object for the same declarations.
         """
         key = (*map(id, declared), id(values))
         if key not in self._merged:
             made = {"allOf": declared} if values is None else {"allOf": declared, "enum": values}
-            self._merged[key] = ([*declared, values], made)  # holds them, so that their `id` stays their own
+            self._merged[key] = ([*declared, values], made)  # keeps the objects alive, so their `id` is not reused
         return self._merged[key][1]
 
     def _look_up(self, reference: str, base: str) -> Schema | None:
@@ -137,7 +137,7 @@ class Graph:
 
 
 class Schema:
-    """One JSON Schema where it stands. `name` is the component's name when it was reached by a reference."""
+    """A JSON Schema in its document. `name` is the component name if it was reached by a reference."""
 
     __slots__ = ("base", "graph", "name", "value")
 
@@ -149,33 +149,33 @@ class Schema:
 
     @classmethod
     def of(cls, value: Any, *, dialect: Dialect = Dialect.JSON_SCHEMA) -> Schema:
-        """A schema that stands alone, its definitions within it (as MCP servers and functions give them)."""
+        """Return a self-contained schema, as MCP servers and Python functions declare them."""
         return cls(value, Graph.of(value, dialect=dialect))
 
     def __repr__(self) -> str:
         return f"Schema({self.name or self.value!r})"
 
     def at(self, value: Any) -> Schema:
-        """The cursor on a part of the same document."""
+        """Return a cursor on another part of the same document."""
         return Schema(value, self.graph, self.base)
 
     def get(self, key: str, default: Any = None) -> Any:
-        """A keyword's value; `default` where the schema is a boolean or lacks it."""
+        """Return the value of a keyword, or `default` if it is missing or the schema is a boolean."""
         value = self.value
-        if type(value) is dict or isinstance(value, Mapping):  # the first is quicker
+        if type(value) is dict or isinstance(value, Mapping):  # the first test is faster
             return value.get(key, default)
         return default
 
     @property
     def reference(self) -> str | None:
-        """The `$ref` (or `$dynamicRef`, `$recursiveRef`), if there is one."""
+        """The value of `$ref`, `$dynamicRef` or `$recursiveRef`, or None."""
         reference = self.get("$ref")
         if reference is None and not self.graph.dialect.is_legacy:
             reference = self.get("$dynamicRef") or self.get("$recursiveRef")
         return reference if isinstance(reference, str) else None
 
     def target(self) -> Schema | None:
-        """One step along the reference; None where there is none or it points to nothing."""
+        """Follow the reference by one step. None if there is no reference or no target."""
         reference = self.reference
         if reference is None:
             return None
@@ -184,13 +184,13 @@ class Schema:
         return self.graph.follow(reference, self.base)
 
     def resolved(self) -> Schema:
-        """The end of the chain of references. A dangling or circular one gives the schema that allows all."""
+        """Follow all references. Returns the schema `true` for a dangling or circular one."""
         schema = self
         for _ in range(LONGEST_CHAIN):
             if schema.reference is None:
                 return schema
             if not schema.graph.dialect.is_legacy and len(schema.value) > 1 and _has_own_shape(schema.value):
-                return schema  # siblings of $ref count: whoever reads it goes through `conjuncts`
+                return schema  # siblings of $ref count: `conjuncts` reads both
             following = schema.target()
             if following is None:
                 break
@@ -198,7 +198,7 @@ class Schema:
         return Schema(True, self.graph, self.base)
 
     def conjuncts(self) -> Iterator[Schema]:
-        """The schemas that all hold here: itself, what it refers to, and the members of `allOf`, each once."""
+        """Yield every schema that applies: this one, its target, and the members of `allOf`, each once."""
         seen: set[int] = set()
         stack = [self]
         while stack:
@@ -217,31 +217,33 @@ class Schema:
                 stack.extend(schema.at(member) for member in reversed(members))
 
     def properties(self) -> dict[str, Schema]:
-        """The properties of the object, those of `allOf` included.
+        """Return the properties of the object, including those of `allOf`.
 
-        What several members of an `allOf` declare is all of their declarations; those that are `readOnly` say nothing
-        where another is not.
+        If several members of an `allOf` declare a property, all declarations apply. `readOnly` declarations are dropped
+        if there are others.
         """
         found: dict[str, Schema] = {}
-        again: dict[str, list[Schema]] = {}
+        repeated: dict[str, list[Schema]] = {}
         for part in self.conjuncts():
             declared = part.get("properties")
             holder = part
-            if isinstance(declared, Mapping) and isinstance(declared.get("$ref"), str):  # the table stands elsewhere
+            if isinstance(declared, Mapping) and isinstance(
+                declared.get("$ref"), str
+            ):  # a reference to the whole table
                 holder = part.at(declared).resolved()
                 declared = holder.value
             if isinstance(declared, Mapping):
                 for name, value in declared.items():
                     if str(name) in found:
-                        again.setdefault(str(name), [found[str(name)]]).append(holder.at(value))
+                        repeated.setdefault(str(name), [found[str(name)]]).append(holder.at(value))
                     else:
                         found[str(name)] = holder.at(value)
-        for name, declarations in again.items():
-            found[name] = _together(declarations)
+        for name, declarations in repeated.items():
+            found[name] = _merged_property(declarations)
         return found
 
     def required(self) -> frozenset[str]:
-        """The names of the properties that must be there."""
+        """Return the names of the required properties."""
         names: set[str] = set()
         for part in self.conjuncts():
             declared = part.get("required")
@@ -250,14 +252,14 @@ class Schema:
         return frozenset(names)
 
     def first(self, key: str) -> Any:
-        """The value of a keyword here or in what is conjoined, nearest first; None where none has it."""
+        """Return the first value of a keyword among all schemas that apply, or None."""
         own = self.get(key)
         if own is not None:
             return own
         return next((value for part in self.conjuncts() if (value := part.get(key)) is not None), None)
 
     def types(self) -> tuple[str, ...]:
-        """The JSON types that are named, without `null`; derived from other keywords where `type` is missing."""
+        """Return the JSON types without `null`. If `type` is missing, they are derived from other keywords."""
         for part in self.conjuncts():
             declared = part.get("type")
             names = declared if isinstance(declared, list) else [declared]
@@ -275,7 +277,7 @@ class Schema:
         return ()
 
     def is_nullable(self) -> bool:
-        """Whether null is allowed, in either dialect's way of saying so."""
+        """Whether null is allowed, in any dialect."""
         if self.get("nullable") is True:
             return True
         for part in self.conjuncts():
@@ -294,28 +296,28 @@ class Schema:
         return False
 
     def listed(self) -> list[Any]:
-        """The values that `enum` allows; none where it stands at a list and means its items, as it often does."""
+        """Return the values of `enum`. Empty if it applies to the items of an array, as often intended."""
         values = self.first("enum")
         if not isinstance(values, list) or self.lists_items(values):
             return []
         return values
 
     def lists_items(self, values: list[Any]) -> bool:
-        """Whether these values of `enum` are no lists, though a list is asked for: what its items may be."""
+        """Whether values of `enum` apply to the items: the schema is an array, and no value is a list."""
         return self.types() == ("array",) and not any(isinstance(value, list) for value in values)
 
     def items(self) -> Schema | None:
-        """What the items of a list are, all declarations of it together; None where nothing says so."""
-        found = [value for part in self.conjuncts() if isinstance(value := part.get("items"), Mapping)]
+        """Return the schema of the items, with all declarations merged, or None."""
+        declared = [value for part in self.conjuncts() if isinstance(value := part.get("items"), Mapping)]
         values = self.first("enum")
         if isinstance(values, list) and self.lists_items(values):
-            return self.at(self.graph.merged(found, values))
-        if not found:
+            return self.at(self.graph.merged(declared, values))
+        if not declared:
             return None
-        return self.at(found[0] if len(found) == 1 else self.graph.merged(found))
+        return self.at(declared[0] if len(declared) == 1 else self.graph.merged(declared))
 
     def variants(self) -> tuple[Schema, ...]:
-        """The members of `oneOf` or `anyOf`; none where no member can be what `type` beside it asks for."""
+        """Return the members of `oneOf` or `anyOf`. Empty if no member can have the `type` beside them."""
         for keyword in ("oneOf", "anyOf"):
             members = self.get(keyword)
             if isinstance(members, list) and members:
@@ -331,8 +333,8 @@ class Schema:
         return all(kind and own not in kind for kind in kinds)
 
 
-def _together(declarations: list[Schema]) -> Schema:
-    """One property as all of its declarations; across documents as the first, for references are read in one."""
+def _merged_property(declarations: list[Schema]) -> Schema:
+    """Merge the declarations of one property. Across documents the first wins: references resolve in one document."""
     sendable = [schema for schema in declarations if schema.first("readOnly") is not True] or declarations
     distinct = list({id(schema.value): schema for schema in sendable}.values())
     if len(distinct) == 1 or len({schema.base for schema in distinct}) > 1:
@@ -341,7 +343,7 @@ def _together(declarations: list[Schema]) -> Schema:
 
 
 def walk(value: Any) -> Iterator[Mapping[str, Any]]:
-    """Every mapping inside a JSON value once, the value itself included."""
+    """Yield every mapping in a JSON value once, including the value itself."""
     seen: set[int] = set()
     stack = [value]
     while stack:

@@ -1,7 +1,7 @@
-"""Schemas as Python types that a model can read: `list[Client] | None`, and `Client = {"id": int, "name": str}`.
+"""Render schemas as Python types for models: `list[Client] | None`, and `Client = {"id": int, "name": str}`.
 
-A schema that was reached by a reference, or that has too many fields to stand in a line, gets a name; its definition is
-written once, when there is room for it. So a cycle of any size costs no more than the definitions that are asked for.
+A schema behind a reference, or with too many fields for one line, gets a name. Its definition is rendered once, within
+the token budget, so circular schemas cost no more than the definitions that are rendered.
 """
 
 from __future__ import annotations
@@ -12,39 +12,40 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.names import type_name
+from codemode.catalog.identifiers import type_name
 from codemode.catalog.tokens import estimate
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
 
-#: More alternatives than these are not written out; of more literals the first few are, with the number of the others.
+#: The most literals and alternatives that are listed. Of more literals the first few are shown, with the number of the
+#: others.
 MOST_LITERALS = 12
 LITERALS_SHOWN = 5
 MOST_VARIANTS = 6
 
-#: Fields of a definition, fewer where there is less room; with less than `_LEAST_DEFINITION` tokens none is tried.
+#: The most fields of a definition, by room. With fewer than `_LEAST_DEFINITION` tokens, nothing is defined.
 _FIELDS_SHOWN = (60, 25, 10)
 _LEAST_DEFINITION = 20
 
-#: An anonymous object with at most this many fields, all simple, stands where it is used.
+#: The most fields of an anonymous object that is rendered in place. All of them must be simple.
 FIELDS_IN_LINE = 3
 
-#: Types inside types are followed this deep where they have no name.
+#: The deepest nesting of types without names.
 DEEPEST = 5
 
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "file": "Content"}
 
 
 class Direction(StrEnum):
-    """Which way the data goes: `readOnly` fields are never sent, `writeOnly` fields never come back."""
+    """The direction of the data. Requests omit `readOnly` fields, responses omit `writeOnly` fields."""
 
     REQUEST = "request"
     RESPONSE = "response"
 
 
 class Shapes:
-    """Writes types, and remembers which names it used so that they can be defined afterwards."""
+    """Render types, and collect the names that need definitions. `naming=False` renders names without definitions."""
 
     def __init__(self, direction: Direction = Direction.RESPONSE, *, naming: bool = True) -> None:
         self._naming = naming
@@ -53,11 +54,11 @@ class Shapes:
         self._pending: deque[tuple[str, Schema, Direction]] = deque()
 
     def text(self, schema: Schema, hint: str = "", depth: int = 0) -> str:
-        """The type of a schema; `hint` names what has no name of its own."""
-        return " | ".join(_merged(self._parts(schema, hint, depth))) or "None"
+        """Return the type of a schema. `hint` names a schema without a name."""
+        return " | ".join(_merge_parts(self._parts(schema, hint, depth))) or "None"
 
     def _parts(self, schema: Schema, hint: str, depth: int) -> list[str]:
-        """The alternatives of a type, each literal by itself."""
+        """Return the alternatives of a type. Each literal is one alternative."""
         values = _literals(schema)
         if values:
             return [*values, *(["None"] if schema.is_nullable() else [])]
@@ -70,26 +71,26 @@ class Shapes:
         return [*parts, "None"] if schema.is_nullable() and "Any" not in parts else parts
 
     def define(self, budget_tokens: int) -> tuple[list[str], list[str]]:
-        """Definitions of the names used so far, nearest first, within a budget; and the names left undefined."""
+        """Return the definitions of the names used so far, within a budget, and the names that did not fit."""
         lines: list[str] = []
-        left: list[str] = []
+        undefined: list[str] = []
         while self._pending:
             name, schema, direction = self._pending.popleft()
             self.direction = direction
             line = self._definition(name, schema, budget_tokens)
             if line is None:
-                left.append(name)
+                undefined.append(name)
             else:
                 budget_tokens -= estimate(line) + 1
                 lines.append(line)
-        return lines, left
+        return lines, undefined
 
     def _definition(self, name: str, schema: Schema, budget_tokens: int) -> str | None:
-        """One definition with as many fields as there is room for, or None. Names it alone would use are forgotten."""
-        for most in _FIELDS_SHOWN:
+        """Return a definition with as many fields as fit, or None. Names that only it used are dropped."""
+        for limit in _FIELDS_SHOWN:
             known = len(self._pending)
-            line = f"{name} = {self._object(schema, name, 0, most)}"
-            notes = self._notes(schema, most)
+            line = f"{name} = {self._object(schema, name, 0, limit)}"
+            notes = self._notes(schema, limit)
             line += f"  # {notes}" if notes else ""
             if estimate(line) < budget_tokens:
                 return line
@@ -100,14 +101,14 @@ class Shapes:
                 break
         return None
 
-    def _notes(self, schema: Schema, most: int) -> str:
-        """What the fields of a definition do not say by themselves: which must be given, and how many are not shown."""
+    def _notes(self, schema: Schema, limit: int) -> str:
+        """Return the comment of a definition: its required fields, and the number of hidden fields."""
         fields, required = self._visible(schema), self._required(schema)
         notes = []
         if self.direction is Direction.REQUEST and len(required) < len(fields):
             notes.append(f"required: {', '.join(required)}" if required else "all optional")
-        if len(fields) > most:
-            notes.append(f"{len(fields) - most} more fields")
+        if len(fields) > limit:
+            notes.append(f"{len(fields) - limit} more fields")
         return "; ".join(notes)
 
     def _alternatives(self, schema: Schema, hint: str, depth: int) -> list[str]:
@@ -115,8 +116,8 @@ class Shapes:
         if variants and not schema.get("properties"):
             if len(variants) > MOST_VARIANTS:
                 return self._common(variants)
-            found = [part for variant in variants for part in self._parts(variant, hint, depth + 1)]
-            return [part for part in found if part != "None"] or ["Any"]
+            parts = [part for variant in variants for part in self._parts(variant, hint, depth + 1)]
+            return [part for part in parts if part != "None"] or ["Any"]
         names = schema.types()
         if not names and schema.first("type") == "null":
             return ["None"]
@@ -146,9 +147,9 @@ class Shapes:
         items = schema.first("items")
         if depth > DEEPEST:
             return "list"
-        places = schema.first("prefixItems")
-        if isinstance(places, list) and places and not isinstance(items, Mapping):
-            return f"tuple[{', '.join(self.text(schema.at(place), hint, depth + 1) for place in places)}]"
+        positions = schema.first("prefixItems")
+        if isinstance(positions, list) and positions and not isinstance(items, Mapping):
+            return f"tuple[{', '.join(self.text(schema.at(position), hint, depth + 1) for position in positions)}]"
         if not isinstance(items, Mapping):
             return "list"
         inner = self.text(schema.at(items), hint.removesuffix("s"), depth + 1)
@@ -180,23 +181,26 @@ class Shapes:
                 or (type_name(title) if isinstance(title, str) else "")
                 or type_name(hint)
             )
-            self._names[key] = _free(wanted or "Object", set(self._names.values()))
+            self._names[key] = _unused_name(wanted or "Object", set(self._names.values()))
             self._pending.append((self._names[key], schema, self.direction))
         return self._names[key]
 
-    def _object(self, schema: Schema, name: str, depth: int, most: int = 0) -> str:
-        """A dict of types, what must be sent first. `most` fields for a definition; else all, optional ones marked."""
+    def _object(self, schema: Schema, name: str, depth: int, limit: int = 0) -> str:
+        """Render a dict of types, required fields first.
+
+        `limit` is the number of fields of a definition. With 0, all fields are rendered and optional ones are marked.
+        """
         properties, required = self._visible(schema), self._required(schema)
         optional = [field for field in properties if field not in required]
         fields = []
-        for field in (*required, *optional)[: most or None]:
+        for field in (*required, *optional)[: limit or None]:
             text = self.text(properties[field], f"{name}_{field}", depth + 1)
-            is_marked = not most and self.direction is Direction.REQUEST and field not in required
+            is_marked = not limit and self.direction is Direction.REQUEST and field not in required
             fields.append(f"{_string(field)}: {f'NotRequired[{text}]' if is_marked else text}")
         return "{" + ", ".join(fields) + "}"
 
     def _required(self, schema: Schema) -> list[str]:
-        """The fields that must be sent; of what comes back none is told apart."""
+        """Return the required fields of a request. Responses have none."""
         if self.direction is Direction.RESPONSE:
             return []
         required = schema.required()
@@ -208,7 +212,7 @@ class Shapes:
 
 
 def literals(schema: Schema) -> list[Any] | None:
-    """The values that are allowed, without null, where they are listed and plain; else None."""
+    """Return the listed values of a schema without null, if all are plain, else None."""
     constant = schema.first("const")
     values = [constant] if constant is not None else schema.listed()
     plain = [value for value in values if value is not None]
@@ -218,7 +222,7 @@ def literals(schema: Schema) -> list[Any] | None:
 
 
 def _literals(schema: Schema) -> list[str]:
-    """The values of an enumeration, each as a type; of a long one the first few, and how many there are besides."""
+    """Return the values of an enumeration as types. A long one has the first few and the number of the others."""
     values = literals(schema) or []
     if len(values) > MOST_LITERALS:
         if not all(isinstance(value, str) for value in values):
@@ -228,12 +232,12 @@ def _literals(schema: Schema) -> list[str]:
 
 
 def _string(text: str) -> str:
-    """A string as Python and JSON write it alike."""
+    """Return a string literal that is valid in Python and JSON."""
     return json.dumps(text, ensure_ascii=not text.isprintable())
 
 
-def _merged(parts: list[str]) -> list[str]:
-    """Alternatives without repetition, literals in one, None last."""
+def _merge_parts(parts: list[str]) -> list[str]:
+    """Remove duplicates from alternatives, merge the literals, and move None to the end."""
     distinct = dict.fromkeys(part for part in parts if part != "None")
     listed = [part for part in distinct if part.startswith("Literal[")]
     joined = f"Literal[{', '.join(part[8:-1] for part in listed)}]"
@@ -242,7 +246,7 @@ def _merged(parts: list[str]) -> list[str]:
 
 
 def _type_of_example(schema: Schema) -> str:
-    """A type where none is declared, from what is: listed values, the default, an example, a string's keywords."""
+    """Derive an undeclared type from listed values, the default, an example or string keywords."""
     values = schema.first("enum")
     for value in (*(values if isinstance(values, list) else ()), schema.first("default"), schema.first("example")):
         match value:
@@ -269,7 +273,7 @@ def _is_small(properties: dict[str, Schema]) -> bool:
     return all(not {"object", "array"} & set(value.resolved().types()) for value in properties.values())
 
 
-def _free(name: str, taken: set[str]) -> str:
+def _unused_name(name: str, taken: set[str]) -> str:
     candidate = name
     number = 2
     while candidate in taken:

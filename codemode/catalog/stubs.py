@@ -1,12 +1,11 @@
-"""Tools as Python text that a model can call as printed, within a budget of tokens.
+"""Render tools as Python signatures that a model can call as printed, within a token budget.
 
     gym.clients.get_clients_list(*, search: str | None = None, page: int = 1) -> ClientList  # Get clients list
     ClientList = {"items": list[Client], "total": int}
 
-`bare` is hardly more than the name, `one_liner` one line, `signature` one line with all types, `stub` adds an example
-and the definitions of the types it names, `full` the documentation of every parameter. Where a document says nothing of
-the result, `observed` is the schema that was learned from answers; the text says so.
-What cannot be seen in a document is shown escaped.
+`bare` renders little more than the name, `one_liner` one short line, `signature` one line with all types. `stub` adds
+an example and type definitions, `full` the documentation of every parameter. For an undocumented result, `observed` is
+the schema learned from responses, and the text says so. Invisible characters are escaped.
 """
 
 from __future__ import annotations
@@ -25,35 +24,35 @@ if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Parameter, Tool
 
-#: What one tool may cost in a list, in a signature, with its types, and in full, in tokens.
+#: The token budgets of one tool: in a list, as a signature, with its types, and in full.
 LINE_TOKENS = 60
 SIGNATURE_TOKENS = 220
 STUB_TOKENS = 400
 FULL_TOKENS = 1500
 
-_CLOSING_TOKENS = 60  # of `full` for the names of the types that it does not show
+_CLOSING_TOKENS = 60  # tokens of `full` for the names of omitted types
 _LONGEST_DEFAULT = 40  # characters
 
 
 def one_liner(tool: Tool, *, budget_tokens: int = LINE_TOKENS, observed: Schema | None = None) -> str:
-    """One line: required parameters with types, optional ones as far as the budget goes."""
+    """Render one line: required parameters with types, and optional ones within the budget."""
     return signature(tool, budget_tokens=budget_tokens, observed=observed)
 
 
 def bare(tool: Tool) -> str:
-    """The least there is to say: the name, and how many parameters; the whole is asked for by the name."""
+    """Render the name and the number of parameters, with the advice to search for the name."""
     required = sum(parameter.required for parameter in tool.parameters)
-    told = f"{len(tool.parameters)} parameters, {required} required" if tool.parameters else "no parameters"
-    return visible(f'{tool.id}(...)  # {told}; search for this name with detail="full"')
+    summary = f"{len(tool.parameters)} parameters, {required} required" if tool.parameters else "no parameters"
+    return visible(f'{tool.id}(...)  # {summary}; search for this name with detail="full"')
 
 
 def signature(tool: Tool, *, budget_tokens: int = SIGNATURE_TOKENS, observed: Schema | None = None) -> str:
-    """The signature in one line; what does not fit is said less precisely, required parameters always stay."""
+    """Render the signature in one line. Optional parameters beyond the budget are only named."""
     return visible(_signature(tool, Shapes(naming=False), budget_tokens, observed=observed))
 
 
 def stub(tool: Tool, *, budget_tokens: int = STUB_TOKENS, observed: Schema | None = None) -> str:
-    """The signature, one example, and the definitions of the types it names as far as the budget goes."""
+    """Render the signature, one example, and type definitions within the budget."""
     shapes = Shapes()
     head = _signature(tool, shapes, max(budget_tokens * 3 // 4, LINE_TOKENS), notes=True, observed=observed)
     lines = [head, *(f"# example: {example}" for example in examples_of(tool)[:1])]
@@ -64,31 +63,31 @@ def stub(tool: Tool, *, budget_tokens: int = STUB_TOKENS, observed: Schema | Non
 
 
 def full(tool: Tool, *, budget_tokens: int = FULL_TOKENS, observed: Schema | None = None) -> str:
-    """Everything known: signature, description, every parameter, the types, and which types had no room."""
+    """Render everything: signature, description, parameters, types, and the names of omitted types."""
     shapes = Shapes()
     head = _signature(tool, shapes, budget_tokens // 2, comment=False, observed=observed)
-    lines = [head, *_about(tool)]
+    lines = [head, *_documentation(tool)]
     for number, parameter in enumerate(tool.parameters):
-        line = _documented(parameter, shapes)
+        line = _parameter_line(parameter, shapes)
         if estimate("\n".join([*lines, line])) > budget_tokens * 2 // 3:
-            left = [parameter.name for parameter in tool.parameters[number:]]
-            lines.append(f"  ... {len(left)} more parameters: {_listed(left, budget_tokens // 10)}")
+            omitted = [parameter.name for parameter in tool.parameters[number:]]
+            lines.append(f"  ... {len(omitted)} more parameters: {_listed(omitted, budget_tokens // 10)}")
             break
         lines.append(line)
-    definitions, left = shapes.define(budget_tokens - estimate("\n".join(lines)) - _CLOSING_TOKENS)
-    if left:
-        definitions.append(f"# not shown for space: {_listed(left, _CLOSING_TOKENS // 2)}")
+    definitions, omitted = shapes.define(budget_tokens - estimate("\n".join(lines)) - _CLOSING_TOKENS)
+    if omitted:
+        definitions.append(f"# not shown for space: {_listed(omitted, _CLOSING_TOKENS // 2)}")
     return visible("\n".join([*lines, *definitions]))
 
 
 def examples_of(tool: Tool) -> tuple[str, ...]:
-    """Calls of the tool: those it was given, else one with the examples that the schemas of its parameters have."""
+    """Return the example calls of a tool, else one made of the examples in its parameter schemas."""
     if tool.examples:
         return tool.examples
     values = {parameter.name: _example(parameter) for parameter in tool.parameters if parameter.required}
     if not values or any(value is None for value in values.values()):
         return ()
-    arguments = ", ".join(f"{name}={_quoted(value)}" for name, value in values.items())
+    arguments = ", ".join(f"{name}={_literal(value)}" for name, value in values.items())
     return (f"{tool.id}({arguments})",) if estimate(arguments) <= LINE_TOKENS else ()
 
 
@@ -107,10 +106,10 @@ def _signature(
     observed: Schema | None = None,
 ) -> str:
     required = [_argument(p, shapes) for p in tool.parameters if p.required]
-    tail = f") -> {_returned(tool, shapes, observed)}"
+    ending = f") -> {_returned(tool, shapes, observed)}"
     about = _remarks(tool, notes=notes, observed=observed) if comment else []
     optional = [p for p in tool.parameters if not p.required]
-    spent = estimate(_commented(f"{tool.id}(*, {', '.join(required)}{tail}", about))
+    spent = estimate(_with_comment(f"{tool.id}(*, {', '.join(required)}{ending}", about))
     shown: list[str] = []
     for parameter in optional:
         text = _argument(parameter, shapes)
@@ -122,36 +121,36 @@ def _signature(
         arguments = ", ".join([*required, *shown])
         hidden = [parameter.name for parameter in optional[len(shown) :]]
         left_out = [f"+{len(hidden)} optional: {_listed(hidden)}"] if hidden else []
-        text = _commented(f"{tool.id}({'*, ' if arguments else ''}{arguments}{tail}", [*left_out, *about])
+        text = _with_comment(f"{tool.id}({'*, ' if arguments else ''}{arguments}{ending}", [*left_out, *about])
         if not shown or estimate(text) <= budget_tokens:
             return text
-        shown.pop()  # the names of what is left out take room too
+        shown.pop()  # the names of omitted parameters need room too
 
 
-def _commented(text: str, remarks: list[str]) -> str:
+def _with_comment(text: str, remarks: list[str]) -> str:
     return f"{text}  # {'; '.join(remarks)}" if remarks else text
 
 
 def _remarks(tool: Tool, *, notes: bool, observed: Schema | None) -> list[str]:
-    """What stands behind a signature: what the tool does, what to beware of, with `notes` how values are written."""
+    """Return the comment of a signature: its effect and summary. `notes` adds value formats and paging."""
     remarks = ["observed result"] if tool.returns is None and observed is not None else []
     if tool.effect is Effect.DESTRUCTIVE:
         remarks.append("destructive")
     about = first_sentence(tool.summary or tool.description)
     remarks += [about] if about else []
     if notes:
-        written: dict[str, list[str]] = {}
+        names_by_form: dict[str, list[str]] = {}
         for parameter in tool.parameters:
-            form = _WRITTEN.get(str(parameter.schema.first("format")))
+            form = _FORMATS.get(str(parameter.schema.first("format")))
             if form:
-                written.setdefault(form, []).append(parameter.name)
-        remarks += [f"{_listed(names)}: {form}" for form, names in written.items()]
+                names_by_form.setdefault(form, []).append(parameter.name)
+        remarks += [f"{_listed(names)}: {form}" for form, names in names_by_form.items()]
         remarks += [".items(...) gives all pages"] if paging_of(tool) is not None else []
     return remarks
 
 
-#: How text of a format is written, by its name (JSON Schema validation, section 7.3; OpenAPI's format registry).
-_WRITTEN = {
+#: How strings of a format are written (JSON Schema Validation, section 7.3; OpenAPI Format Registry).
+_FORMATS = {
     "date": '"YYYY-MM-DD"',
     "date-time": '"YYYY-MM-DDThh:mm:ssZ"',
     "time": '"hh:mm:ssZ"',
@@ -162,7 +161,7 @@ _WRITTEN = {
 
 
 def _listed(names: list[str], budget_tokens: int = 20) -> str:
-    """Names without types cost little, and are all that a program needs to use them."""
+    """Join as many names as the budget allows, but at least one. An ellipsis stands for the rest."""
     shown = names[:1]
     for name in names[1:]:
         if estimate(", ".join([*shown, name])) > budget_tokens:
@@ -178,7 +177,7 @@ def _argument(parameter: Parameter, shapes: Shapes) -> str:
         return f"{parameter.name}: {text}"
     default = parameter.schema.first("default")
     if isinstance(default, (str, int, float)) and len(str(default)) <= _LONGEST_DEFAULT:
-        return f"{parameter.name}: {text} = {_quoted(default)}"
+        return f"{parameter.name}: {text} = {_literal(default)}"
     known = text == "Any" or text.endswith("None")
     return f"{parameter.name}: {text}{'' if known else ' | None'} = None"
 
@@ -195,7 +194,7 @@ def _name(tool: Tool) -> str:
     return tool.id.rpartition(".")[2]
 
 
-def _about(tool: Tool) -> list[str]:
+def _documentation(tool: Tool) -> list[str]:
     lines = []
     summary = plain(tool.summary)
     description = shorten(plain(tool.description), 600)
@@ -214,10 +213,10 @@ def _about(tool: Tool) -> list[str]:
     return lines
 
 
-def _documented(parameter: Parameter, shapes: Shapes) -> str:
+def _parameter_line(parameter: Parameter, shapes: Shapes) -> str:
     shapes.direction = Direction.REQUEST
     facts = [shapes.text(parameter.schema, parameter.name), "required" if parameter.required else "optional"]
-    facts += [f"{label} {value}" for key, label in _BOUNDS if (value := parameter.schema.first(key)) is not None]
+    facts += [f"{label} {value}" for key, label in _FACTS if (value := parameter.schema.first(key)) is not None]
     values = literals(parameter.schema)
     if values is not None and len(values) > 12:
         facts.append("one of " + shorten(", ".join(str(value) for value in values), 200))
@@ -225,7 +224,7 @@ def _documented(parameter: Parameter, shapes: Shapes) -> str:
     return f"  {parameter.name}: {', '.join(facts)}" + (f". {about}" if about else "")
 
 
-_BOUNDS = (
+_FACTS = (
     ("default", "default"),
     ("minimum", "at least"),
     ("maximum", "at most"),
@@ -235,5 +234,5 @@ _BOUNDS = (
 )
 
 
-def _quoted(value: Any) -> str:
+def _literal(value: Any) -> str:
     return json.dumps(value, ensure_ascii=not value.isprintable()) if isinstance(value, str) else repr(value)

@@ -1,8 +1,8 @@
-"""How many tokens a text costs a model: exact where a tokenizer's data is at hand locally, else an estimate.
+"""Count the tokens of a text: exactly with a local tokenizer, else by estimate.
 
-Nothing is ever downloaded. The estimate splits text as o200k_base does before it merges, and counts each kind of piece
-with its mean cost, measured on Python signatures, programs, English descriptions and JSON; it leans to the high side,
-so that what fits a budget by estimate also fits it in truth.
+Nothing is downloaded. The estimate splits text like o200k_base does before merging, and adds the mean cost of each kind
+of piece. The costs were measured on Python signatures, programs, English descriptions and JSON. The estimate is
+slightly high, so a text that fits a budget by estimate also fits it by count.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from functools import cache, lru_cache
 from pathlib import Path
 from typing import Protocol
 
-#: Pieces of o200k_base (tiktoken_ext/openai_public.py) for ASCII; other letters form pieces of their own.
+#: The pieces of o200k_base (tiktoken_ext/openai_public.py) for ASCII. Other letters form pieces of their own.
 _PIECE = re.compile(
     r" ?[A-Z]*[a-z]+|[^\r\nA-Za-z0-9\s]?[A-Z]*[a-z]+| ?[A-Z]+|[^\r\nA-Za-z0-9\s]?[A-Z]+"
     r"|[^\x00-\x7f]+|\d{1,3}| ?[!-/:-@\[-`{-~]+[\r\n/]*|\s*[\r\n]+|\s+(?!\S)|\s+"
@@ -25,10 +25,10 @@ _PIECE = re.compile(
 #: The longest lower-case word that is nearly always one token.
 _SHORT_WORD = 13
 
-#: The estimate is multiplied by this: its mean error on single signatures is 4 %.
+#: The factor of the estimate. Its mean error on single signatures is 4 %.
 _CAUTION = 1.04
 
-#: Where tiktoken keeps the ranks of o200k_base that it has fetched (sha1 of their address), and their digest.
+#: The file name of the ranks of o200k_base in tiktoken's cache (SHA-1 of their URL), and their SHA-256 digest.
 _CACHED_AS = "fb374d419588a4632f3f557e76b4b70aebbca790"
 _RANKS_SHA256 = "446a9538cb6c348e3516120d7c08b09f57c36495e2acfffe59a5bf8b0cfb1a2d"
 
@@ -49,28 +49,28 @@ class Tokenizer(Protocol):
     """Anything that encodes text, such as `tiktoken.Encoding`."""
 
     def encode_ordinary(self, text: str) -> list[int]:
-        """The tokens of a text."""
+        """Return the tokens of a text."""
 
 
 def count(text: str, tokenizer: Tokenizer | None = None) -> int:
-    """The number of tokens of a text: the tokenizer's answer, or without one an estimate."""
+    """Return the number of tokens of a text, by the tokenizer if there is one, else by estimate."""
     return estimate(text) if tokenizer is None else len(tokenizer.encode_ordinary(text))
 
 
 def estimate(text: str) -> int:
-    """An estimate that needs no data and leans to the high side."""
+    """Estimate the number of tokens of a text, without tokenizer data. The result is slightly high."""
     return math.ceil(sum(map(_cost, _PIECE.findall(text))) * _CAUTION)
 
 
 @cache
 def local_tokenizer(folder: Path | None = None) -> Tokenizer | None:
-    """o200k_base from ranks that lie on this machine already, or None.
+    """Return o200k_base from ranks on this machine, or None.
 
-    Looks in `folder` (the rank file itself, or a cache folder of tiktoken), else in tiktoken's default cache folder.
-    Needs the optional `tiktoken`.
+    Looks in `folder`, which is the rank file or a cache folder of tiktoken, else in tiktoken's default cache folder.
+    Requires the extra `tokens`.
     """
-    place = folder or Path(tempfile.gettempdir()) / "data-gym-cache"
-    file = place if place.is_file() else place / _CACHED_AS
+    path = folder or Path(tempfile.gettempdir()) / "data-gym-cache"
+    file = path if path.is_file() else path / _CACHED_AS
     try:
         data = file.read_bytes()
         import tiktoken  # noqa: PLC0415 -- the optional extra `tokens`

@@ -1,4 +1,4 @@
-"""A tool: one callable operation of an API surface, as everything else in this package sees it."""
+"""Tools: the callable operations of an API surface, in one form for every source kind."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 class Effect(StrEnum):
     """What a call does to the world.
 
-    From the operator, the author (MCP hints, `@tool`), the HTTP method and the words of its name and description;
-    unknown counts as `WRITE`.
+    It comes from the operator, else the author (MCP hints, `@tool`), else the words and the HTTP method of the
+    operation. The default is `WRITE`.
     """
 
     READ = "read"
@@ -25,7 +25,7 @@ class Effect(StrEnum):
 
 
 class Location(StrEnum):
-    """Where an argument travels (OpenAPI's `in`; `BODY_FIELD` is one property of an object body)."""
+    """Where an argument is sent (OpenAPI's `in`). `BODY_FIELD` is one property of an object body."""
 
     PATH = "path"
     QUERY = "query"
@@ -33,7 +33,7 @@ class Location(StrEnum):
     COOKIE = "cookie"
     BODY_FIELD = "body_field"
     BODY = "body"  # the whole body
-    ARGUMENT = "argument"  # no HTTP: a Python or MCP argument
+    ARGUMENT = "argument"  # a Python or MCP argument
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,9 +53,10 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Paging:
-    """How a tool is paged. Names are those of parameters.
+    """How a tool is paged. `cursor`, `after`, `page`, `offset` and `size` are parameter names.
 
-    `items` is the field of the page's list, "" where the answer itself is the list, "*" where only the answer can tell.
+    `items` is the result field with the items, "" if the result itself is the list, or "*" if only the response shows
+    it.
     """
 
     items: str
@@ -68,63 +69,101 @@ class Paging:
 
     @property
     def kind(self) -> str:
-        """The name of the way, as stubs say it."""
+        """The name of the paging method: `cursor`, `after`, `page`, `offset` or `link`."""
         return next((name for name in ("cursor", "after", "page", "offset") if getattr(self, name)), "link")
 
 
 @dataclass(frozen=True, slots=True)
 class Details:
-    """What only a call, a signature or the index needs of a tool: made on demand where there are very many tools."""
+    """The parts of a tool that only calls, signatures and the index need. Large sources make them on demand."""
 
     parameters: tuple[Parameter, ...]
     invocation: Any = None
     returns: Schema | None = None
-    body: Schema | None = None  # of which the body fields are a part
+    body: Schema | None = None  # the whole body, if its fields are parameters
     body_required: bool = False
-    body_merges: bool = False  # null in an object of it removes a member (RFC 7396)
-    paging: Paging | None = None  # how it comes in pages, where its source knows that and need not be guessed
+    body_merges: bool = False  # null removes a member (merge patch, RFC 7396)
+    paging: Paging | None = None  # set if the source declares its paging
 
 
+def _no_details() -> Details:
+    return Details(())
+
+
+class _LazyDetails:
+    """The details of a tool: made on first use, and then kept."""
+
+    __slots__ = ("_details", "_load", "_names")
+
+    def __init__(
+        self, load: Callable[[], Details], names: tuple[str, ...] | None = None, details: Details | None = None
+    ) -> None:
+        self._load = load
+        self._names = names
+        self._details = details
+
+    def get(self) -> Details:
+        """Return the details."""
+        if self._details is None:
+            self._details = self._load()
+        return self._details
+
+    @property
+    def known_names(self) -> tuple[str, ...] | None:
+        """The names of the parameters, or None if they are not known yet."""
+        return self._names
+
+    def names(self) -> tuple[str, ...]:
+        """Return the names of the parameters. Details made for this alone are not kept: a catalog is indexed whole."""
+        if self._names is None:
+            details = self._load() if self._details is None else self._details
+            self._names = tuple(parameter.name for parameter in details.parameters)
+        return self._names
+
+
+@dataclass(frozen=True, slots=True, weakref_slot=True, init=False, eq=False, repr=False)
 class Tool:
-    """One operation. Immutable; equal only to itself.
+    """One operation. Frozen; equal only to itself.
 
-    `id` is `namespace.path` and at the same time the Python name that a program calls (`github.issues.create`).
-    `parameters` come required first. `aliases` are exact other names (operationId, wire name). `retrieval_text` is for
-    search alone; the model never sees it. `invocation` says how to reach it and is known to its transport only.
-    `returns` is None where the result is not documented. `key` identifies the operation in its source (`GET /path`),
-    `tier` is a class of the author's or the operator's, `revert` the call that takes one of this tool back
-    (`members.unfreeze(id=result.id)`, see `codemode.catalog.inverse`). `effect_word` is the word that made the effect
-    destructive, empty where none did; `effect_said` tells that its author or the operator said the effect.
-    Instead of parameters, invocation and returns a function `details` may be given, which makes them when they are
-    first asked for, and with it the `names` of the parameters where they are known already.
+    Attributes:
+        id: `namespace.path`, which is also the Python name that programs call (`github.issues.create`).
+        parameters: the keyword arguments, required ones first.
+        aliases: other exact names, such as the operationId or the wire name.
+        retrieval_text: text for search only. Models never see it.
+        invocation: how to call the operation. Only its transport reads it.
+        returns: the schema of the result. None if it is undocumented.
+        key: the identity of the operation in its source (`GET /path`).
+        tier: a class that the author or the operator chose.
+        revert: the call that undoes one of this tool (`members.unfreeze(id=result.id)`, see
+            `codemode.catalog.inverse`).
+        effect_word: the word that made the effect destructive, or empty.
+        effect_said: whether the author or the operator declared the effect.
+
+    Instead of `parameters`, `invocation` and `returns`, pass a function `details` that makes them on first use, and
+    with it the `names` of the parameters if they are known already.
     """
 
-    __slots__ = (
-        "__weakref__",
-        "_details",
-        "_load",
-        "_names",
-        "aliases",
-        "deprecated",
-        "description",
-        "effect",
-        "effect_said",
-        "effect_word",
-        "examples",
-        "id",
-        "key",
-        "related",
-        "retrieval_text",
-        "revert",
-        "source",
-        "summary",
-        "tags",
-        "tier",
-    )
+    id: str
+    source: str
+    summary: str
+    description: str
+    effect: Effect
+    effect_word: str
+    effect_said: bool
+    tags: tuple[str, ...]
+    aliases: tuple[str, ...]
+    examples: tuple[str, ...]
+    related: tuple[str, ...]
+    retrieval_text: str
+    deprecated: bool
+    key: str
+    tier: str
+    revert: str
+    _lazy: _LazyDetails
 
     def __init__(
         self,
-        id: str,  # noqa: A002 -- the word that the rest of the world uses
+        id: str,  # noqa: A002 -- the usual word
         *,
         source: str,
         summary: str = "",
@@ -147,35 +186,36 @@ class Tool:
         names: tuple[str, ...] | None = None,
         details: Callable[[], Details] | None = None,
     ) -> None:
-        self.id = id
-        self.source = source
-        self.summary = summary
-        self.description = description
-        self.effect = effect
-        self.effect_word = effect_word
-        self.effect_said = effect_said
-        self.tags = tags
-        self.aliases = aliases
-        self.examples = examples
-        self.related = related
-        self.retrieval_text = retrieval_text
-        self.deprecated = deprecated
-        self.key = key
-        self.tier = tier
-        self.revert = revert
-        self._names = names
-        self._load = details
-        self._details = None if details else Details(parameters, invocation, returns)
+        known = None if details else Details(parameters, invocation, returns)
+        fields: dict[str, object] = {
+            "id": id,
+            "source": source,
+            "summary": summary,
+            "description": description,
+            "effect": effect,
+            "effect_word": effect_word,
+            "effect_said": effect_said,
+            "tags": tags,
+            "aliases": aliases,
+            "examples": examples,
+            "related": related,
+            "retrieval_text": retrieval_text,
+            "deprecated": deprecated,
+            "key": key,
+            "tier": tier,
+            "revert": revert,
+            "_lazy": _LazyDetails(details or _no_details, names, known),
+        }
+        for name, value in fields.items():
+            object.__setattr__(self, name, value)
 
     def __repr__(self) -> str:
         return f"Tool({self.id!r})"
 
     @property
     def details(self) -> Details:
-        """Parameters, invocation and result, kept once made."""
-        if self._details is None:
-            self._details = self._load() if self._load else Details(())
-        return self._details
+        """Parameters, invocation and result."""
+        return self._lazy.get()
 
     @property
     def parameters(self) -> tuple[Parameter, ...]:
@@ -184,17 +224,17 @@ class Tool:
 
     @property
     def invocation(self) -> Any:
-        """How the tool is reached; known to its transport only."""
+        """How to call the operation. Only its transport reads it."""
         return self.details.invocation
 
     @property
     def returns(self) -> Schema | None:
-        """The schema of the result; None where it is not documented."""
+        """The schema of the result. None if it is undocumented."""
         return self.details.returns
 
     @property
     def namespace(self) -> str:
-        """The first part of the id: the name that a program's root binds."""
+        """The first part of the id, which is a global name in programs."""
         return self.id.partition(".")[0]
 
     @property
@@ -204,11 +244,8 @@ class Tool:
 
     @property
     def parameter_names(self) -> tuple[str, ...]:
-        """The names of the parameters. Details made for this alone are not kept: a catalog is indexed whole."""
-        if self._names is None:
-            details = self._details or (self._load() if self._load else Details(()))
-            self._names = tuple(parameter.name for parameter in details.parameters)
-        return self._names
+        """The names of the parameters."""
+        return self._lazy.names()
 
     def changed(
         self,
@@ -222,7 +259,7 @@ class Tool:
         tier: str | None = None,
         revert: str | None = None,
     ) -> Tool:
-        """A tool that differs in these facts; the id it had stays an alias."""
+        """Return a copy with these fields changed. The former id stays an alias."""
         moved = id is not None and id != self.id
         return Tool(
             self.id if id is None else id,
@@ -241,10 +278,10 @@ class Tool:
             key=self.key,
             tier=self.tier if tier is None else tier,
             revert=self.revert if revert is None else revert,
-            names=self._names,
-            details=lambda: self.details,
+            names=self._lazy.known_names,
+            details=self._lazy.get,
         )
 
     def parameter(self, name: str) -> Parameter | None:
-        """The parameter of that Python name, or None."""
+        """Return the parameter with a Python name, or None."""
         return next((p for p in self.parameters if p.name == name), None)

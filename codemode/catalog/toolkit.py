@@ -1,19 +1,22 @@
-"""A toolkit: tools that belong together, and what their author says of them as a whole."""
+"""Toolkits: tools that belong together, with a common description and instructions."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-from codemode.catalog.names import identifier
+from codemode.catalog.identifiers import identifier
 
 
 @dataclass(frozen=True, slots=True)
 class Toolkit:
     """Tools of one source that belong together.
 
-    `tools` are their keys (`Tool.key`), which stay as they are when a tool is renamed; `Catalog.tools_of` gives the
-    tools themselves. `tier` is a class of the author's ("core", "premium"), `keywords` the words of a message that ask
-    for the toolkit, `instructions` and `examples` what a model is told when it gets the tools.
+    Attributes:
+        tools: the keys of the tools (`Tool.key`), which survive renaming. `Catalog.tools_of` returns the tools.
+        tier: a class that the author chose, such as "core" or "premium".
+        keywords: words in a message that select the toolkit.
+        instructions: text for a model that gets the tools.
+        examples: example uses for the model.
     """
 
     name: str
@@ -27,5 +30,5 @@ class Toolkit:
 
     @property
     def id(self) -> str:
-        """The group that its tools are called by (`gym.clients`), and that `describe` knows it by."""
+        """The group in the ids of its tools, such as `gym.clients`. `describe` accepts it too."""
         return f"{self.source}.{identifier(self.name)}"

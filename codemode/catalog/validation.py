@@ -1,15 +1,15 @@
-"""Validation by `jsonschema`, in the dialect of the document that a schema stands in.
+"""Validate values with `jsonschema`, in the dialect of the schema's document.
 
-Differences to the library's own dialects, each because published documents need it:
-- a keyword whose value is malformed (`required: true`, `enum: []`, an unknown type, a pattern that cannot be compiled)
-  is ignored, as if it were not there;
-- `oneOf` asks for at least one match: overlapping alternatives are common (`[]` fits a list of names and a list of
-  objects), and which of them is meant is the service's to say;
-- `additionalProperties: false` inside or beside `allOf` does not forbid what members of the same `allOf` declare;
-- a `readOnly` property that is required is not required of a request (OpenAPI 3.0.3, Schema Object);
-- `enum` at a list means its items, unless lists are listed; what it lists is allowed though `type` says otherwise;
-- `anyOf` and `oneOf` hold where none of their members can be of the `type` that stands beside them;
-- `nullable`, boolean `exclusiveMinimum`, ignored siblings of `$ref`: as OpenAPI 3.0 says.
+It differs from the library's dialects where published documents require it:
+- A keyword with a malformed value is ignored: `required: true`, `enum: []`, an unknown type, an invalid pattern.
+- `oneOf` requires at least one match. Overlapping alternatives are common: `[]` matches a list of names and a list of
+  objects, and the service decides which is meant.
+- `additionalProperties: false` inside or beside `allOf` allows the properties of all members of that `allOf`.
+- A required `readOnly` property is not required in requests (OpenAPI 3.0.3, Schema Object).
+- `enum` beside `type: array` applies to the items, unless its values are lists.
+- A value that `enum` lists is valid even if `type` differs.
+- `anyOf` and `oneOf` are ignored if no member can have the `type` beside them.
+- `nullable`, boolean `exclusiveMinimum` and ignored siblings of `$ref` follow OpenAPI 3.0.
 `format` and the `unevaluated…` keywords are not asserted.
 """
 
@@ -33,44 +33,44 @@ if TYPE_CHECKING:
 
 Check = Callable[[Any, Any, Any, Any], Iterator[ValidationError]]
 
-#: Errors that are looked at to find the one that says most.
+#: The most errors among which the most relevant one is chosen.
 _MOST_ERRORS = 100
 
 _TYPES = frozenset(("string", "integer", "number", "boolean", "array", "object", "null"))
 
 
 def first_error(schema: Schema, value: Any) -> ValidationError | None:
-    """The error that says most about why `value` does not fit, or None where it fits."""
+    """Return the most relevant validation error of `value`, or None if it is valid."""
     if not isinstance(schema.value, (Mapping, bool)):
-        return None  # no schema at all
+        return None  # not a schema
     cls = type(_validator(schema.graph, schema.base))
     try:
         errors: list[ValidationError] = list(islice(cls(schema.value).iter_errors(value), _MOST_ERRORS))
-    except RecursionError:  # references that go in a circle without a step into the value
+    except RecursionError:  # circular references that never descend into the value
         return None
     if not errors:
         return None
     try:
         best: ValidationError | None = best_match(errors)
-    except (TypeError, UndefinedTypeCheck):  # it looks into schemas that may be malformed
+    except (TypeError, UndefinedTypeCheck):  # best_match reads schemas that may be malformed
         best = errors[0]
     return best
 
 
 def fits(schema: Schema, value: Any) -> bool:
-    """Whether the value is valid."""
+    """Whether the value is valid for the schema."""
     return first_error(schema, value) is None
 
 
 def _validator(graph: Graph, base: str) -> Any:
-    """The validator of one document of a graph; where it stands decides what its references mean."""
-    made = graph.validators.get(base)
-    if made is None:
-        made = graph.validators[base] = _made(graph, base)
-    return made
+    """Return the validator of one document of a graph. References resolve relative to the document."""
+    validator_of_document = graph.validators.get(base)
+    if validator_of_document is None:
+        validator_of_document = graph.validators[base] = _create(graph, base)
+    return validator_of_document
 
 
-def _made(graph: Graph, base: str) -> Any:
+def _create(graph: Graph, base: str) -> Any:
     legacy = graph.dialect.is_legacy
     draft = Draft4Validator if legacy else Draft202012Validator
     keywords: dict[str, Check] = {
@@ -85,14 +85,14 @@ def _made(graph: Graph, base: str) -> Any:
     keywords["allOf"] = _all_of(graph, base)
     keywords["additionalProperties"] = _additional(graph, base, keywords["additionalProperties"])
     keywords |= dict.fromkeys(("$ref", "$dynamicRef", "$recursiveRef"), _reference(graph, base))
-    made = create(
+    validator_of_document = create(
         meta_schema={},
         validators={keyword: _nullable(check) for keyword, check in keywords.items()},
         type_checker=Draft202012Validator.TYPE_CHECKER,
         id_of=lambda _: "",
         applicable_validators=_without_siblings if legacy else _all_keywords,
     )
-    return made({})
+    return validator_of_document({})
 
 
 def _all_keywords(schema: Any) -> Any:
@@ -126,7 +126,7 @@ def _all_of(graph: Graph, base: str) -> Check:
 
 
 def _is_answered_by_whole(error: ValidationError, instance: Any, whole: Schema) -> bool:
-    """Whether what one member of an `allOf` misses is there in another: a property it does not know or cannot ask."""
+    """Whether another member of the `allOf` declares the unknown property, or the missing one is read-only."""
     if error.validator == "additionalProperties":
         return isinstance(instance, Mapping) and set(instance) <= set(whole.properties())
     return isinstance(error, Missing) and _is_read_only(error.name, whole)
@@ -143,7 +143,7 @@ def _additional(graph: Graph, base: str, check: Check) -> Check:
 
 
 def _without_matched(instance: Any, schema: Any) -> tuple[Any, Any]:
-    """An object without the properties whose names match a pattern of the schema, and that without the patterns."""
+    """Remove the properties that match `patternProperties` from an object, and that keyword from its schema."""
     patterns = schema.get("patternProperties")
     if not _is_table(patterns) or not isinstance(instance, Mapping):
         return instance, schema
@@ -189,12 +189,12 @@ def _type(validator: Any, types: Any, instance: Any, schema: Any) -> Iterator[Va
 
 
 def _is_among(instance: Any, values: list[Any]) -> bool:
-    """Whether it is one of the values; true and 1 are not the same."""
+    """Whether a value is in a list, where `true` and `1` differ."""
     return any(value == instance and isinstance(value, bool) == isinstance(instance, bool) for value in values)
 
 
 class Missing(ValidationError):
-    """A required property that is not there."""
+    """A required property is missing."""
 
     def __init__(self, name: str) -> None:
         super().__init__(f"{name!r} is a required property")
@@ -205,11 +205,11 @@ def _enum(validator: Any, values: Any, instance: Any, schema: Any) -> Iterator[V
     if not _is_filled(values):
         return
     if schema.get("type") == "array" and not any(isinstance(value, list) for value in values):
-        wrong = [item for item in instance if not _is_among(item, values)] if isinstance(instance, list) else []
+        invalid = [item for item in instance if not _is_among(item, values)] if isinstance(instance, list) else []
     else:
         texts = [str(value) for value in values] if schema.get("type") == "string" else []
-        wrong = [] if _is_among(instance, [*values, *texts]) else [instance]
-    for item in wrong:
+        invalid = [] if _is_among(instance, [*values, *texts]) else [instance]
+    for item in invalid:
         yield ValidationError(f"{item!r} is not one of {values!r}")
 
 
@@ -225,10 +225,10 @@ def _required(graph: Graph, base: str) -> Check:
 
 
 def _is_read_only(name: str, schema: Schema) -> bool:
-    """Whether the property is declared `readOnly`, by the schema itself or by any member of its union."""
-    places = (schema, *(variant.resolved() for variant in schema.variants()))
-    declared = [properties[name] for place in places if name in (properties := place.properties())]
-    return any(found.first("readOnly") is True for found in declared)
+    """Whether the schema or a member of its union declares a property `readOnly`."""
+    schemas = (schema, *(variant.resolved() for variant in schema.variants()))
+    declared = [properties[name] for candidate in schemas if name in (properties := candidate.properties())]
+    return any(declaration.first("readOnly") is True for declaration in declared)
 
 
 def _pattern(validator: Any, pattern: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
@@ -249,11 +249,11 @@ def _unique_items(_: Any, unique: Any, instance: Any, __: Any) -> Iterator[Valid
     if unique is True and isinstance(instance, list):
         texts = {json.dumps(_with_whole_numbers(item), sort_keys=True, default=repr) for item in instance}
         if len(texts) < len(instance):
-            yield ValidationError(f"{instance!r} has items that are the same")
+            yield ValidationError(f"{instance!r} has equal items")
 
 
 def _with_whole_numbers(value: Any) -> Any:
-    """The same value for numbers that are equal: 1.0 is 1."""
+    """Convert floats with integral values to integers, so that 1.0 equals 1."""
     if isinstance(value, float) and value.is_integer():
         return int(value)
     if isinstance(value, list):
@@ -287,7 +287,7 @@ def _is_bound(value: Any) -> bool:
     return _is_number(value) and value == int(value)
 
 
-#: Keywords that the library checks, and when their value is of use.
+#: The keywords that the library checks, each with a test for a usable value.
 _USABLE: dict[str, Callable[[Any], bool]] = {
     "const": lambda _: True,
     "properties": _is_table,

@@ -1,27 +1,27 @@
-"""How many values the arguments of a call hold: each is looked at more than once, while no other work is done."""
+"""Bound the number of values in the arguments of a call. Validation visits each one and blocks the event loop."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
 
-#: Items and members of one call's arguments. To look at one takes 10 to 70 microseconds, by its schema.
+#: The most items and members in the arguments of one call. Each takes 10 to 70 microseconds, depending on its schema.
 MOST_VALUES = 50_000
 
 
 def holds_too_many(arguments: Mapping[str, Any]) -> bool:
-    """Whether there are more than may be looked at."""
-    left = MOST_VALUES
-    waiting: list[Any] = [arguments]
-    while waiting:
-        part = waiting.pop()
+    """Whether the arguments hold more than `MOST_VALUES` values."""
+    remaining = MOST_VALUES
+    unvisited: list[Any] = [arguments]
+    while unvisited:
+        part = unvisited.pop()
         if isinstance(part, Mapping):
-            waiting += part.values()
+            unvisited += part.values()
         elif isinstance(part, list):
-            waiting += part
+            unvisited += part
         else:
             continue
-        left -= len(part)
-        if left < 0:
+        remaining -= len(part)
+        if remaining < 0:
             return True
     return False

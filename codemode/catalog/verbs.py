@@ -1,4 +1,4 @@
-"""What the verb in a name means: `list`, `fetch` and `show` read, `add` and `new` create."""
+"""Classify the verb in a name: `list`, `fetch` and `show` read, `add` and `new` create."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from functools import lru_cache
 
 from rapidfuzz import fuzz, process
 
-#: Kind to the verbs that mean it.
+#: The verbs of each kind.
 _KINDS = {
     "read": "get list fetch show find search read view query retrieve lookup look load describe count all details",
     "create": "create add new insert make register open book post",
@@ -15,14 +15,14 @@ _KINDS = {
     "remove": "delete remove destroy drop purge erase wipe clear",
 }
 _KIND_OF = {verb: kind for kind, verbs in _KINDS.items() for verb in verbs.split()}
-_VERBS = tuple(verb for verb in _KIND_OF if len(verb) > 4)  # shorter ones are like too many words
-#: From this likeness (0 to 100) on a word is a misspelt verb.
-_SLIP = 85
+_VERBS = tuple(verb for verb in _KIND_OF if len(verb) > 4)  # shorter verbs resemble too many words
+#: The lowest similarity (0 to 100) of a misspelt verb.
+_TYPO = 85
 
 
 @lru_cache(4096)
 def kind_of(name: str) -> str:
-    """Return `read`, `create`, `change` or `remove` for the last part of a name; empty where no verb says it.
+    """Return `read`, `create`, `change` or `remove` for the last part of a name; empty if it has no known verb.
 
     A misspelt verb counts as the verb.
     """
@@ -30,5 +30,5 @@ def kind_of(name: str) -> str:
     known = next((_KIND_OF[word] for word in words if word in _KIND_OF), "")
     if known or not words:
         return known
-    slip = process.extractOne(words[0], _VERBS, scorer=fuzz.ratio, score_cutoff=_SLIP)
-    return _KIND_OF[slip[0]] if slip else ""
+    typo = process.extractOne(words[0], _VERBS, scorer=fuzz.ratio, score_cutoff=_TYPO)
+    return _KIND_OF[typo[0]] if typo else ""

@@ -32,21 +32,21 @@ _LATE = "its end is not in the record yet, which cannot be written now; it will 
 
 @dataclass(slots=True)
 class Attempt:
-    """One execution that runs here. `cancelled` ends it; the `bells` are of who looks on."""
+    """One execution that runs here. Setting `cancelled` ends it; `listeners` are set when something happens."""
 
     task: asyncio.Task[ExecutionOutcome]
     cancelled: asyncio.Event
-    bells: set[asyncio.Event]
+    listeners: set[asyncio.Event]
 
     def __post_init__(self) -> None:
         """Nobody may be waiting: an error of the host is logged, not lost."""
         self.task.add_done_callback(_looked_at)
 
 
-def ring(bells: Collection[asyncio.Event]) -> None:
-    """Tell who looks on that something has happened."""
-    for bell in bells:
-        bell.set()
+def notify(listeners: Collection[asyncio.Event]) -> None:
+    """Wake all listeners."""
+    for listener in listeners:
+        listener.set()
 
 
 def keep(task: asyncio.Task[None], kept: set[asyncio.Task[None]]) -> None:

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+import json
+import reprlib
 from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
+from codemode.errors import ExecutionFailed
 from codemode.executions.journal.base import PendingCall
 from codemode.executions.ledger import LedgerEntry
+from codemode.executions.waterfall import outcome_html
 from codemode.gateway.call import CallState
-from sandbox import Failure, Refusal, Usage, value_of
+from sandbox import Failure, JsonText, Refusal, Usage, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -16,7 +20,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import ExecutionStatus
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class ExecutionOutcome:
     """How an execution ended; the fields are those of `sandbox.Outcome`, with the ledger of calls beside them.
 
@@ -44,8 +48,30 @@ class ExecutionOutcome:
 
     @property
     def ok(self) -> bool:
-        """Whether the program ran to its end."""
+        """Whether the program completed."""
         return self.status == "completed"
+
+    def raise_for_status(self) -> Self:
+        """Return the outcome of a completed program. Raises ExecutionFailed for any other."""
+        if self.ok:
+            return self
+        if self.pending:
+            why = f"{len(self.pending)} calls wait for a person: {', '.join(call.id for call in self.pending)}"
+        else:
+            why = self.failure.message if self.failure is not None else "see the outcome"
+        message = f"the program did not complete ({self.status}): {why}"
+        raise ExecutionFailed(message, execution=self.id, outcome=self)
+
+    def __repr__(self) -> str:
+        shown = f" value={reprlib.repr(self.value)}" if self.has_value and not isinstance(self.result, JsonText) else ""
+        failure = f" {self.failure.type}: {self.failure.message!r}" if self.failure is not None else ""
+        return f"<ExecutionOutcome {self.id} {self.status}{shown}{failure} calls={len(self.calls)}>"
+
+    def _repr_html_(self) -> str:
+        failure = f"{self.failure.type}: {self.failure.message}" if self.failure is not None else ""
+        value = json.dumps(self.value, indent=1, ensure_ascii=False) if self.has_value else ""
+        title = f"{self.status}: {len(self.calls)} calls, {self.usage.wall_s:.2f} s"
+        return outcome_html(title, (value, failure, self.output), self.calls)
 
     def to_json(self) -> dict[str, Any]:
         """The outcome as JSON data, as every face gives it; a large value in it is a `sandbox.JsonText`."""

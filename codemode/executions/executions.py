@@ -5,37 +5,26 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
-from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, get_args
+from typing import TYPE_CHECKING
 
 from codemode.errors import (
-    CodeModeError,
-    ExecutionChanged,
     ExecutionEnded,
-    ExecutionNotFound,
     ExecutionWaiting,
     JournalUnavailable,
-    LeaseHeld,
     LeaseLost,
-    RequestRepeated,
 )
 from codemode.executions.approvals import Approvals
 from codemode.executions.attempts import (
     Attempt,
     Endings,
-    again_and_again,
-    crash,
     is_cancelled,
-    keep,
     keep_leases,
     never_damaged,
-    ring,
     to_their_end,
 )
-from codemode.executions.execution import unasked
-from codemode.executions.executor import may_be_execution, new_execution, new_seed, nothing
+from codemode.executions.executor import new_execution, new_seed, nothing
 from codemode.executions.health import JournalHealth
 from codemode.executions.journal.base import (
     FRESH_READS,
@@ -44,27 +33,25 @@ from codemode.executions.journal.base import (
     ExecutionStatus,
     JournalEntry,
     NewExecution,
-    Retention,
 )
-from codemode.executions.ledger import unwatched
+from codemode.executions.launcher import Launcher
 from codemode.executions.programs import Request
 from codemode.executions.replay.record import Record
-from codemode.executions.replay.recorded_run import Keeping
+from codemode.executions.replay.recording import ExecutionRecording
 from codemode.executions.replay.recovery import Recovery
 from codemode.executions.replay.reuse import Reuse
-from codemode.executions.rollback import Rollback, plan
+from codemode.executions.rollback import Rollback, begin_rollback, plan
+from codemode.executions.upkeep import Upkeep
+from codemode.executions.visible import VisibleExecutions, refuse_changed
 from codemode.executions.watching import Watching
-from codemode.gateway.caller import CALLER, Caller
-from codemode.parameters import COUNT, MESSAGES, SECONDS, SECRETS, TEXT, instance, one_of, takes
+from codemode.gateway.caller import Caller
 
 if TYPE_CHECKING:
     from collections.abc import (
         AsyncGenerator,
         AsyncIterator,
-        Awaitable,
         Callable,
         Collection,
-        Coroutine,
         Mapping,
         Sequence,
     )
@@ -78,14 +65,8 @@ if TYPE_CHECKING:
         PendingCall,
         StoredExecution,
     )
-    from codemode.executions.ledger import LedgerEntry
     from codemode.executions.programs import Programs
     from codemode.settings import JournalSettings
-
-_REQUEST = instance(Request, {str: "Request(code) makes one of a program"})
-
-#: How often what is old is let go.
-_PRUNED_EVERY_S = 3600.0
 
 
 class Executions:
@@ -103,13 +84,13 @@ class Executions:
     ) -> None:
         self._journal = journal
         self._programs = programs
-        self._settings = settings
         self._approvals = Approvals(journal, approvers)
         self._attempts: dict[str, Attempt] = {}
         self._ended = Endings(journal)
-        self._watching = Watching(journal, self._attempts, self._seen)
-        self._chores: set[asyncio.Task[None]] = set()
-        self._endings: set[asyncio.Task[None]] = set()
+        self._visible = VisibleExecutions(journal, self._approvals, self.open)
+        self._watching = Watching(journal, self._attempts, self._visible.seen)
+        self._upkeep = Upkeep(journal, settings, self._attempts)
+        self._launcher = Launcher(journal, programs, self._ended, self._attempts)
         self._opening = asyncio.Lock()
         self._is_open = False
         #: The role of today of who started an execution, None where he has none; without keys of ours that of then.
@@ -119,7 +100,7 @@ class Executions:
             journal,
             programs,
             is_here=lambda execution: execution in self._attempts or execution in self._ended,
-            record=self._record,
+            record=self._visible.record,
             role_of=lambda given: self.role_of(given),
             resumed=self._taken_over,
         )
@@ -133,15 +114,15 @@ class Executions:
             if not self._is_open:
                 await self._journal.open()
                 self._is_open = True
-                leases = partial(keep_leases, self._journal, self._attempts, self._ended)
-                self._again_and_again(leases, self._settings.lease_s / 3, "leases could not be renewed")
+                self._upkeep.renew(partial(keep_leases, self._journal, self._attempts, self._ended))
 
     async def aclose(self) -> None:
         """Stop what runs here without an end: whoever comes next takes it up. What was given up comes to its end."""
         await to_their_end(
-            [*self._endings, *(each.task for each in self._attempts.values() if each.cancelled.is_set())]
+            [*self._launcher.shielded, *(each.task for each in self._attempts.values() if each.cancelled.is_set())]
         )
-        tasks = [*self._chores, *self._endings, *(attempt.task for attempt in self._attempts.values())]
+        await self._upkeep.aclose()
+        tasks = [*self._launcher.shielded, *(attempt.task for attempt in self._attempts.values())]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
@@ -151,7 +132,6 @@ class Executions:
 
     # --- run -----------------------------------------------------------------------------------------------------
 
-    @takes(request=_REQUEST, caller=CALLER)
     async def execute(self, request: Request, caller: Caller) -> ExecutionOutcome:
         """Run a program to its end or its first pause. Whoever gives up on it cancels it.
 
@@ -177,7 +157,6 @@ class Executions:
             )
             raise
 
-    @takes(request=_REQUEST, caller=CALLER)
     async def start(self, request: Request, caller: Caller) -> str:
         """Begin to run a program, and return the id of its execution.
 
@@ -200,75 +179,22 @@ class Executions:
             request_key=request.key,
             request_digest=request.digest,
         )
-        lease = await self._created(given)
-        keeping = Keeping(self._journal, lease, given, Record(given.id), reuse=reuse)
+        lease = await self._launcher.create(given)
+        recording = ExecutionRecording(self._journal, lease, given, Record(given.id), reuse=reuse)
         who = caller.bringing(request.credentials) if request.credentials else caller
-        self._begin(keeping, who, begun=request.begun, watch=request.watch)
+        self._launcher.begin(recording, who, begun=request.begun, watch=request.watch)
         return given.id
-
-    async def _created(self, given: NewExecution) -> Lease:
-        """Who gives up meanwhile leaves nothing that would be taken up as if a server had died with it."""
-        creating = asyncio.ensure_future(self._journal.create(given))
-        try:
-            return await asyncio.shield(creating)
-        except JournalUnavailable:
-            self._ended.withdraw(given.id)
-            raise
-        except asyncio.CancelledError:
-            await self._to_its_end(self._withdrawn(creating))
-            raise
-
-    async def _withdrawn(self, creating: Awaitable[Lease]) -> None:
-        with suppress(CodeModeError):  # it was not created, or cannot be ended now
-            lease = await creating
-            await self._journal.finish(lease, "cancelled", {"id": lease.execution, "status": "cancelled"})
 
     async def _to_repair(self, request: Request, caller: Caller) -> tuple[Record | None, Reuse | None]:
         if not request.resume_from:
             return None, None
-        earlier = await self._own(request.resume_from, caller)
-        _refuse_changed(earlier.given.id, self._programs.moved(earlier.given, self._journal.digest))
-        record = await self._record(earlier)
+        earlier = await self._visible.own(request.resume_from, caller)
+        refuse_changed(earlier.given.id, self._programs.moved(earlier.given, self._journal.digest))
+        record = await self._visible.record(earlier)
         return record, Reuse(record, fresh_reads=request.fresh_reads)
-
-    def _begin(
-        self,
-        keeping: Keeping,
-        caller: Caller,
-        *,
-        begun: Callable[[], None] = nothing,
-        watch: Callable[[LedgerEntry], None] = unwatched,
-    ) -> Attempt:
-        bells: set[asyncio.Event] = set()
-        keeping = replace(keeping, appended=lambda: ring(bells))
-        work = self._attempted(keeping, caller, begun=begun, watch=watch)
-        attempt = Attempt(asyncio.create_task(work), keeping.cancelled, bells)
-        self._attempts[keeping.given.id] = attempt
-        return attempt
-
-    async def _attempted(
-        self,
-        keeping: Keeping,
-        caller: Caller,
-        *,
-        begun: Callable[[], None],
-        watch: Callable[[LedgerEntry], None],
-    ) -> ExecutionOutcome:
-        execution = keeping.given.id
-        try:
-            outcome = await self._programs.perform(caller, keeping, begun=begun, watch=watch)
-            return await self._ended.record(keeping.lease, outcome)
-        except Exception:
-            await crash(self._journal, keeping.lease)
-            raise
-        finally:
-            ended = self._attempts.pop(execution, None)
-            if ended is not None:
-                ring(ended.bells)
 
     # --- take up again -------------------------------------------------------------------------------------------
 
-    @takes(execution=TEXT, caller=CALLER, credentials=SECRETS)
     async def resume(
         self, execution: str, caller: Caller, credentials: Mapping[str, str] = MappingProxyType({})
     ) -> None:
@@ -277,7 +203,7 @@ class Executions:
         Raises ExecutionNotFound, ExecutionEnded, LeaseHeld (it runs), ExecutionWaiting (for people, or credentials),
         ExecutionChanged (nothing was run), JournalDamaged.
         """
-        stored = await self._seen(execution, caller)
+        stored = await self._visible.seen(execution, caller)
         if stored.status not in OPEN:
             message = f"{execution} has ended: {stored.status}"
             raise ExecutionEnded(message, execution=execution)
@@ -290,11 +216,11 @@ class Executions:
         if absent:
             message = f"{execution} needs the credentials of its caller again: {', '.join(absent)}"
             raise ExecutionWaiting(message, execution=execution)
-        record = await self._record(stored)
+        record = await self._visible.record(stored)
         is_own = caller.id == stored.given.owner
         role = caller.role if is_own else self.role_of(stored.given)
         changed = await self._programs.changes(stored.given, record, role, self._journal.digest)
-        _refuse_changed(execution, changed)
+        refuse_changed(execution, changed)
         owner = caller if is_own else self._owner(stored.given)
         lease = await self._journal.claim(execution)
         async with never_damaged(self._journal, lease):
@@ -317,15 +243,15 @@ class Executions:
     ) -> Attempt:
         """Run it from its record, which is read again: it is ours from the claim on."""
         execution = stored.given.id
-        record = await self._record(stored)
+        record = await self._visible.record(stored)
         questions = await self._journal.pending(execution=execution, unanswered=False)
         answered = {question.id: question for question in questions if question.verdict is not None}
         reuse = None
         if stored.given.resume_from:
-            earlier = await self._record(await self._journal.get(stored.given.resume_from))
+            earlier = await self._visible.record(await self._journal.get(stored.given.resume_from))
             reuse = Reuse(earlier, fresh_reads=stored.given.settings.get(FRESH_READS, False)).without(record)
-        keeping = Keeping(self._journal, lease, stored.given, record, answered, reuse, is_resumed=True)
-        return self._begin(keeping, owner.bringing(credentials) if credentials else owner, begun=begun)
+        recording = ExecutionRecording(self._journal, lease, stored.given, record, answered, reuse, is_resumed=True)
+        return self._launcher.begin(recording, owner.bringing(credentials) if credentials else owner, begun=begun)
 
     async def recover(self) -> tuple[str, ...]:
         """Take up the executions whose server has died, as far as there is room; returns their ids.
@@ -347,16 +273,14 @@ class Executions:
 
     # --- people --------------------------------------------------------------------------------------------------
 
-    @takes(caller=CALLER, execution=TEXT)
     async def approvals(self, caller: Caller, execution: str = "") -> tuple[PendingCall, ...]:
         """Calls that wait for a person, the oldest first: all of them for approvers, else those of the caller.
 
         Raises ExecutionNotFound.
         """
-        await (self._seen(execution, caller) if execution else self.open())
+        await (self._visible.seen(execution, caller) if execution else self.open())
         return await self._approvals.waiting(caller, execution)
 
-    @takes(decisions=MESSAGES, caller=CALLER)
     async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
         """Answer what is asked, all or none, in the name of `caller`; `resume` lets the executions go on.
 
@@ -368,26 +292,22 @@ class Executions:
 
     # --- look ----------------------------------------------------------------------------------------------------
 
-    @takes(caller=CALLER, status=one_of(*get_args(ExecutionStatus), None), limit=COUNT, before=TEXT)
     async def list(
         self, caller: Caller, *, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
     ) -> tuple[StoredExecution, ...]:
         """The newest first, without outcomes: those of the caller, or all for approvers. Raises ExecutionNotFound."""
-        await (self._seen(before, caller) if before else self.open())
+        await (self._visible.seen(before, caller) if before else self.open())
         owner = None if self._approvals.are_up_to(caller) else caller.id
         return await self._journal.list(owner=owner, status=status, limit=limit, before=before)
 
-    @takes(execution=TEXT, caller=CALLER)
     async def get(self, execution: str, caller: Caller) -> StoredExecution:
         """One execution with its outcome. Raises ExecutionNotFound, also for one of another key."""
-        return await self._seen(execution, caller)
+        return await self._visible.seen(execution, caller)
 
-    @takes(execution=TEXT, caller=CALLER)
     async def record(self, execution: str, caller: Caller) -> Record:
         """Everything that was recorded of it. Raises ExecutionNotFound, JournalDamaged."""
-        return await self._record(await self._seen(execution, caller))
+        return await self._visible.record(await self._visible.seen(execution, caller))
 
-    @takes(execution=TEXT, caller=CALLER, timeout_s=SECONDS)
     async def wait(self, execution: str, caller: Caller, timeout_s: float) -> StoredExecution:
         """The execution once it has ended or paused, or as it is when the time is over.
 
@@ -395,7 +315,6 @@ class Executions:
         """
         return await self._watching.wait(execution, caller, timeout_s)
 
-    @takes(execution=TEXT, caller=CALLER, after=COUNT)
     def events(self, execution: str, caller: Caller, after: int = 0) -> AsyncIterator[ExecutionEvent]:
         """What happens to it, from the entry with the number `after` on, until it ends or pauses.
 
@@ -403,25 +322,23 @@ class Executions:
         """
         return self._watching.events(execution, caller, after)
 
-    @takes(execution=TEXT, caller=CALLER, after=COUNT)
     def batches(self, execution: str, caller: Caller, after: int = 0) -> AsyncGenerator[tuple[ExecutionEvent, ...]]:
         """The same events, as many at a time as are there and fit into one piece of an answer."""
         return self._watching.batches(execution, caller, after)
 
-    @takes(execution=TEXT, caller=CALLER)
     async def cancel(self, execution: str, caller: Caller) -> StoredExecution:
         """End an execution; what was under way is told apart in its outcome. For its owner, and for approvers.
 
         Raises ExecutionNotFound, ExecutionEnded, and LeaseHeld where it runs on another server.
         """
-        stored = await self._seen(execution, caller)
+        stored = await self._visible.seen(execution, caller)
         attempt = self._attempts.get(execution)
         if attempt is not None:
             attempt.cancelled.set()
             await asyncio.wait((attempt.task,))
         else:
-            await self._to_its_end(self._cancelled(stored))
-        return await self._stored(execution)
+            await self._launcher.shield(self._cancelled(stored))
+        return await self._visible.stored(execution)
 
     async def _cancelled(self, stored: StoredExecution) -> None:
         execution = stored.given.id
@@ -429,7 +346,6 @@ class Executions:
         outcome = {**(stored.outcome or {"id": execution}), "status": "cancelled"}
         await self._journal.finish(lease, "cancelled", outcome)
 
-    @takes(execution=TEXT, caller=CALLER, credentials=SECRETS)
     async def rollback(
         self, execution: str, caller: Caller, credentials: Mapping[str, str] = MappingProxyType({})
     ) -> Rollback:
@@ -438,49 +354,14 @@ class Executions:
         It is an execution of its own, under the same policy; again, it goes on where the last one failed. Raises
         ExecutionNotFound, also for one of another key, and LeaseHeld while it runs.
         """
-        stored = await self._own(execution, caller)
-        _refuse_changed(execution, self._programs.moved(stored.given, self._journal.digest))
-        record = await self._record(stored)
+        stored = await self._visible.own(execution, caller)
+        refuse_changed(execution, self._programs.moved(stored.given, self._journal.digest))
+        record = await self._visible.record(stored)
         found = plan(record, await self._programs.catalog(caller))
         if not found.steps:
             return found
         request = Request(found.program(), credentials, key=f"rollback {stored.given.id}", digest=execution)
-        while True:
-            try:
-                return replace(found, execution=await self.start(request, caller))
-            except RequestRepeated as repeated:
-                earlier = await self._journal.get(repeated.execution)
-                if earlier.status in (*OPEN, "completed"):
-                    return replace(found, execution=earlier.given.id)
-                again = f"rollback {earlier.given.id}"
-                request = replace(request, resume_from=earlier.given.id, key=again)
-
-    async def _record(self, stored: StoredExecution) -> Record:
-        """What was recorded of it. Raises JournalDamaged."""
-        return Record(stored.given.id, await self._journal.read(stored.given.id)).complete(stored)
-
-    async def _own(self, execution: str, caller: Caller) -> StoredExecution:
-        """An execution of the caller's own that does not run."""
-        stored = await self._stored(execution)
-        if stored.given.owner != caller.id:
-            raise ExecutionNotFound(execution)
-        if stored.status in ("queued", "running"):
-            message = f"{execution} still runs: wait for it, or cancel it"
-            raise LeaseHeld(message, execution=execution)
-        return stored
-
-    async def _seen(self, execution: str, caller: Caller) -> StoredExecution:
-        stored = await self._stored(execution)
-        if stored.given.owner != caller.id and not self._approvals.are_up_to(caller):
-            raise ExecutionNotFound(execution)
-        return stored
-
-    async def _stored(self, execution: str) -> StoredExecution:
-        await self.open()
-        if not may_be_execution(execution):
-            raise ExecutionNotFound(execution)
-        stored = await self._journal.get(execution)
-        return stored if stored.status in OPEN else replace(stored, outcome=unasked(stored.outcome))
+        return await begin_rollback(found, request, partial(self.start, caller=caller), self._journal)
 
     # --- chores --------------------------------------------------------------------------------------------------
 
@@ -491,33 +372,4 @@ class Executions:
         """
         with suppress(JournalUnavailable):  # it is said below, and tried again
             await self.open()
-        self._again_and_again(self._look_after, self._settings.lease_s, "the journal could not be looked after")
-        self._again_and_again(self._prune, _PRUNED_EVERY_S, "what is old could not be removed from the journal")
-
-    def _again_and_again(self, chore: Callable[[], Awaitable[None]], every_s: float, failed: str) -> None:
-        keep(asyncio.create_task(again_and_again(chore, every_s, failed)), self._chores)
-
-    async def _to_its_end(self, work: Coroutine[Any, Any, None]) -> None:
-        """Do it, also where whoever asked for it gives up."""
-        task = asyncio.create_task(work)
-        keep(task, self._endings)
-        await asyncio.shield(task)
-
-    async def _look_after(self) -> None:
-        await self.recover()
-        while self.recovery.is_full and self._attempts:
-            running = [attempt.task for attempt in self._attempts.values()]
-            await asyncio.wait(running, timeout=self._settings.lease_s, return_when=asyncio.FIRST_COMPLETED)
-            await self.recover()
-
-    async def _prune(self) -> None:
-        """Apart from the rest, which would wait for it: it takes its time."""
-        await self.open()
-        await self._journal.prune(Retention(self._settings.keep_s, self._settings.keep_count, self._settings.expire_s))
-
-
-def _refuse_changed(execution: str, changes: tuple[str, ...]) -> None:
-    """Raise ExecutionChanged where something is not as it was."""
-    if changes:
-        message = f"{execution} cannot go on, and nothing was run: {'; '.join(changes)}"
-        raise ExecutionChanged(message, execution=execution, changes=changes)
+        self._upkeep.serve(self.recovery, self.open)

@@ -16,11 +16,11 @@ from pydantic import ValidationError
 
 from codemode.errors import CallerNotLetIn, CodeModeError
 from codemode.executions.advice import advised
+from codemode.executions.call_session import CallSession
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.preflight import check
-from codemode.executions.replay.recorded_run import RecordedRun
-from codemode.executions.run import Run
+from codemode.executions.replay.recorded_session import RecordedSession
 from codemode.gateway.caller import LOCAL
 from codemode.text.visible import visible
 from sandbox import CallFailed, Failure, Limits, Outcome, Sandbox, Status, Usage
@@ -30,13 +30,13 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.base import ExecutionStatus
     from codemode.executions.ledger import LedgerEntry
-    from codemode.executions.replay.recorded_run import Keeping
+    from codemode.executions.replay.recording import ExecutionRecording
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
     from codemode.settings import LimitSettings, SandboxSettings
     from sandbox import Call, CallSite
 
-    Question = Callable[..., Awaitable[Any]]
+    ProgramFunction = Callable[..., Awaitable[Any]]
 
 MIB = 1024 * 1024
 
@@ -96,25 +96,24 @@ class Executor:
         caller: Caller = LOCAL,
         *,
         execution: str = "",
-        questions: Mapping[str, Question] = MappingProxyType({}),
+        functions: Mapping[str, ProgramFunction] = MappingProxyType({}),
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
-        keeping: Keeping | None = None,
+        recording: ExecutionRecording | None = None,
     ) -> ExecutionOutcome:
         """Execute `code` with every tool of the gateway's catalog bound in its namespace.
 
-        `execution` is its id, a new one where none is given; with `keeping` it is recorded, and goes on from where
-        its record ends. `questions` are functions that it finds beside the tools,
-        by their signature (`search(queries)`), which check their own arguments (pydantic): they are no calls of tools,
-        and stand in no ledger.
+        `execution` is its id, a new one where none is given; with `recording` it is recorded, and goes on from where
+        its record ends. `functions` are what it finds beside the tools, by
+        their signature (`search(queries)`). They check their own arguments (pydantic), and are in no ledger.
         `begun` is called when the program is compiled and about to run, if it comes to that; `watch` with each call
         when it is refused, sent, and ended.
         Never raises for what the program or a tool did. Raises `sandbox.SandboxError` where no program can run.
         """
-        run: Run
-        recorded: RecordedRun | None = None
-        if keeping is None:
-            run = Run(
+        run: CallSession
+        recorded: RecordedSession | None = None
+        if recording is None:
+            run = CallSession(
                 execution or new_execution(),
                 gateway,
                 caller,
@@ -122,26 +121,28 @@ class Executor:
                 ledger=Ledger(watch),
             )
         else:
-            run = recorded = RecordedRun(keeping, gateway, caller, calls_in_flight=self._calls_in_flight, watch=watch)
-        asked = _by_name(questions, gateway)
+            run = recorded = RecordedSession(
+                recording, gateway, caller, calls_in_flight=self._calls_in_flight, watch=watch
+            )
+        by_name = _by_name(functions, gateway)
 
         async def answer(call: Call) -> Any:
             if recorded is not None:
                 recorded.identify(call)
-            question = asked.get(call.tool)
-            return await run.answer(call) if question is None else await _answered(question, call, caller)
+            function = by_name.get(call.tool)
+            return await run.answer(call) if function is None else await _answered(function, call, caller)
 
         async def preflight(sites: tuple[CallSite, ...]) -> None:
             begun()
-            if keeping is None or not keeping.is_resumed:
-                check((site for site in sites if site.name not in asked), gateway.catalog)
+            if recording is None or not recording.is_resumed:
+                check((site for site in sites if site.name not in by_name), gateway.catalog)
 
-        if recorded is None or keeping is None:
+        if recorded is None or recording is None:
             ended = await self._sandbox.run(
-                code, names=self.names(gateway, questions), call=answer, preflight=preflight
+                code, names=self.names(gateway, functions), call=answer, preflight=preflight
             )
             return _outcome(run, ended, is_asked=_asks(run, ended))
-        given = keeping.given
+        given = recording.given
         running = asyncio.ensure_future(
             self._sandbox.run(
                 code,
@@ -154,22 +155,22 @@ class Executor:
                 recording=recorded,
             )
         )
-        return _outcome_of_recorded(recorded, await _ended(running, keeping.cancelled))
+        return _outcome_of_recorded(recorded, await _ended(running, recording.cancelled))
 
-    def settings(self, gateway: Gateway, questions: Mapping[str, Question]) -> dict[str, Any]:
+    def settings(self, gateway: Gateway, functions: Mapping[str, ProgramFunction]) -> dict[str, Any]:
         """What a recorded run needs to be repeated, besides the program: JSON data."""
-        return {"names": list(self.names(gateway, questions)), "limits": asdict(self._limits)}
+        return {"names": list(self.names(gateway, functions)), "limits": asdict(self._limits)}
 
-    def names(self, gateway: Gateway, questions: Mapping[str, Question]) -> tuple[str, ...]:
-        """The names that a program finds: namespaces of tools, and questions that are not hidden by one."""
-        asked = _by_name(questions, gateway)
-        signatures = (signature for signature in questions if signature.partition("(")[0] in asked)
+    def names(self, gateway: Gateway, functions: Mapping[str, ProgramFunction]) -> tuple[str, ...]:
+        """The names that a program finds: namespaces of tools, and functions that are not hidden by one."""
+        by_name = _by_name(functions, gateway)
+        signatures = (signature for signature in functions if signature.partition("(")[0] in by_name)
         return (*gateway.catalog.domains, *signatures)
 
 
-def _by_name(questions: Mapping[str, Question], gateway: Gateway) -> dict[str, Question]:
-    asked = {signature.partition("(")[0]: question for signature, question in questions.items()}
-    return {name: question for name, question in asked.items() if name not in gateway.catalog.domains}
+def _by_name(functions: Mapping[str, ProgramFunction], gateway: Gateway) -> dict[str, ProgramFunction]:
+    by_name = {signature.partition("(")[0]: function for signature, function in functions.items()}
+    return {name: function for name, function in by_name.items() if name not in gateway.catalog.domains}
 
 
 async def _ended(running: asyncio.Future[Outcome], cancelled: asyncio.Event) -> Outcome:
@@ -190,7 +191,7 @@ async def _ended(running: asyncio.Future[Outcome], cancelled: asyncio.Event) -> 
         await asyncio.wait((running,))
 
 
-def _outcome_of_recorded(run: RecordedRun, ended: Outcome) -> ExecutionOutcome:
+def _outcome_of_recorded(run: RecordedSession, ended: Outcome) -> ExecutionOutcome:
     is_paused = _asks(run, ended) and run.broken is None
     is_other = ended.failure is not None and ended.failure is run.other
     has_ended = ended.status in (Status.COMPLETED, Status.FAILED) and run.broken is None
@@ -199,15 +200,15 @@ def _outcome_of_recorded(run: RecordedRun, ended: Outcome) -> ExecutionOutcome:
         ended = replace(ended, status=Status.FAILED, failure=missing, result=None, has_value=False)
     run.recall()
     outcome = _outcome(run, ended, is_asked=is_paused)
-    return replace(outcome, status="paused", pending=tuple(run.questions)) if is_paused else outcome
+    return replace(outcome, status="paused", pending=tuple(run.pending)) if is_paused else outcome
 
 
-def _asks(run: Run, ended: Outcome) -> bool:
+def _asks(run: CallSession, ended: Outcome) -> bool:
     """Whether the program was ended to ask a person; in the same moment it may have ended by itself."""
     return ended.failure is not None and ended.failure is run.waits
 
 
-def _outcome(run: Run, ended: Outcome, *, is_asked: bool) -> ExecutionOutcome:
+def _outcome(run: CallSession, ended: Outcome, *, is_asked: bool) -> ExecutionOutcome:
     calls = run.ledger.close(is_asked=is_asked)
     failure = ended.failure and advised(ended.failure, run.catalog)
     usage = replace(ended.usage, calls=len(calls)) if ended.status is Status.CANCELLED else ended.usage
@@ -235,11 +236,11 @@ def _visible(failure: Failure | None) -> Failure | None:
     return replace(failure, message=visible(failure.message), hint=visible(failure.hint), refusals=refusals)
 
 
-async def _answered(question: Question, call: Call, caller: Caller) -> Any:
+async def _answered(function: ProgramFunction, call: Call, caller: Caller) -> Any:
     try:
         if not caller.is_let_in():  # calls of tools are judged so by the gateway
             raise CallerNotLetIn(call.tool)
-        return await question(**call.arguments)
+        return await function(**call.arguments)
     except CodeModeError as error:
         raise CallFailed(error.for_model(), kind=error.code) from None
     except ValidationError as error:

@@ -54,8 +54,8 @@ class Feed:
         self._size = 0
         self._reading: asyncio.Task[None] | None = None
         self._earlier: dict[int, asyncio.Task[tuple[ExecutionEvent, ...]]] = {}
-        self._bell = asyncio.Event()
-        self._bell.set()
+        self._listener = asyncio.Event()
+        self._listener.set()
         self._attempt: Attempt | None = None
 
     def has(self, sequence: int) -> bool:
@@ -87,29 +87,29 @@ class Feed:
             if reading is not None:
                 reading.cancel()
         if self._attempt is not None:
-            self._attempt.bells.discard(self._bell)
+            self._attempt.listeners.discard(self._listener)
 
     async def _read(self) -> None:
         await self._news()
         self._attempt = self._attempts.get(self._execution)
         if self._attempt is not None:
-            self._attempt.bells.add(self._bell)
-        self._bell.clear()  # before the journal is read: what comes meanwhile rings again
+            self._attempt.listeners.add(self._listener)
+        self._listener.clear()  # before the journal is read: what comes meanwhile wakes it again
         status = (await self._journal.get(self._execution)).status
         entries = await self._journal.read(self._execution, after=self._end, values=False, most=PAGE)
         if entries:
             self._keep(list(events_of(entries)), entries[-1].sequence)
         if len(entries) == PAGE:
-            self._bell.set()
+            self._listener.set()
         elif status not in GOES_ON:
             self.status = status
 
     async def _news(self) -> None:
         if self._attempt is None:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._bell.wait(), LOOK_AGAIN_S)
+                await asyncio.wait_for(self._listener.wait(), LOOK_AGAIN_S)
         else:
-            await self._bell.wait()
+            await self._listener.wait()
         await asyncio.sleep(_PAUSE_S * (self.followers - 1))
 
     def _keep(self, events: Sequence[ExecutionEvent], end: int) -> None:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import NewExecution
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.replay.record import Record
-    from codemode.executions.replay.recorded_run import Keeping
+    from codemode.executions.replay.recording import ExecutionRecording
     from codemode.gateway.caller import Caller
 
 
@@ -56,7 +56,7 @@ class Programs(Protocol):
     async def perform(
         self,
         caller: Caller,
-        keeping: Keeping,
+        recording: ExecutionRecording,
         *,
         begun: Callable[[], None],
         watch: Callable[[LedgerEntry], None],

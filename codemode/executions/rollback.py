@@ -3,17 +3,22 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.inverse import Inverse, InverseInvalid
 from codemode.catalog.tool import Effect
+from codemode.errors import RequestRepeated
 from codemode.executions.executor import may_be_execution
+from codemode.executions.journal.base import OPEN
 from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from codemode.catalog.catalog import Catalog
-    from codemode.executions.journal.base import NewExecution
+    from codemode.executions.journal.base import Journal, NewExecution
+    from codemode.executions.programs import Request
     from codemode.executions.replay.record import Record, RecordedCall
 
 
@@ -94,3 +99,18 @@ def _inverse(call: RecordedCall, catalog: Catalog) -> Step | Left:
 def _named(name: str, namespace: str, catalog: Catalog) -> str | None:
     """The id of a tool of the same namespace, or of any."""
     return next((catalog.get(one).id for one in (f"{namespace}.{name}", name) if one in catalog), None)
+
+
+async def begin_rollback(
+    found: Rollback, request: Request, start: Callable[[Request], Awaitable[str]], journal: Journal
+) -> Rollback:
+    """Start the execution of a rollback. An earlier one that failed is continued; one that did not is returned."""
+    while True:
+        try:
+            return replace(found, execution=await start(request))
+        except RequestRepeated as repeated:
+            earlier = await journal.get(repeated.execution)
+            if earlier.status in (*OPEN, "completed"):
+                return replace(found, execution=earlier.given.id)
+            again = f"rollback {earlier.given.id}"
+            request = replace(request, resume_from=earlier.given.id, key=again)

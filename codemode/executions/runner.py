@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.errors import CodeModeError
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.executor import Executor, Question
+    from codemode.executions.executor import Executor, ProgramFunction
     from codemode.executions.journal.base import NewExecution
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.programs import Request
     from codemode.executions.replay.record import Record
-    from codemode.executions.replay.recorded_run import Keeping
+    from codemode.executions.replay.recording import ExecutionRecording
     from codemode.gateway.caller_view import View
     from codemode.settings import PolicySettings
-    from codemode.sources.destination import Place
+    from codemode.sources.destination import Destination
 
 log = logging.getLogger(__name__)
 
 _UNRECORDED = "executions cannot be recorded now: this one could only read, and cannot be looked at later"
 
 
-class Running:
-    """Runs programs, recorded or not. `view` is what there is for a caller, `questions` what its programs may ask.
+class Runner:
+    """Runs programs, recorded or not. `view` is what there is for a caller, `functions` what its programs may ask.
 
     `under_way` has an event for each that runs, which is set when it is over.
     """
@@ -45,17 +45,17 @@ class Running:
         executor: Executor,
         *,
         view: Callable[[Caller], Awaitable[View]],
-        questions: Callable[[Caller], Mapping[str, Question]],
+        functions: Callable[[Caller], Mapping[str, ProgramFunction]],
         policy: Callable[[], PolicySettings],
-        places: Callable[[], Mapping[str, Place]],
+        destinations: Callable[[], Mapping[str, Destination]],
     ) -> None:
         self.observers = Observers()
         self.under_way: set[asyncio.Event] = set()
         self.executor = executor
         self._view = view
-        self._questions = questions
+        self._functions = functions
         self._policy = policy
-        self._places = places
+        self._destinations = destinations
         self._starting = asyncio.Lock()
         self.is_started = False
 
@@ -90,7 +90,7 @@ class Running:
                 gateway,
                 caller,
                 execution=execution.id,
-                questions=self._questions(caller),
+                functions=self._functions(caller),
                 begun=begun,
                 watch=called,
             )
@@ -106,11 +106,11 @@ class Running:
 
     async def settings(self, caller: Caller) -> dict[str, Any]:
         """See `codemode.executions.programs.Programs`."""
-        return self.executor.settings((await self._view(caller)).gateway, self._questions(caller))
+        return self.executor.settings((await self._view(caller)).gateway, self._functions(caller))
 
     def environment(self, digest: Callable[[Any], str]) -> dict[str, str]:
         """See `codemode.executions.programs.Programs`."""
-        return environment(self._policy(), self._places(), digest)
+        return environment(self._policy(), self._destinations(), digest)
 
     async def catalog(self, caller: Caller) -> Catalog:
         """See `codemode.executions.programs.Programs`."""
@@ -130,7 +130,7 @@ class Running:
     async def perform(
         self,
         caller: Caller,
-        keeping: Keeping,
+        recording: ExecutionRecording,
         *,
         begun: Callable[[], None],
         watch: Callable[[LedgerEntry], None],
@@ -138,16 +138,16 @@ class Running:
         """See `codemode.executions.programs.Programs`."""
         await self.start()
         gateway = (await self._view(caller)).gateway
-        given = keeping.given
+        given = recording.given
         with self._observed(Started.of(given.id, caller, given.code), watch) as (_, called, ended):
             outcome = await self.executor.run(
                 given.code,
                 gateway,
                 caller,
-                questions=self._questions(caller),
+                functions=self._functions(caller),
                 begun=begun,
                 watch=called,
-                keeping=keeping,
+                recording=recording,
             )
             ended.append(outcome)
         return outcome

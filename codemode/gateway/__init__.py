@@ -1,1 +1,1 @@
-"""The one door to every tool: resolve, validate, decide, record, send."""
+"""The gateway for every tool call: resolve, validate, decide, record, send."""

@@ -1,4 +1,4 @@
-"""One call of a tool, and what became of it."""
+"""One tool call and its outcome."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ if TYPE_CHECKING:
 
 
 class CallState(StrEnum):
-    """What is known of a call once its execution has ended."""
+    """The state of a call after its execution has ended."""
 
-    COMMITTED = "committed"  # the other side did it, and answered
-    FAILED = "failed"  # the other side, or this one, said no
-    DENIED = "denied"  # not allowed: nothing was sent
-    REJECTED = "rejected"  # a person did not allow it: nothing was sent
-    PENDING = "pending"  # a person has to allow it: nothing was sent
-    UNKNOWN = "unknown"  # it was sent and no answer is known: it may have been done
+    COMMITTED = "committed"  # the service did it and answered
+    FAILED = "failed"  # the service or codemode rejected it
+    DENIED = "denied"  # the policy denies it: nothing was sent
+    REJECTED = "rejected"  # a person rejected it: nothing was sent
+    PENDING = "pending"  # it waits for a person: nothing was sent
+    UNKNOWN = "unknown"  # it was sent without a known answer: the service may have done it
     NOT_STARTED = "not started"  # nothing was sent
 
 
 @dataclass(frozen=True, slots=True)
 class ToolCall:
-    """A request to call `tool` (an id or an exact alias) with keyword `arguments`, for one execution of a caller.
+    """A request to call `tool` (an id or an exact alias) with keyword arguments, in one execution of a caller.
 
     `tally` counts the calls of the execution.
     """
@@ -43,9 +43,10 @@ class ToolCall:
 
 @dataclass(frozen=True, slots=True)
 class JudgedCall:
-    """A call that was resolved, validated and decided on, and not sent.
+    """A call after resolution, validation and decision, and before sending.
 
-    `arguments` are as they would be sent. `error` says why it cannot be: no such tool, wrong arguments, or the policy.
+    `arguments` are those that will be sent. `error` is the reason for a rejection: an unknown tool, invalid arguments,
+    or the policy.
     """
 
     call: ToolCall
@@ -56,20 +57,20 @@ class JudgedCall:
 
     @property
     def state(self) -> CallState:
-        """What is known of it before it is sent."""
+        """The state before sending."""
         if self.ruling is None or self.ruling.decision is Decision.ALLOW:
             return CallState.FAILED if self.error else CallState.NOT_STARTED
         return CallState.PENDING if self.ruling.decision is Decision.ASK else CallState.DENIED
 
     def approved(self, by: str) -> JudgedCall:
-        """The same call with a person's yes."""
+        """Return the call with an approval by a person."""
         rule = f"{self.ruling.rule if self.ruling else ''}, approved by {by}"
         return replace(self, ruling=Ruling(Decision.ALLOW, rule), error=None)
 
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """How a call ended: a `value` where it was committed, else an `error`. `tool` is the id it was resolved to."""
+    """The outcome of a call: a `value` if it was committed, else an `error`. `tool` is the resolved id."""
 
     tool: str
     state: CallState

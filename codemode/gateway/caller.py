@@ -1,4 +1,4 @@
-"""Who calls: decides what exists and what is allowed, and whose an execution is."""
+"""The caller of a tool: its role decides which tools exist, and its id owns executions."""
 
 from __future__ import annotations
 
@@ -6,7 +6,6 @@ import time
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
-from codemode.parameters import instance
 from codemode.settings import DEFAULT_ROLE
 from codemode.transports.auth.credentials import NOBODY, CallerCredentials
 
@@ -20,11 +19,11 @@ def _always() -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """A caller that was authenticated, or the one on this machine. `secrets` must not be seen in any record.
+    """An authenticated caller, or the local one. `secrets` must not appear in any record.
 
-    `credentials` are what it brings for services behind the tools, for one execution. `good_until` is when what it
-    showed expires (seconds since 1970), where nobody can be asked whether it is still good; `is_let_in` asks whether it
-    would be let in now, in the same role.
+    `credentials` are the caller's own credentials for upstream services, for one execution. `is_let_in` returns whether
+    the caller would be authenticated now, in the same role. `good_until` is the expiry of a token that nobody can check
+    again, in seconds since 1970.
     """
 
     id: str
@@ -36,16 +35,14 @@ class Caller:
     credentials: CallerCredentials = field(default=NOBODY, repr=False, compare=False)
 
     def is_still_good(self) -> bool:
-        """Whether it would be let in now, with what it showed."""
+        """Return whether the caller would be authenticated now, with the same key or token."""
         return self.is_let_in() and (self.good_until is None or time.time() < self.good_until)
 
     def bringing(self, credentials: Mapping[str, str]) -> Caller:
-        """The same caller with credentials of its own, by the names under which the configuration asks for them."""
+        """Return the caller with its own credentials, by the names in `{caller: NAME}` of the configuration."""
         brought = CallerCredentials(credentials)
         return replace(self, credentials=brought, secrets=(*self.secrets, *brought.secrets))
 
 
-CALLER = instance(Caller, {str: "Caller(…) makes one of an id", type(None): "leave it out for the one on this machine"})
-
-#: Whoever uses the service in its own process or on its own machine without a key.
+#: The caller in the same process or on the same machine, without a key.
 LOCAL = Caller("local")

@@ -1,4 +1,4 @@
-"""Views: what there is for a role. What it may not use is in no view of it, so that no argument can widen one."""
+"""The view of a role: its tools, search and gateway. Other tools are not in it, so no argument can reach them."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
     from codemode.catalog.observed import ObservedShapes
     from codemode.gateway.policy import AccessPolicy
     from codemode.search.finder import Finder
-    from codemode.sources.destination import Place
+    from codemode.sources.destination import Destination
     from codemode.transports.base import Transport
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """The tools of a role, what finds them, and the door to them."""
+    """The catalog, search and gateway of a role."""
 
     catalog: Catalog
     finder: Finder
@@ -30,7 +30,7 @@ class View:
 
 
 class Views:
-    """The view of each role, made when it is first asked for; roles that may use the same tools share one."""
+    """The view of each role, created on first use. Roles with the same tools share one."""
 
     def __init__(
         self,
@@ -39,10 +39,10 @@ class Views:
         transports: Mapping[str, Transport],
         shapes: ObservedShapes,
         policy: AccessPolicy,
-        places: Mapping[str, Place] = MappingProxyType({}),
+        destinations: Mapping[str, Destination] = MappingProxyType({}),
     ) -> None:
-        self._whole = View(catalog, finder, Gateway(catalog, transports, shapes, policy, places))
-        self._places = places
+        self._whole = View(catalog, finder, Gateway(catalog, transports, shapes, policy, destinations))
+        self._destinations = destinations
         self._transports = transports
         self._shapes = shapes
         self._policy = policy
@@ -51,7 +51,7 @@ class Views:
         self._making = asyncio.Lock()
 
     async def of(self, role: str) -> View:
-        """The view of a role."""
+        """Return the view of a role."""
         view = self._of_role.get(role)
         if view is not None:
             return view
@@ -68,6 +68,6 @@ class Views:
             return whole
         if (visible, absent) not in self._of_tools:
             catalog = whole.catalog.restricted(lambda tool: tool.id in visible, absent)
-            gateway = Gateway(catalog, self._transports, self._shapes, self._policy, self._places)
+            gateway = Gateway(catalog, self._transports, self._shapes, self._policy, self._destinations)
             self._of_tools[visible, absent] = View(catalog, whole.finder.narrowed(catalog), gateway)
         return self._of_tools[visible, absent]

@@ -1,8 +1,8 @@
-"""Conditions on the arguments of a call, as they are going to be sent.
+"""Conditions on the arguments of a call, as they will be sent.
 
-A path names an argument and steps into objects (`message.to`); lists are stepped into by themselves. Names are those of
-parameters or of the wire, compared by their letters and digits alone: a field `To` beside `to` may be the one that
-counts, and so may ` to`. An object may come as JSON text. With `?` at its end a path may be absent (`cc?`).
+A path names an argument and steps into objects (`message.to`) and lists. Names are parameter names or wire names, and
+only their letters and digits are compared: the service may use a field `To` or ` to` instead of `to`. An object may be
+JSON text. A path that ends in `?` may be absent (`cc?`).
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ if TYPE_CHECKING:
 
 _MISSING = object()
 
-#: How some services write places in lists and objects: `to[]`, `to[0]`, `to[email]`.
+#: Positions in lists and objects as some services write them: `to[]`, `to[0]`, `to[email]`.
 _INDEXED = re.compile(r"(?<=.)\[.*", re.DOTALL)
 
 
 class Condition:
-    """One path and the patterns of which its values must fit one."""
+    """One path and its patterns. Each value must match one of them."""
 
     def __init__(self, path: str, patterns: Iterable[object]) -> None:
         self.path = path
@@ -37,7 +37,7 @@ class Condition:
         self._patterns = tuple(ValuePattern(shown(pattern)) for pattern in patterns)
 
     def surely_holds(self, tool: Tool, arguments: Mapping[str, Any]) -> bool:
-        """Whether there are values, or may be none, and all of them surely fit."""
+        """Return whether every value certainly matches. A missing value matches only an optional path."""
         found = list(self._values(tool, arguments))
         present = [value for value in found if value is not _MISSING]
         if not self.may_be_absent and (not present or len(present) < len(found)):
@@ -45,7 +45,7 @@ class Condition:
         return all(any(pattern.surely_fits(value) for pattern in self._patterns) for value in present)
 
     def may_hold(self, tool: Tool, arguments: Mapping[str, Any]) -> bool:
-        """Whether any value may fit; with a path that may be absent also where there is none."""
+        """Return whether any value may match. A missing value matches an optional path."""
         found = list(self._values(tool, arguments))
         present = [value for value in found if value is not _MISSING]
         if self.may_be_absent and len(present) < max(len(found), 1):
@@ -53,7 +53,7 @@ class Condition:
         return any(pattern.may_fit(value) for value in present for pattern in self._patterns)
 
     def concerns(self, tool: Tool, *, undeclared: bool) -> bool:
-        """Whether the tool has an argument that the path can begin with; bodies also take `undeclared` fields."""
+        """Return whether the tool has an argument for the path. `undeclared`: include undeclared fields of bodies."""
         return any(
             parameter.location is Location.BODY
             or _alike(self._steps[0], parameter.name, parameter.wire_name)
@@ -74,7 +74,7 @@ def _is_field(parameter: Any) -> bool:
 
 
 def _roots(tool: Tool, arguments: Mapping[str, Any], name: str) -> Iterator[Any]:
-    """Every argument of that name, the fields of whole bodies included; `body` is also all fields of one."""
+    """Yield every argument of that name, and fields of whole bodies. `body` also means all fields together."""
     fields = {}
     for given, value in arguments.items():
         parameter = tool.parameter(given)
@@ -90,7 +90,7 @@ def _roots(tool: Tool, arguments: Mapping[str, Any], name: str) -> Iterator[Any]
 
 
 def _of_body(tool: Tool, value: Any, name: str, *, is_body: bool) -> Iterator[Any]:
-    """The fields of that name in a whole body, in each object of a list of them."""
+    """Yield the fields of that name in a whole body, or in each object of a list."""
     body = parsed(value) if isinstance(value, str) else value
     if isinstance(body, Mapping):
         yield from (part for key, part in body.items() if _alike(name, str(key), _name_of(tool, str(key))))
@@ -128,7 +128,7 @@ def _within(value: Any, steps: tuple[str, ...]) -> Iterator[Any]:
 
 
 def _unknown(value: Any) -> dict[str, Any]:
-    """A scalar where an object belongs: it surely fits nothing, and may fit what stands anywhere in it."""
+    """Wrap a scalar in the place of an object: it certainly matches nothing, and any part of it may match."""
     return {"": value}
 
 
@@ -137,6 +137,6 @@ def _alike(name: str, *others: str) -> bool:
 
 
 def _plain(name: str) -> str:
-    """A name as a service that is not strict may read it: " CC", "c-c", "%63c" and "cc[0]" as "cc"."""
+    """Return a name as a lenient service may read it: " CC", "c-c", "%63c" and "cc[0]" are "cc"."""
     first = _INDEXED.sub("", folded(unquote(name)))
     return "".join(character for character in first if character.isalnum()) or name

@@ -1,4 +1,4 @@
-"""Why the policy decides as it does: each rule in turn, and the one that is the first to fit."""
+"""Explain a decision of the policy: each rule in turn, up to the first that matches."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """One rule, and what it says of the call: "decides", or why it does not."""
+    """One rule and its verdict: "decides", or why it does not match."""
 
     rule: str
     decision: str
@@ -26,7 +26,7 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class Explanation:
-    """The decision on a call, or on all calls of a tool where no arguments are given ("" if they matter)."""
+    """The decision on a call, or without arguments on all calls of a tool ("" if it depends on arguments)."""
 
     tool: str
     effect: str
@@ -40,12 +40,12 @@ class Explanation:
     steps: tuple[Step, ...]
 
     def to_json(self) -> dict[str, Any]:
-        """As JSON data."""
+        """Return JSON data."""
         return asdict(self)
 
 
 def explain(policy: AccessPolicy, tool: Tool, role: str, arguments: Mapping[str, Any] | None) -> Explanation:
-    """What the policy says, step by step. Raises ArgumentsInvalid."""
+    """Return the decision with the verdict of each rule. Raises ArgumentsInvalid."""
     request = None if arguments is None else AccessRequest(tool, validate(tool, arguments), role)
     steps = tuple(_steps(policy, tool, role, request))
     last = steps[-1]
@@ -66,7 +66,7 @@ def explain(policy: AccessPolicy, tool: Tool, role: str, arguments: Mapping[str,
 
 
 _DECIDES = "decides"
-_DEPENDS = "decides if its conditions hold: "
+_DEPENDS = "decides if its conditions match: "
 
 
 def _depends(steps: tuple[Step, ...]) -> bool:
@@ -92,5 +92,5 @@ def _verdict(rule: Rule, tool: Tool, role: str, request: AccessRequest | None) -
     unmet = list(rule.unmet(request)) if request is not None else []
     if not unmet:
         return _DECIDES
-    surely = "surely " if rule.ruling.decision == "allow" else ""
-    return f"does not {surely}hold for {', '.join(unmet)}"
+    certainly = "certainly " if rule.ruling.decision == "allow" else ""
+    return f"does not {certainly}match {', '.join(unmet)}"

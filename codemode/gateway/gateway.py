@@ -1,9 +1,10 @@
-"""The gateway: every call of every face passes `Gateway.call`."""
+"""The gateway: every tool call passes `Gateway.call`, or its two halves `judge` and `send`."""
 
 from __future__ import annotations
 
 import logging
 from copy import copy
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -25,8 +26,7 @@ from codemode.errors import (
 from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
 from codemode.gateway.policy import AccessPolicy, AccessRequest, Decision, Ruling
 from codemode.sources.destination import HERE
-from codemode.transports.content import OWNER
-from codemode.transports.departure import DEPARTURE
+from codemode.transports.base import CallContext
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -36,25 +36,27 @@ if TYPE_CHECKING:
     from codemode.gateway.call import ToolCall
     from codemode.gateway.caller import Caller
     from codemode.gateway.policy import Tally
-    from codemode.sources.destination import Place
+    from codemode.sources.destination import Destination
     from codemode.transports.base import Transport
 
-    Send = Callable[[Transport, Tool, Mapping[str, Any]], Awaitable[Any]]
+    Send = Callable[[Transport, Tool, Mapping[str, Any], CallContext], Awaitable[Any]]
 
 log = logging.getLogger(__name__)
 
-#: What a proxy answers where the service behind it did not, or not in time: Bad Gateway, Gateway Timeout.
+#: Statuses of a proxy without an answer of its service: Bad Gateway, Gateway Timeout.
 _OF_PROXIES = (502, 504)
 
-#: What stands in the ledger of a call whose caller would not be let in any more.
-_NOT_LET_IN = Ruling(Decision.DENY, "the key of the program is no longer good")
+#: The ruling in the ledger for a caller whose key or token is no longer valid.
+_NOT_LET_IN = Ruling(Decision.DENY, "the key of the program is no longer valid")
 
-#: Errors that the operator is told of, each once.
+#: Maximum number of different errors that are logged for the operator.
 _TOLD_AT_MOST = 100
+
+_NO_CONTEXT = CallContext()
 
 
 class Gateway:
-    """Resolve, validate, decide, send: one door for all calls against one catalog, which is the caller's view."""
+    """Resolves, validates, decides and sends the calls to one catalog, which is the caller's view."""
 
     def __init__(
         self,
@@ -62,26 +64,26 @@ class Gateway:
         transports: Mapping[str, Transport],
         shapes: ObservedShapes | None = None,
         policy: AccessPolicy | None = None,
-        places: Mapping[str, Place] = MappingProxyType({}),
+        destinations: Mapping[str, Destination] = MappingProxyType({}),
     ) -> None:
         self.catalog = catalog
         self._transports = transports
-        self._places = places
+        self._destinations = destinations
         self._shapes = ObservedShapes() if shapes is None else shapes
         self._policy = policy or AccessPolicy()
         self._only_reads: CodeModeError | None = None
         self._told: set[str] = set()
 
     def only_reading(self, why: CodeModeError) -> Gateway:
-        """The same door, at which a call that may change something ends with the error `why`; nothing is sent."""
+        """Return a gateway that only sends reads. Other calls end with the error `why`."""
         other = copy(self)
         other._only_reads = why
         return other
 
     def judge(self, call: ToolCall) -> JudgedCall:
-        """Resolve, validate and decide, on the arguments as they would be sent; an allowed call is counted.
+        """Resolve, validate and decide, with the arguments that will be sent. An allowed call is counted.
 
-        A program that runs does not outlive the rights of its caller.
+        The caller is checked with every call, so a running program loses the rights that its caller loses.
         """
         try:
             tool = self.catalog.get(call.tool)
@@ -103,71 +105,81 @@ class Gateway:
         return JudgedCall(call, tool, arguments, ruling, refusal)
 
     def recount(self, tool: str, caller: Caller, tally: Tally) -> None:
-        """Count a call that was allowed before, for the calls that come after it."""
+        """Count a call that was allowed in an earlier run, so that quotas include it."""
         if tool in self.catalog:
             self._policy.count(AccessRequest(self.catalog.get(tool), {}, caller.role), tally)
 
-    def place(self, tool: Tool) -> Place:
+    def destination(self, tool: Tool) -> Destination:
         """Where calls of the tool go, and as whom."""
-        return self._places.get(tool.source, HERE)
+        return self._destinations.get(tool.source, HERE)
 
     def takes_key(self, tool: Tool) -> bool:
-        """Whether the service of the tool knows a second attempt at a write by its idempotency key."""
-        return bool(getattr(self._transports.get(tool.source), "idempotency_header", ""))
+        """Return whether the service of the tool accepts idempotency keys."""
+        return bool(self._transports[tool.source].idempotency_header)
 
-    async def send(self, judged: JudgedCall) -> ToolOutcome:
-        """Send a call that was judged, if it is allowed. Never raises for what the caller or the other side did."""
+    async def send(self, judged: JudgedCall, context: CallContext = _NO_CONTEXT) -> ToolOutcome:
+        """Send a judged call, if it is allowed. Errors of the call are in the outcome; they are not raised.
 
-        async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any]) -> Any:
-            caller = judged.call.caller
-            value = await transport.call(tool, arguments, caller.credentials)
-            self._shapes.observe(tool, value, caller.id)
+        The owner and the credentials of `context` are replaced by those of the caller.
+        """
+
+        async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
+            value = await transport.call(tool, arguments, context)
+            self._shapes.observe(tool, value, context.owner)
             return value
 
-        return await self._pass(judged, send)
+        return await self._pass(judged, context, send)
 
-    async def send_page(self, judged: JudgedCall) -> ToolOutcome:
-        """The same for a page of a list; the value is the transport's page."""
+    async def send_page(self, judged: JudgedCall, context: CallContext = _NO_CONTEXT) -> ToolOutcome:
+        """Send a judged call for one page of a list. The value is the transport's `Page`."""
 
-        async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any]) -> Any:
-            return await transport.call_page(tool, arguments, judged.call.caller.credentials)
+        async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
+            return await transport.call_page(tool, arguments, context)
 
-        return await self._pass(judged, send)
+        return await self._pass(judged, context, send)
 
     async def call(self, call: ToolCall) -> ToolOutcome:
-        """Judge and send in one."""
+        """Judge and send a call."""
         return await self.send(self.judge(call))
 
-    async def _pass(self, judged: JudgedCall, send: Send) -> ToolOutcome:
+    async def _pass(self, judged: JudgedCall, context: CallContext, send: Send) -> ToolOutcome:
         tool = judged.tool
         if judged.error is not None or tool is None:
             return ToolOutcome(tool.id if tool else judged.call.tool, judged.state, error=judged.error)
-        owner = OWNER.set(judged.call.caller.id)
-        transport, departure = self._transports[tool.source], DEPARTURE.get()
+        caller, start = judged.call.caller, _Start(context.before_send)
+        context = replace(context, owner=caller.id, credentials=caller.credentials, before_send=start)
         try:
-            if not getattr(transport, "has_pace", False):
-                await departure.leave()
-            value = await send(transport, tool, judged.arguments)
+            value = await send(self._transports[tool.source], tool, judged.arguments, context)
         except CallError as error:
             self._tell(error)
-            return ToolOutcome(tool.id, _state_after(error, tool, has_left=departure.has_left), error=error)
-        finally:
-            OWNER.reset(owner)
+            return ToolOutcome(tool.id, _state_after(error, tool, has_started=start.has_started), error=error)
         return ToolOutcome(tool.id, CallState.COMMITTED, value=value)
 
     def _tell(self, error: CallError) -> None:
-        """Tell the operator, once, what the program is not told: addresses, and lines of the configuration."""
+        """Log what an error hides from the program, such as addresses and configuration lines. Log it once."""
         said = str(error)
         if said != error.for_model() and said not in self._told and len(self._told) < _TOLD_AT_MOST:
             self._told.add(said)
             log.warning("%s", said)
 
 
-def _state_after(error: CallError, tool: Tool, *, has_left: bool) -> CallState:
-    """What is known of a call that ended in an error: of one that may have changed something, whether it did."""
+@dataclass(slots=True)
+class _Start:
+    """Awaits `before_send`, and remembers that it allowed the call to be sent."""
+
+    before_send: Callable[[], Awaitable[None]]
+    has_started: bool = False
+
+    async def __call__(self) -> None:
+        await self.before_send()
+        self.has_started = True
+
+
+def _state_after(error: CallError, tool: Tool, *, has_started: bool) -> CallState:
+    """Return the state of a call that ended in an error; for a write, whether it was done, if that is known."""
     is_write = tool.effect is not Effect.READ
     match error:
-        case UpstreamTimeout() if has_left:
+        case UpstreamTimeout() if has_started:
             return CallState.UNKNOWN
         case UpstreamTimeout():
             return CallState.NOT_STARTED

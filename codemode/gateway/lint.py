@@ -1,4 +1,4 @@
-"""What is wrong with a policy beside a catalog: rules that can never decide, patterns that fit no tool."""
+"""Check a policy against a catalog: rules that never decide, and patterns without a tool."""
 
 from __future__ import annotations
 
@@ -18,15 +18,16 @@ if TYPE_CHECKING:
 
 
 class Finding(NamedTuple):
-    """Something about one part of the policy: where it stands in the settings, and what it is."""
+    """A problem of one part of the policy: its place in the settings, and a message."""
 
     place: tuple[str | int, ...]
     text: str
 
 
 def require_known_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) -> None:
-    """Raise ConfigurationError for every pattern that fits no tool: a rule that was meant to hold must not be lost; and
-    for every pin that is none.
+    """Check that every pattern matches a tool, and that every pin is one. Raises ConfigurationError.
+
+    A typing mistake must not disable a rule.
     """
     findings = (*unknown_tools(settings, policy, catalog), *_unknown_pins(settings, catalog))
     found = [f"{settings.place(*one.place)}: {one.text}" for one in findings]
@@ -35,7 +36,7 @@ def require_known_tools(settings: Settings, policy: AccessPolicy, catalog: Catal
 
 
 def unknown_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) -> Iterator[Finding]:
-    """Patterns that fit no tool. Those of a source that gives no tools at present are not judged."""
+    """Yield patterns that match no tool. Patterns of sources without tools at present are skipped."""
     silent = set(settings.sources) - set(catalog.namespaces)
     parts = [("rules", rule.settings.tools) for rule in policy.rules]
     parts += [("quotas", quota.settings.tools) for quota in policy.quotas]
@@ -47,7 +48,7 @@ def unknown_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) ->
             globs = Globs((pattern,))
             if pattern.partition(".")[0] in silent or any(globs.fit(tool.id) for tool in catalog):
                 continue
-            text = f"no tool fits {pattern!r}{_nearest(pattern, catalog)}"
+            text = f"no tool matches {pattern!r}{_nearest(pattern, catalog)}"
             yield Finding(("policy", section, number, "tools", place), text)
 
 
@@ -59,20 +60,20 @@ def _unknown_pins(settings: Settings, catalog: Catalog) -> Iterator[Finding]:
 
 
 def without_effect(policy: AccessPolicy, catalog: Catalog) -> Iterator[Finding]:
-    """Rules that can never decide."""
+    """Yield rules that never decide."""
     for number, rule in enumerate(policy.rules):
         if not any(rule.tools.fit(tool.id) for tool in catalog):
-            continue  # said already
+            continue  # reported by unknown_tools
         text = _never_decides(rule, policy.rules[:number], policy.roles, catalog.tools)
         if text:
             yield Finding(("policy", "rules", number), text)
 
 
 def _never_decides(rule: Rule, before: Iterable[Rule], roles: Iterable[str], tools: Iterable[Tool]) -> str:
-    """Why a rule can never decide; "" where it can."""
+    """Return why a rule never decides, or ""."""
     concerned = [(tool, role) for role in roles for tool in tools if rule.concerns(tool, role)]
     if not concerned:
-        return "it concerns no tool: its effects, sources, tiers or arguments are those of none that it names"
+        return "it matches no tool: no tool that it names has its effects, sources, tiers or arguments"
     earlier = [other for other in before if not other.is_conditional]
     hiding = {next((other.label for other in earlier if other.concerns(*one)), "") for one in concerned}
     if "" in hiding:

@@ -1,7 +1,7 @@
-"""Patterns on values, each with two questions: does a value surely fit, and may it fit?
+"""Patterns on values. A value certainly matches, or may match.
 
-A value is read by others: decoded, normalised, split at commas. What allows must hold for every reading of a value,
-what forbids for any. `*` stands for a word in the first case and for anything in the second; `**` for a line of text:
+A service may decode, normalise or split a value. A rule that allows must match every reading of the value, a rule that
+forbids any reading. To allow, `*` stands for a word and `**` for a line of text. To forbid, both stand for anything:
 
     *@own.org     ann@own.org                  not "evil@x.org, ann@own.org", not "evil@x.org%00ann@own.org"
     reports/**    reports/2026/may.pdf         not "reports/../secrets"
@@ -25,22 +25,22 @@ from codemode.text.prose import unescape
 
 ANYTHING = ("*", "**")
 
-#: Longer texts never surely fit (an address has at most 254 characters, an address of a page at most a few thousand).
+#: Longer texts never certainly match (a mail address has at most 254 characters, a URL a few thousand).
 LONGEST_CERTAIN = 4_000
 
-#: Texts that are longer, all of a value together, may always fit: to look at all readings would hold up everybody else.
+#: Longer texts, all of a value together, may always match. Reading them all would delay other callers.
 LONGEST_LOOKED_AT = 100_000
 
-#: Rounds of decoding: what was encoded more often than this is no accident, and does not surely fit.
+#: Rounds of decoding. A text that was encoded more often never certainly matches.
 _ROUNDS = 3
 
 _STARS = re.compile(r"(\*\*?)")
-#: What may stand in one word: nothing that separates, quotes, addresses, escapes or walks up.
+#: One word: no separators, quotes, address characters, escapes or path segments.
 _WORD = re.compile(r"[\w.+'-]*")
 _LINE = re.compile(r"[^\x00-\x1f\x7f-\x9f\u2028\u2029]*")
 _BETWEEN = re.compile(r"[\s\x00-\x1f\x7f-\x9f,;<>\"'()\[\]{}|&=:]+")
 _COMMENT = re.compile(r"\([^()]*\)")
-#: Longer than a label of a name can be, and short: it is decoded in time that grows with the square of the length.
+#: Longer than any label of a host name, and limited: decoding takes quadratic time.
 _PUNYCODE = re.compile(r"xn--([a-z0-9-]{1,250})", re.IGNORECASE)
 _DOTS = re.compile(r"(?:^|[/\\])\.{1,2}(?:[/\\]|$)")
 
@@ -49,7 +49,7 @@ _LOOK_ALIKES = str.maketrans("аеіјокрсухѕһԁԛԝвмнтαεικνο
 
 
 class ValuePattern:
-    """One pattern, as the operator wrote it."""
+    """One pattern of the policy."""
 
     def __init__(self, text: str) -> None:
         self.text = text
@@ -57,7 +57,7 @@ class ValuePattern:
         self._folded = [part if part in ANYTHING else folded(part) for part in self._parts]
 
     def surely_fits(self, value: Any) -> bool:
-        """Whether every reading of a value fits: what an allowance asks for."""
+        """Return whether every reading of a value matches, as a rule that allows requires."""
         if isinstance(value, (Mapping, list)) or value is None:
             return False
         if self.text in ANYTHING:
@@ -68,20 +68,20 @@ class ValuePattern:
         return readings is not None and all(self._covers(reading) for reading in readings)
 
     def may_fit(self, value: Any) -> bool:
-        """Whether any reading of a value, or of a part of it, fits: what a prohibition asks for."""
+        """Return whether any reading of a value, or of a part of it, matches, as a rule that forbids requires."""
         if self.text in ANYTHING:
             return True
         left = LONGEST_LOOKED_AT
         for leaf in leaves(value):
             left -= len(leaf) if isinstance(leaf, str) else 0
             if left < 0 or leaf == REFERENCE_KEY:
-                return True  # what cannot be looked at may be anything
+                return True  # a value that is not read may be anything
             if any(_found_in(self._folded, part) for part in _parts_of(leaf)):
                 return True
         return False
 
     def _covers(self, text: str) -> bool:
-        """Follow the pattern through the text, keeping all the places where it can stand."""
+        """Return whether the pattern covers the text. All positions that it can reach are kept."""
         if len(text) > LONGEST_CERTAIN or (_DOTS.search(text) and not _DOTS.search(self.text)):
             return False
         places = {0}
@@ -94,14 +94,14 @@ class ValuePattern:
 
 
 def shown(value: Any) -> str:
-    """A scalar as text, as JSON writes it; 1.0 as 1."""
+    """Return a scalar as JSON text, and 1.0 as 1."""
     if isinstance(value, float) and value.is_integer():
         value = int(value)
     return value if isinstance(value, str) else json.dumps(value)
 
 
 def folded(text: str) -> str:
-    """Text without what only looks different: case, accents, width, invisible characters, look-alike letters."""
+    """Return text without differences in case, accents, width, invisible characters and look-alike letters."""
     if text.isascii():
         return text.lower()
     decomposed = normalized("NFKD", text).casefold()
@@ -110,7 +110,7 @@ def folded(text: str) -> str:
 
 
 def leaves(value: Any) -> Iterator[Any]:
-    """Every scalar in a JSON value, names of fields included: some services take addresses there."""
+    """Yield every scalar in a JSON value, and the field names: some services take addresses there."""
     waiting = [value]
     while waiting:
         part = waiting.pop()
@@ -123,7 +123,7 @@ def leaves(value: Any) -> Iterator[Any]:
 
 
 def _inline(part: Mapping[Any, Any]) -> list[str]:
-    """The text that is sent for bytes written out (`{"$base64": …}`)."""
+    """Return the text of inline bytes (`{"$base64": …}`)."""
     written = part.get(INLINE_KEY)
     try:
         return [base64.b64decode(written).decode("utf-8", "replace")] if isinstance(written, str) else []
@@ -132,7 +132,7 @@ def _inline(part: Mapping[Any, Any]) -> list[str]:
 
 
 def _readings(text: str) -> set[str] | None:
-    """What a text may be read as; None where decoding it does not come to an end."""
+    """Return all readings of a text, or None if decoding does not end."""
     found = {text}
     latest = found
     for _ in range(_ROUNDS):
@@ -147,7 +147,7 @@ _DECODINGS = (unquote, unescape, lambda text: normalized("NFKC", text))
 
 
 def _parts_of(value: Any) -> Iterator[str]:
-    """All readings of a scalar, folded: whole, without comments and blanks, and each part between separators."""
+    """Yield all readings of a scalar, folded: whole, without comments and whitespace, and in parts."""
     readings = {shown(value)}
     for _ in range(_ROUNDS):
         readings |= {way(each) for each in readings for way in (*_DECODINGS, _unescaped, _internationalised)}
@@ -178,7 +178,7 @@ def _internationalised(text: str) -> str:
 
 
 def _json_leaves(text: str) -> Iterator[str]:
-    """The scalars of JSON in a text, of JSON in them too."""
+    """Yield the scalars of JSON in a text, also of JSON in those."""
     waiting = [text]
     while waiting:
         for leaf in leaves(parsed(waiting.pop())):
@@ -188,7 +188,7 @@ def _json_leaves(text: str) -> Iterator[str]:
 
 
 def parsed(text: str) -> Any:
-    """The value of a text that is JSON, other than a bare number or word; None for any other text."""
+    """Return the value of JSON text other than a bare number or word, or None."""
     if text.lstrip()[:1] not in ("{", "[", '"'):
         return None
     try:
@@ -198,7 +198,7 @@ def parsed(text: str) -> Any:
 
 
 def _every_value(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """An object; where a name stands twice in it readers take the first or the last, so it has a list of both."""
+    """Return an object. Services take the first or the last value of a repeated name, so it holds all of them."""
     found: dict[str, list[Any]] = {}
     for name, value in pairs:
         found.setdefault(name, []).append(value)
@@ -215,7 +215,7 @@ def _stretched(places: set[int], text: str, allowed: re.Pattern[str]) -> set[int
 
 
 def _found_in(parts: list[str], text: str) -> bool:
-    """Whether the literal parts stand in the text in their order, the first and the last of them at its ends."""
+    """Return whether the literal parts occur in order, the first and the last at the ends of the text."""
     if not any(part in ANYTHING for part in parts):
         return "".join(parts) == text
     place = 0

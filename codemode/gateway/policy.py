@@ -1,4 +1,4 @@
-"""The access policy: ordered rules, of which the first that fits decides; then the default for the tool's effect."""
+"""The access policy: ordered rules. The first that matches decides, else the default for the tool's effect."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 class Decision(StrEnum):
-    """What the policy says of a call."""
+    """A decision on a call."""
 
     ALLOW = "allow"
     DENY = "deny"
@@ -29,7 +29,7 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """A decision, which rule took it, and the operator's reason, if there is one."""
+    """A decision with its rule and the configured reason."""
 
     decision: Decision
     rule: str
@@ -38,14 +38,14 @@ class Ruling:
 
 @dataclass(slots=True)
 class Tally:
-    """How many calls one execution has made under each quota."""
+    """Number of calls of one execution by quota."""
 
     counts: Counter[int] = field(default_factory=Counter)
 
 
 @dataclass(frozen=True, slots=True)
 class AccessRequest:
-    """A call to be decided on: `arguments` are as they are going to be sent."""
+    """A call for the policy. `arguments` are those that will be sent."""
 
     tool: Tool
     arguments: Mapping[str, Any]
@@ -53,7 +53,7 @@ class AccessRequest:
 
 
 class AccessPolicy:
-    """Rules, quotas and defaults. `decide` says what holds for a call, `may_use` whether a tool exists for a role."""
+    """Rules, quotas and defaults. `decide` decides on calls, `may_use` on the existence of tools for a role."""
 
     def __init__(self, settings: PolicySettings | None = None) -> None:
         self._settings = settings or PolicySettings()
@@ -62,23 +62,23 @@ class AccessPolicy:
         self.roles = self._settings.known_roles()
 
     def decide(self, request: AccessRequest) -> Decision:
-        """What the rules say of a call."""
+        """Return the decision on a call."""
         return self.ruling(request).decision
 
     def ruling(self, request: AccessRequest) -> Ruling:
-        """The same with the rule that decides."""
+        """Return the decision on a call, with the rule that decides."""
         for rule in self.rules:
             if rule.concerns(request.tool, request.role) and rule.holds(request):
                 return rule.ruling
         return self.default(request.tool)
 
     def default(self, tool: Tool) -> Ruling:
-        """What holds where no rule does."""
+        """Return the default decision for a tool."""
         decision = Decision(getattr(self._settings.default, tool.effect))
         return Ruling(decision, f"default for {tool.effect}")
 
     def may_use(self, tool: Tool, role: str) -> bool:
-        """Whether some call of the tool is not denied. Where none is, the tool does not exist for the role."""
+        """Return whether any call of the tool can be allowed. Otherwise the tool does not exist for the role."""
         for rule in self.rules:
             if not rule.concerns(tool, role):
                 continue
@@ -89,13 +89,14 @@ class AccessPolicy:
         return self.default(tool).decision is not Decision.DENY
 
     def guards(self, role: str, tool: Tool) -> bool:
-        """Whether a call of the tool is not simply allowed: a person decides, or it is denied."""
+        """Return whether a call without arguments is denied, or needs a person."""
         return self.decide(AccessRequest(tool, {}, role)) is not Decision.ALLOW
 
     def may_know(self, source: str, role: str) -> bool:
-        """Whether a role may be told of a source whose tools are not known: a rule names it, or one like any is let in.
+        """Return whether a role may know of a source that is unavailable.
 
-        In doubt it may not: for the role the source does not exist.
+        The source is known if a rule that does not deny names it, or if the role may use any tool of it. Otherwise it
+        does not exist for the role.
         """
         for rule in self.rules:
             named = any(pattern.partition(".")[0] == source for pattern in rule.settings.tools)
@@ -104,7 +105,7 @@ class AccessPolicy:
         return any(self.may_use(Tool(f"{source}.{source}", source=source, effect=effect), role) for effect in Effect)
 
     def count(self, request: AccessRequest, tally: Tally) -> Ruling | None:
-        """Count an allowed call; the ruling against it where a quota is used up."""
+        """Count an allowed call. Return a ruling against it if a quota is used up, else None."""
         concerned = [quota for quota in self.quotas if quota.concerns(request.tool, request.role)]
         for quota in concerned:
             if tally.counts[quota.number] >= quota.calls:
@@ -116,7 +117,7 @@ class AccessPolicy:
 
 
 class Rule:
-    """One rule, ready to be asked."""
+    """One rule, compiled."""
 
     def __init__(self, settings: RuleSettings, number: int) -> None:
         self.settings = settings
@@ -127,11 +128,11 @@ class Rule:
 
     @property
     def is_conditional(self) -> bool:
-        """Whether the arguments matter."""
+        """Whether the rule has conditions on arguments."""
         return bool(self.conditions)
 
     def why_not(self, tool: Tool, role: str) -> str:
-        """Why the rule has nothing to say of a tool and a role; empty where it has."""
+        """Return why the rule does not concern a tool and a role, or ""."""
         rule = self.settings
         if not self.tools.fit(tool.id):
             return "other tools"
@@ -149,11 +150,11 @@ class Rule:
         return f"the tool has no argument {strange!r}" if strange else ""
 
     def concerns(self, tool: Tool, role: str) -> bool:
-        """Whether the rule can decide on some call of the tool."""
+        """Return whether the rule can decide on some call of the tool."""
         return not self.why_not(tool, role)
 
     def unmet(self, request: AccessRequest) -> Iterator[str]:
-        """The paths of the conditions that do not hold: to allow, all values must surely fit; else one that may."""
+        """Yield the paths of conditions that do not match. To allow, all values must certainly match, else one may."""
         allows = self.ruling.decision is Decision.ALLOW
         for condition in self.conditions:
             holds = condition.surely_holds if allows else condition.may_hold
@@ -161,12 +162,12 @@ class Rule:
                 yield condition.path
 
     def holds(self, request: AccessRequest) -> bool:
-        """Whether all conditions hold."""
+        """Return whether all conditions match."""
         return next(self.unmet(request), None) is None
 
 
 class Quota:
-    """One quota, ready to be asked."""
+    """One quota, compiled."""
 
     def __init__(self, settings: QuotaSettings, number: int) -> None:
         self.settings = settings
@@ -176,17 +177,17 @@ class Quota:
         self.tools = Globs(settings.tools)
 
     def concerns(self, tool: Tool, role: str) -> bool:
-        """Whether calls of the tool count."""
+        """Return whether calls of the tool count."""
         return self.tools.fit(tool.id) and (not self.settings.roles or role in self.settings.roles)
 
 
 class Globs:
-    """Patterns of the shell on ids; none of them: everything."""
+    """Shell patterns on tool ids. Without patterns, every id matches."""
 
     def __init__(self, patterns: Iterable[str]) -> None:
         self.patterns = tuple(patterns)
         self._compiled = tuple(re.compile(translate(pattern)) for pattern in self.patterns)
 
     def fit(self, id_: str) -> bool:
-        """Whether one of the patterns fits."""
+        """Return whether a pattern matches."""
         return not self._compiled or any(pattern.match(id_) for pattern in self._compiled)

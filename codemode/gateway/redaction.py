@@ -1,7 +1,7 @@
-"""Arguments and texts as a record may hold them: without secrets.
+"""Remove secrets from arguments and texts before they are recorded.
 
-What is secret is said by a schema (`writeOnly`, `format: password`), by a name (`token`, `client_secret` …), or known:
-the caller's own credentials, and values that were secret elsewhere in the same arguments.
+A value is secret by its schema (`writeOnly`, `format: password`), by its name (`token`, `client_secret`, …), or because
+it is known: the caller's credentials, and values that were secret elsewhere in the same arguments.
 """
 
 from __future__ import annotations
@@ -21,13 +21,13 @@ if TYPE_CHECKING:
 
 REDACTED = "[redacted]"
 
-#: Known secrets that are shorter are not searched for in texts: they would blank out ordinary words.
+#: Shorter known secrets are not removed from texts, because ordinary words contain them.
 _SHORTEST = 4
 
-#: Known secrets that are looked for in each text; where there are more, no text is shown.
+#: Maximum number of known secrets that are removed from a text. With more, the whole text is removed.
 _MOST_KNOWN = 100
 
-#: Steps into a schema that refers to itself.
+#: Maximum depth in a recursive schema.
 _DEEPEST = 12
 
 _NAMES = (
@@ -44,14 +44,14 @@ _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 
 
 def redacted(_: object) -> str:
-    """What stands for a secret where nobody compares them."""
+    """Return a placeholder that is the same for every secret."""
     return REDACTED
 
 
 class Redaction:
-    """Takes secrets out of what is recorded of one call. `known` are secret wherever they stand.
+    """Removes secrets from the records of one call. `known` texts are secret everywhere.
 
-    `mask` gives what stands for an argument that is secret.
+    `mask` returns the placeholder of a secret argument.
     """
 
     def __init__(self, known: Iterable[str] = (), mask: Callable[[object], str] = redacted) -> None:
@@ -59,7 +59,7 @@ class Redaction:
         self._known = tuple(sorted({text for text in known if len(text) >= _SHORTEST}, key=len, reverse=True))
 
     def arguments(self, arguments: Mapping[str, Any], tool: Tool | None) -> tuple[dict[str, Any], Redaction]:
-        """The arguments of a call as they may be shown, and what else is known to be secret from then on."""
+        """Return the arguments without secrets, and a redaction that also knows the secrets found in them."""
         if holds_too_many(arguments):
             return {"…": f"more than {MOST_VALUES:,} values"}, self
         found: list[str] = []
@@ -75,7 +75,7 @@ class Redaction:
         return {name: wiser._value(value, None, [], secret=False, depth=0) for name, value in shown.items()}, wiser
 
     def text(self, text: str) -> str:
-        """A text without the secrets that are known, and without the values of fields with secret names."""
+        """Return a text without known secrets, and without values of fields with secret names."""
         if len(self._known) > _MOST_KNOWN:
             return REDACTED
         for secret in self._known:
@@ -119,13 +119,13 @@ class Redaction:
 
 
 def is_secret_name(name: str) -> bool:
-    """Whether a field of that name holds a secret, as names go."""
+    """Return whether a field name indicates a secret."""
     plain = _HUMP.sub("_", name[-_LONGEST_NAME:])
     return bool(_SECRET_NAME.match(plain)) and not _PAGING.search(plain)
 
 
 def _properties(schema: Schema) -> dict[str, Schema]:
-    """The properties, those of every alternative too."""
+    """Return the properties of a schema and of its alternatives."""
     resolved = schema.resolved()
     found = resolved.properties()
     for variant in resolved.variants():
@@ -135,7 +135,7 @@ def _properties(schema: Schema) -> dict[str, Schema]:
 
 
 def _is_secret_parameter(tool: Tool, parameter: Parameter) -> bool:
-    """The same of a parameter, worked out once."""
+    """Return whether a parameter is secret by its schema. The result is cached."""
     known = _secret_parameters.setdefault(tool, {})
     if parameter.name not in known:
         known[parameter.name] = _is_secret(parameter.schema)

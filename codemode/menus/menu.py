@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
 
-    Run = Callable[[Tool, dict[str, Any]], Awaitable[Any]]
+    RunTool = Callable[[Tool, dict[str, Any]], Awaitable[Any]]
 
 #: Catalogs up to this size are counted exactly; larger ones by an even sample of this size.
 _COUNTED = 500
@@ -119,7 +119,7 @@ class Menu:
     cut: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
     prompt: str = ""
-    run: Run | None = field(default=None, repr=False, compare=False)
+    run: RunTool | None = field(default=None, repr=False, compare=False)
 
     def __len__(self) -> int:
         return len(self.meta) + len(self.offered)
@@ -218,7 +218,7 @@ def named(tools: Iterable[Tool]) -> tuple[str, ...]:
     return tuple(native_name(tool) for tool in tools)
 
 
-def _langchain_tool(tool: Tool, definition: dict[str, Any], run: Run | None) -> Any:
+def _langchain_tool(tool: Tool, definition: dict[str, Any], run: RunTool | None) -> Any:
     try:
         tools = import_module("langchain_core.tools")
     except ImportError:

@@ -12,23 +12,17 @@ from codemode.menus.menu import Reason
 from codemode.menus.meta_tools import META_TOOLS, MOST_ENUMERATED, NOTHING_NEW, REQUEST_MORE_TOOLS, MetaAnswer
 from codemode.menus.prompt import skills_of
 from codemode.menus.retrieval import hits_of
-from codemode.parameters import MESSAGES, TEXT, Kind, takes
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
 
     from codemode.catalog.tool import Tool
-    from codemode.menus.menu import Menu, Run
+    from codemode.menus.menu import Menu, RunTool
     from codemode.menus.selection import Selector
 
 #: Tools loaded by a `request_tool` with a description.
 _DESCRIBED = 5
 
-_CALL = Kind(
-    "a tool call of a model, or None",
-    lambda value: not isinstance(value, (str, bytes, int, float, list, tuple)),
-    lambda value: "a name is given as name=" if isinstance(value, str) else "",
-)
 
 #: Relevance of a requested tool: more than any other.
 _ASKED_FOR = 1_000.0
@@ -50,7 +44,7 @@ class MenuSession:
         selector: Callable[[], Awaitable[Selector]],
         *,
         answers: bool = True,
-        run: Run | None = None,
+        run: RunTool | None = None,
         offered: Callable[[Menu], None] = lambda _: None,
     ) -> None:
         self._selector_of = selector
@@ -62,7 +56,6 @@ class MenuSession:
         self._at_hand: set[str] = set()  # offered ids, and ids loaded since
         self._found: dict[str, dict[str, Reason]] = {}  # the tools requested by each call
 
-    @takes(message=TEXT, history=MESSAGES, summary=TEXT)
     async def offer(self, message: str = "", history: Iterable[Any] = (), summary: str = "") -> Menu:
         """Return the menu for a message, with the tools requested so far.
 
@@ -82,12 +75,10 @@ class MenuSession:
         return menu if self._run is None else replace(menu, run=self._run)
 
     @staticmethod
-    @takes(name=TEXT)
     def is_meta(name: str) -> bool:
         """Return whether this session answers that function."""
         return name in META_TOOLS
 
-    @takes(name=TEXT)
     def tool(self, name: str) -> Tool | None:
         """Return the tool with that function name, id or exact alias, offered or not, or None.
 
@@ -95,7 +86,6 @@ class MenuSession:
         """
         return None if self._selector is None else self._selector.tool(name)
 
-    @takes(call=_CALL, name=TEXT)
     async def handle(self, call: Any = None, *, name: str = "", arguments: Any = None) -> MetaAnswer | None:
         """Answer a meta-tool call, given as a tool call or by name and arguments; None for other calls.
 

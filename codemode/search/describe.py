@@ -1,4 +1,4 @@
-"""What `describe` answers: a namespace, a group of it or one tool, as text within a budget of tokens."""
+"""Descriptions of tools, groups and namespaces, as text within a token budget."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Tool
 
-#: Examples that the description of a namespace shows.
+#: Number of examples in the description of a namespace.
 _EXAMPLES = 5
 
 
@@ -27,8 +27,10 @@ def describe(
     instructions: Mapping[str, str],
     observed: Callable[[Tool], Schema | None] = lambda _: None,
 ) -> str:
-    """All there is to know of a tool; the tools of a group; instructions, groups and examples of a namespace; without a
-    name the namespaces. Raises ToolNotFound, which names the nearest.
+    """Describe a tool, a group or a namespace, or list all namespaces if `name` is "".
+
+    A tool is described in full. A group or namespace has its instructions, examples and tools, or its groups if the
+    tools do not fit. Raises ToolNotFound with the closest names.
     """
     if not name:
         known = (f"{root}  # {count} tools" for root, count in sorted(catalog.namespaces.items()))
@@ -38,10 +40,10 @@ def describe(
         return stubs.full(catalog.get(name), budget_tokens=budget_tokens, observed=observed(catalog.get(name)))
     members = sorted((tool for tool in catalog if tool.id.startswith(f"{name}.")), key=lambda tool: tool.id)
     if not members:
-        catalog.get(name)  # raises, with what comes nearest
+        catalog.get(name)  # raises ToolNotFound
     toolkit = catalog.toolkit(name)
-    said = (instructions.get(name), toolkit and (toolkit.instructions or toolkit.description))
-    heading = [visible(text.strip()) for text in said if text]
+    introduction = (instructions.get(name), toolkit and (toolkit.instructions or toolkit.description))
+    heading = [visible(text.strip()) for text in introduction if text]
     own = toolkit.examples if toolkit else ()
     examples = [*own, *(example for tool in members for example in tool.examples)][:_EXAMPLES]
     heading += [visible(f"example: {example}") for example in examples]
@@ -53,16 +55,16 @@ def describe(
 
 
 def _groups(name: str, members: Iterable[Tool]) -> Counter[str]:
-    """The groups right below a name, with the number of tools in each; a tool that stands alone is its own."""
+    """Count the tools in each group directly below a name. A tool without a group counts as its own group."""
     depth = name.count(".") + 2
     return Counter(".".join(tool.id.split(".")[:depth]) for tool in members)
 
 
 def _within(lines: Iterable[str], budget_tokens: int) -> str:
-    """As many lines as there is room for, and how many there are more."""
+    """Join the lines that fit, and report how many do not."""
     every = list(lines)
     kept: list[str] = []
-    left = budget_tokens - 20  # for the last line
+    left = budget_tokens - 20  # room for the last line
     for line in every:
         left -= tokens.estimate(line) + 1
         if left < 0 and kept:

@@ -1,4 +1,4 @@
-"""Search as a configuration asks for it: the index of a catalog, kept on disk, with embeddings where there are any."""
+"""The configured search of one catalog: an index cached on disk, and embeddings if configured."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from codemode.search.index.index import Index
 from codemode.search.ranking.weights import RANKING, Weights
 from codemode.search.semantic.embeddings import PACKAGED_MODEL, make_embedder
 from codemode.search.semantic.query_vectors import QueryVectors
-from codemode.search.semantic.similarity import Meanings
+from codemode.search.semantic.similarity import EmbeddingIndex
 from codemode.search.semantic.vectors import VectorCache
 
 if TYPE_CHECKING:
@@ -26,14 +26,14 @@ if TYPE_CHECKING:
     from codemode.search.semantic.similarity import Progress
     from codemode.settings import SearchSettings
 
-_TOGETHER = 64  # queries in one request
-_LOOKED_EVERY_S = 0.1
+_BATCH = 64  # queries in one request
+_POLL_S = 0.1
 
 
 class Finder:
-    """Finds tools. `open` gives it a catalog, again whenever the catalog has changed; `close` ends its threads.
+    """Searches a catalog. Call `open` with each new catalog, and `close` to end its threads.
 
-    Raises ConfigurationError where the settings name a feature, a key or a model that is not there.
+    Raises ConfigurationError if the settings name an unknown ranking feature or a missing model.
     """
 
     def __init__(self, settings: SearchSettings, folder: Path) -> None:
@@ -45,13 +45,13 @@ class Finder:
         self._narrowed: list[Finder] = []
         self._embedder: Embedder | None = None
         self._queries: QueryVectors | None = None
-        self._meanings: Meanings | None = None
+        self._embeddings: EmbeddingIndex | None = None
         if settings.embeddings is not None:
             self._embedder = make_embedder(settings.embeddings)
             self._queries = QueryVectors(self._embedder, wait_s=settings.embeddings.query_wait_ms / 1000)
 
     def open(self, catalog: Catalog, digests: Iterable[str]) -> None:
-        """Search this catalog from now on. `digests` are of the documents it was read from, "" where not known."""
+        """Search this catalog from now on. `digests` are those of its source documents, "" for an unknown one."""
         states = self._states = tuple(digests)
         if all(states):
             states = (*states, repr(sorted(self._settings.enrichment.items())))
@@ -59,41 +59,46 @@ class Finder:
         if self._settings.embeddings is None or self._embedder is None or self._queries is None:
             self.index = index
             return
-        meanings = Meanings(
+        embeddings = EmbeddingIndex(
             index.tools,
             self._embedder,
             VectorCache(self._vectors, self._embedder.name),
             self._queries,
             batch=self._settings.embeddings.batch,
         )
-        if self._meanings is not None:
-            self._meanings.close()
-        self._meanings = meanings
-        self.index = index.with_meanings(meanings)
-        meanings.start()
+        if self._embeddings is not None:
+            self._embeddings.close()
+        self._embeddings = embeddings
+        self.index = index.with_embeddings(embeddings)
+        embeddings.start()
 
     def narrowed(self, catalog: Catalog) -> Finder:
-        """A finder of some of the tools, which answers as if there were no others. It is closed with this one."""
+        """Return a finder of a smaller catalog, which reveals nothing of other tools. It is closed with this one."""
         other = copy(self)
-        other._meanings = None
+        other._embeddings = None
         other._narrowed = []
-        other.index = Index.build(Catalog(), weights=self.index.weights)  # nothing of the whole, not even its words
+        other.index = Index.build(Catalog(), weights=self.index.weights)  # shares no vocabulary with the whole
         other.open(catalog, self._states)
         self._narrowed.append(other)
         return other
 
     def search(self, query: Query) -> Hits:
-        """The hits of a query."""
+        """Return the hits of a query. Raises SearchInvalid for a filter with an unknown value."""
         return self.index.search(query)
+
+    def search_with_look_ups(self, query: Query) -> Hits:
+        """Return the hits of a query, with look-ups for the leading ones."""
+        index = self.index
+        return index.with_look_ups(index.search(query))
 
     @property
     def uses_embeddings(self) -> bool:
-        """Whether there are any: a search may then take as long as the vector of a query is waited for."""
-        return self._meanings is not None
+        """Whether embeddings are configured. A search may then wait for the vector of its query."""
+        return self._embeddings is not None
 
     @property
     def embeddings_model(self) -> str:
-        """The name of the model that embeddings are of; "" without any."""
+        """The name of the embedding model, or "" without embeddings."""
         settings = self._settings.embeddings
         if settings is None:
             return ""
@@ -102,36 +107,39 @@ class Finder:
         return PACKAGED_MODEL if settings.folder is None else settings.folder.name
 
     def vectors_of(self, texts: Sequence[str], wait_s: float) -> tuple[list[Vectors | None], str]:
-        """The vector of each text that is there within the time, else None; and why one is missing, or ""."""
+        """Return the vector of each text, or None where it does not arrive in time.
+
+        The second value is the reason for a missing vector, or "".
+        """
         if self._queries is None:
             return [None] * len(texts), "search.embeddings is not configured"
         return self._queries.of(texts, wait_s=wait_s)
 
     @property
     def embedded(self) -> Progress | None:
-        """How far the embeddings are; None without any."""
-        return None if self._meanings is None else self._meanings.progress
+        """The progress of embedding the tools, or None without embeddings."""
+        return None if self._embeddings is None else self._embeddings.progress
 
     def settle(self, queries: Sequence[str], timeout_s: float, *, gives_up: bool = False) -> None:
-        """Wait for the embeddings of the tools and then of these queries, at most `timeout_s`, where there are any.
+        """Wait at most `timeout_s` for the embeddings of the tools, and then of these queries.
 
-        `gives_up` at the first failure, although the service is asked again.
+        `gives_up` ends the wait at the first failure, even if the request is retried.
         """
         ends = time.monotonic() + timeout_s
-        meanings, vectors = self._meanings, self._queries
-        if meanings is None or vectors is None:
+        embeddings, vectors = self._embeddings, self._queries
+        if embeddings is None or vectors is None:
             return
-        while not meanings.wait(min(_LOOKED_EVERY_S, max(0.0, ends - time.monotonic()))):
-            if time.monotonic() >= ends or (gives_up and meanings.progress.problem):
+        while not embeddings.wait(min(_POLL_S, max(0.0, ends - time.monotonic()))):
+            if time.monotonic() >= ends or (gives_up and embeddings.progress.problem):
                 return
-        if meanings.progress.is_ready:
-            for start in range(0, len(queries), _TOGETHER):
-                vectors.of(queries[start : start + _TOGETHER], wait_s=max(0.0, ends - time.monotonic()))
+        if embeddings.progress.is_ready:
+            for start in range(0, len(queries), _BATCH):
+                vectors.of(queries[start : start + _BATCH], wait_s=max(0.0, ends - time.monotonic()))
 
     def close(self) -> None:
-        """End the work in the background."""
-        meanings = [self._meanings, *(other._meanings for other in self._narrowed)]
-        for each in (*meanings, self._queries, self._embedder):
+        """Stop the background threads of this finder and of its narrowed ones."""
+        embeddings = [self._embeddings, *(other._embeddings for other in self._narrowed)]
+        for each in (*embeddings, self._queries, self._embedder):
             if each is not None:
                 each.close()
 
@@ -139,6 +147,6 @@ class Finder:
 def _weights(ranking: Mapping[str, float]) -> Weights:
     unknown = [name for name in ranking if name not in RANKING]
     if unknown:
-        message = f"search.ranking: there is no feature {unknown[0]!r}; valid: {', '.join(RANKING)}"
+        message = f"search.ranking: unknown feature {unknown[0]!r}; valid: {', '.join(RANKING)}"
         raise ConfigurationError(message)
     return Weights(ranking=MappingProxyType({**RANKING, **ranking}))

@@ -1,4 +1,4 @@
-"""Look-ups: the tools that give what another tool must be told, such as the list that an id is found in."""
+"""Look-ups: find the tools that provide the required values of another tool, such as the list that contains an id."""
 
 from __future__ import annotations
 
@@ -17,46 +17,49 @@ if TYPE_CHECKING:
 
 _IDENTIFIER = re.compile(r"(?P<what>.*?)_?(?:ids?|uuid|guid|key|slug|number|login)$", re.IGNORECASE)
 _MOST = 2  # look-ups shown for one tool
-_TRIED = 8  # hits among which a look-up is sought
+_TRIED = 8  # hits that are examined for one parameter
 
 
 def find_look_ups(tool: Tool, search: Callable[[Query], Hits], by_id: Callable[[str], Tool | None]) -> list[LookUp]:
-    """Tools that give the ids that `tool` requires, found by name in its namespace, then those it is declared to be
-    related to."""
-    found: list[LookUp] = []
+    """Return at most two look-ups of `tool`.
+
+    Tools of its namespace that list the things whose ids it requires come first. Tools that it declares as related
+    follow.
+    """
+    look_ups: list[LookUp] = []
     for parameter in tool.parameters:
         what = _thing(parameter.name, tool) if parameter.required else ""
-        giver = _giver(what, tool, search) if what else None
-        if giver is not None and all(giver.id != other.tool.id for other in found):
-            found.append(LookUp(parameter.name, giver))
+        provider = _provider(what, tool, search) if what else None
+        if provider is not None and all(provider.id != other.tool.id for other in look_ups):
+            look_ups.append(LookUp(parameter.name, provider))
     declared = [other for other in map(by_id, tool.related) if other is not None]
-    found += [LookUp("", other) for other in declared if all(other.id != known.tool.id for known in found)]
-    return found[:_MOST]
+    look_ups += [LookUp("", other) for other in declared if all(other.id != known.tool.id for known in look_ups)]
+    return look_ups[:_MOST]
 
 
 def _thing(parameter: str, tool: Tool) -> str:
-    """What a parameter identifies: `member` for `member_id`, and for a bare `id` the thing in the tool's name."""
+    """Return what a parameter identifies: `member` for `member_id`; for `id`, the nouns of the tool name."""
     match = _IDENTIFIER.fullmatch(parameter)
     if match is None:
         return ""
     return match["what"].replace("_", " ").strip() or " ".join(_nouns(tool.path))
 
 
-def _giver(what: str, tool: Tool, search: Callable[[Query], Hits]) -> Tool | None:
+def _provider(what: str, tool: Tool, search: Callable[[Query], Hits]) -> Tool | None:
     wanted = set(text.terms(what))
     hits = search(Query((f"list {what}",), namespace=tool.namespace, effect=Effect.READ, limit=_TRIED)).hits
-    fitting = [hit for hit in hits if hit.tool.id != tool.id and _gives(hit, wanted)]
+    fitting = [hit for hit in hits if hit.tool.id != tool.id and _provides(hit, wanted)]
     return min(fitting, key=_needs).tool if fitting else None
 
 
-def _gives(hit: Hit, wanted: set[str]) -> bool:
-    """Whether a tool is named for the thing, and does not itself need to be told which one."""
+def _provides(hit: Hit, wanted: set[str]) -> bool:
+    """Return whether the tool name contains the wanted terms, and no required parameter asks for them."""
     asked = {text.term(word) for p in hit.tool.parameters if p.required for word in _thing(p.name, hit.tool).split()}
     return wanted <= set(text.terms(hit.tool.path)) and not wanted & asked
 
 
 def _needs(hit: Hit) -> tuple[int, int]:
-    """How much a look-up must be told, then how specific its name is."""
+    """Return the number of required parameters and of nouns in the name. The look-up with the fewest is best."""
     return sum(parameter.required for parameter in hit.tool.parameters), len(_nouns(hit.tool.path))
 
 

@@ -1,4 +1,4 @@
-"""What is asked of an index, and what it answers."""
+"""Queries and hits: the input and the output of a search."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Protocol
 from codemode.errors import SearchInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping
 
     from codemode.catalog.tool import Effect, Tool
 
@@ -16,11 +16,19 @@ DEFAULT_LIMIT = 10
 
 
 @dataclass(frozen=True, slots=True)
-class Query:
-    """One or more searches in one go, one per step of a plan; filters hold for all of them.
+class LookUp:
+    """A tool that provides the value of another tool's `parameter`. `parameter` is "" for a declared relation."""
 
-    `limit` hits are given from the place `offset` of the merged list on, on the first page at least one for each
-    search. Raises SearchInvalid for a negative one.
+    parameter: str
+    tool: Tool
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """One or more searches, one for each step of a plan. Filters apply to all of them.
+
+    A page has `limit` hits, from position `offset` of the merged hits. The first page has at least one hit for each
+    search. Raises SearchInvalid for a negative `limit` or `offset`.
     """
 
     queries: tuple[str, ...]
@@ -33,38 +41,26 @@ class Query:
 
     def __post_init__(self) -> None:
         if self.limit < 0 or self.offset < 0:
-            message = f"limit and offset are counts from 0 on; got limit={self.limit}, offset={self.offset}"
+            message = f"limit and offset must be 0 or more; got limit={self.limit}, offset={self.offset}"
             raise SearchInvalid(message)
         readable = tuple(text.encode(errors="replace").decode() for text in self.queries)
-        object.__setattr__(self, "queries", readable)  # a command's arguments may hold bytes that are no text
-
-
-@dataclass(frozen=True, slots=True)
-class LookUp:
-    """`tool` gives what the parameter `parameter` of another tool needs; "" when it is related in another way."""
-
-    parameter: str
-    tool: Tool
+        object.__setattr__(self, "queries", readable)  # command-line arguments may hold invalid UTF-8
 
 
 class Found(Protocol):
-    """What one search found, by the ranks of its hits."""
+    """The result of one search. Its methods take the rank of a hit."""
 
     def matched(self, rank: int) -> tuple[str, ...]:
-        """The words of the query that a tool answers, each with the fields that do."""
-        ...
-
-    def look_ups(self, rank: int) -> Sequence[LookUp]:
-        """Tools that give what a tool requires."""
+        """Return the query words that a tool matches, each with the matching fields."""
         ...
 
 
 @dataclass(frozen=True, slots=True)
 class Hit:
-    """A tool that fits.
+    """A tool that a search found.
 
-    `query` is the place in `Query.queries` of the search that found it, `rank` its place (from 0) in that search;
-    `exact` is whether the search was, or held, an exact name of the tool.
+    `query` is the position of the search in `Query.queries`, and `rank` the position of the hit in that search, from 0.
+    `exact` is whether the search contains an exact name of the tool.
     """
 
     tool: Tool
@@ -76,13 +72,8 @@ class Hit:
 
     @property
     def matched(self) -> tuple[str, ...]:
-        """Why it was found: the words of the query it answers, each with the fields that do; worked out when asked."""
+        """The query words that the tool matches, each with the matching fields. Computed on access."""
         return self.found.matched(self.rank)
-
-    @property
-    def look_ups(self) -> Sequence[LookUp]:
-        """Tools that give what this one requires, such as an id; worked out when asked."""
-        return self.found.look_ups(self.rank)
 
     @property
     def namespace(self) -> str:
@@ -91,18 +82,19 @@ class Hit:
 
     @property
     def effect(self) -> Effect:
-        """What a call of the tool does to the world."""
+        """The effect of the tool: read, write or destructive."""
         return self.tool.effect
 
 
 @dataclass(frozen=True, slots=True)
 class Hits:
-    """The answer to a `Query`: one page of hits, best first, and how many there are in all.
+    """The answer to a `Query`: one page of hits, best first, and the `total` over all pages.
 
-    `best` is, for each search, the id of its first hit ("" without one), which another search may have found as well;
-    `confidence` is, for each search, how likely it is that its first hit can be right (0 to 1); `unsure` holds the
-    places of those whose hits may all be wrong, `empty` of those that found nothing. `nearest` are the ids that come
-    closest when there is no hit at all. `note` says what the answer lacks, such as embeddings that are not ready.
+    `best` has the id of the first hit of each search, "" without one. Several searches may have the same. `confidence`
+    estimates for each search, from 0 to 1, that its first hit is right. `unsure` and `empty` are the positions of the
+    searches with low confidence and without hits. `nearest` are the most similar ids if there is no hit at all. `note`
+    says what the answer lacks, such as embeddings that are not ready. `look_ups` maps tool ids to the tools that
+    provide what a hit requires, such as an id (`Index.with_look_ups`).
     """
 
     query: Query
@@ -114,3 +106,14 @@ class Hits:
     empty: tuple[int, ...] = ()
     nearest: tuple[str, ...] = ()
     note: str = ""
+    look_ups: Mapping[str, tuple[LookUp, ...]] = field(default_factory=dict)
+
+    @property
+    def leads(self) -> list[Hit]:
+        """The first hit of each query. On the first page, hits that another query leads with are left out."""
+        first: dict[int, Hit] = {}
+        for hit in self.hits:
+            first.setdefault(hit.query, hit)
+        return [
+            first[query] for query in sorted(first) if self.query.offset or first[query].tool.id == self.best[query]
+        ]

@@ -1,11 +1,11 @@
-"""Hits as the text that a model reads: signatures that can be called as printed, within a budget of tokens."""
+"""Rendering: hits as text for a model, with callable signatures, within a token budget."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from codemode.catalog import stubs, tokens
-from codemode.catalog.names import snake
+from codemode.catalog.identifiers import snake
 from codemode.catalog.tool import Effect
 from codemode.text.visible import visible
 
@@ -15,24 +15,24 @@ if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Tool
     from codemode.search.query import Hit, Hits
+    from codemode.search.request import Detail
 
-    #: What has been seen of the results of a tool whose document says nothing of them.
+    #: Returns the schema observed in the results of a tool whose document declares none.
     Observed = Callable[[Tool], Schema | None]
 
-    #: Whether a call of a tool is not simply allowed: a person has to allow it, or the policy denies it.
+    #: Returns whether calls of a tool need an approval or are denied by the policy.
     Guarded = Callable[[Tool], bool]
 
 BUDGET_TOKENS = 1_200
-Detail = Literal["auto", "full"]
 
-_CLOSING_TOKENS = 60  # kept free for the last lines
-_LOOK_UP_TOKENS = 40  # of a related tool
-_QUERY_SHOWN = 80  # characters of a query that are repeated to the reader
-_WIDENED = 3  # hits after the first whose whole signatures are worth their tokens
-_FULL_SHARE = 0.75  # of the budget for the best hit in full, where it was not asked for by name
+_CLOSING_TOKENS = 60  # reserved for the last lines
+_LOOK_UP_TOKENS = 40  # budget of a look-up
+_QUERY_SHOWN = 80  # characters; longer queries are shortened in headings
+_WIDENED = 3  # further hits that may get their whole signature
+_FULL_SHARE = 0.75  # of the budget, for the full text of a hit that was not found by exact name
 
 
-#: Words of a name or a search that mean many things at once.
+#: Words in a name or query that refer to many things at once.
 _MANY = frozenset(
     ("all", "batch", "bulk", "clear", "drop", "entire", "erase", "every", "everything", "flush", "many", "mass",
      "multi", "multiple", "purge", "reset", "several", "truncate", "whole", "wipe")
@@ -40,12 +40,12 @@ _MANY = frozenset(
 
 
 def _unguarded(_: Tool) -> bool:
-    """Everything is allowed."""
+    """Treat every tool as allowed."""
     return False
 
 
 def _nothing_observed(_: Tool) -> Schema | None:
-    """No result has been seen of any tool."""
+    """Return None, as no schema was observed."""
     return None
 
 
@@ -57,17 +57,17 @@ def render(
     observed: Observed = _nothing_observed,
     guarded: Guarded = _unguarded,
 ) -> str:
-    """The answer to a search, at most `budget_tokens` long.
+    """Render the answer to a search in at most `budget_tokens`.
 
-    The first hit of each query has its whole signature, with the types it names and the tools that give what it needs;
-    the others one line each as far as there is room, and the best of these their whole signatures if there is more.
-    `detail="full"` adds to the first hits what is known of every parameter. Under a destructive tool that is `guarded`
-    no tool is suggested that destroys more, unless the query asks for that.
+    The first hit of each query has its whole signature, its types and its look-ups. The other hits have one line each
+    while there is room; the best of them get their whole signature if room is left. `detail="full"` describes every
+    parameter of the first hits. If the first hit is destructive and `guarded`, tools that destroy more are left out,
+    unless the query asks for them.
     """
     if not hits.hits:
         return _within(visible(_nothing(hits)), budget_tokens)
     page = _Page(hits, detail, budget_tokens - _CLOSING_TOKENS, observed)
-    leads = _leads(hits)
+    leads = hits.leads
     for place, lead in enumerate(leads):
         page.lead(lead, of=len(leads) - place)
     page.note(_repeated(hits))
@@ -85,24 +85,27 @@ def render(
 
 
 class _Page:
-    """Hits as text within a budget: `left` is what is left of it, `shown` the ids of the tools that have a place."""
+    """The text of a page of hits. `left` are the remaining tokens, and `shown` the ids of the shown tools."""
 
     def __init__(self, hits: Hits, detail: Detail, budget_tokens: int, observed: Observed) -> None:
         self._hits = hits
         self._detail = detail
         self._observed = observed
         self._blocks: list[str] = []
-        self._followers: list[tuple[int, Tool]] = []  # the place of a line among the blocks, and its tool
+        self._followers: list[tuple[int, Tool]] = []  # position in `_blocks`, and tool
         self.shown: set[str] = set()
         self.withheld = 0
         self.left = budget_tokens
 
     def lines(self) -> list[str]:
-        """What has found a place."""
+        """Return the text of the page so far."""
         return self._blocks
 
     def lead(self, hit: Hit, *, of: int) -> None:
-        """The first hit of a query, one of the last `of`: all of it, else its signature, else its name."""
+        """Add the first hit of a query: in full, or else its signature, or else its name.
+
+        It may use 1/`of` of the remaining tokens, as `of` first hits are still to be added.
+        """
         share = self.left // of
         head = list(_heading(hit, self._hits))
         tool, observed = hit.tool, self._observed(hit.tool)
@@ -121,14 +124,14 @@ class _Page:
         self._add(block, tool)
 
     def note(self, lines: Iterable[str]) -> None:
-        """Lines that are no hits."""
+        """Add comment lines that fit."""
         for line in lines:
             if _cost([line]) <= self.left:
                 self._blocks.append(line)
                 self.left -= _cost([line])
 
     def follow(self, hit: Hit) -> None:
-        """One line, if there is room."""
+        """Add a hit as one line, if it fits."""
         for line in (stubs.one_liner(hit.tool, observed=self._observed(hit.tool)), stubs.bare(hit.tool)):
             if _cost([line]) <= self.left:
                 self._followers.append((len(self._blocks), hit.tool))
@@ -136,12 +139,12 @@ class _Page:
                 return
 
     def withhold(self, hit: Hit) -> None:
-        """No line; the next page does not begin with it either."""
+        """Leave a hit out, on the next page too."""
         self.shown.add(hit.tool.id)
         self.withheld += 1
 
     def widen(self) -> None:
-        """Give the best of the one-liners their whole signatures where there is room left."""
+        """Replace the best one-line hits by their whole signatures, if they fit."""
         for place, tool in self._followers[:_WIDENED]:
             wider = stubs.signature(tool, observed=self._observed(tool))
             more = _cost([wider]) - _cost([self._blocks[place]])
@@ -156,7 +159,7 @@ class _Page:
             share = 1.0 if hit.exact else _FULL_SHARE
             return [stubs.full(tool, budget_tokens=min(stubs.FULL_TOKENS, int(room * share)), observed=observed)]
         related = []
-        for look_up in hit.look_ups:
+        for look_up in self._hits.look_ups.get(tool.id, ()):
             what = f"{look_up.parameter} from" if look_up.parameter else "see also"
             is_known = any(f"{look_up.tool.id}(" in block for block in self._blocks)
             text = look_up.tool.id if is_known else stubs.one_liner(look_up.tool, budget_tokens=_LOOK_UP_TOKENS)
@@ -175,24 +178,16 @@ def _cost(lines: Iterable[str]) -> int:
     return tokens.count(text) + 1 if text else 0
 
 
-def _leads(hits: Hits) -> list[Hit]:
-    """The first hit of each query; on the first page without those whose best was found by another query too."""
-    first: dict[int, Hit] = {}
-    for hit in hits.hits:
-        first.setdefault(hit.query, hit)
-    return [first[query] for query in sorted(first) if hits.query.offset or first[query].tool.id == hits.best[query]]
-
-
 def _repeated(hits: Hits) -> Iterator[str]:
-    """Queries whose best hit stands where another query found it."""
-    led = {hit.query for hit in _leads(hits)}
+    """Yield a line for each query whose best hit is shown under another query."""
+    led = {hit.query for hit in hits.leads}
     for query, best in enumerate(hits.best):
         if best and query not in led and not hits.query.offset:
             yield f"# {_quoted(hits, query)}: {best}, above"
 
 
 def _destroys_more(hit: Hit, lead: Hit, hits: Hits, guarded: Guarded) -> bool:
-    """Whether a hit would be the way around a tool that is guarded: what it does to many, the other does to one."""
+    """Return whether a hit would bypass a guarded tool, as it does to many things what the tool does to one."""
     if not (hit.tool.effect is lead.tool.effect is Effect.DESTRUCTIVE and hit.tool.source == lead.tool.source):
         return False
     more = _MANY & _name_words(hit.tool) - _name_words(lead.tool)
@@ -246,7 +241,7 @@ def _quoted(hits: Hits, place: int) -> str:
 
 
 def _within(text: str, budget_tokens: int) -> str:
-    """`text`, cut at the end of a line, or of a word, where it is too long."""
+    """Return `text`, cut to the budget at the end of a line if possible."""
     if tokens.count(text) <= budget_tokens:
         return text
     cut = "\n# … cut to fit"

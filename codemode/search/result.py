@@ -1,4 +1,4 @@
-"""What a search found, as text for a model and as data."""
+"""Search answers: the hits of a search as text for a model and as JSON data."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
     from codemode.search.query import Hit
 
 
-#: Namespaces that are named with the reason why they are unavailable; others are counted.
+#: Number of unavailable namespaces listed with their reason. The others are counted.
 _NAMED = 3
 
 
 def unavailable_line(catalog: Catalog) -> str:
-    """Which namespaces of a view are unavailable, and why; "" where none is."""
+    """Return a line with the unavailable namespaces and their reasons, or "" if all are available."""
     if not catalog.unavailable:
         return ""
     named = [f"{name} ({why})" for name, why in list(catalog.unavailable.items())[:_NAMED]]
@@ -27,15 +27,15 @@ def unavailable_line(catalog: Catalog) -> str:
 
 
 def wholly_unavailable(catalog: Catalog, place: str | None) -> bool:
-    """Whether a search is asked in a namespace or source of which no tool is known at present."""
+    """Return whether a search is limited to a namespace or source that is unavailable."""
     return place is not None and place.partition(".")[0] in catalog.unavailable
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class SearchAnswer:
-    """What a search found: `text` is what a model reads, `hits` are one page of all `total`, best first.
+    """The answer to a search: `text` for a model, and `hits`, one page of all `total`, best first.
 
-    `unsure` are the queries whose hits may all be wrong; `note` says what the answer lacks, such as embeddings.
+    `unsure` are the queries whose hits may all be wrong. `note` says what the answer lacks, such as embeddings.
     """
 
     text: str
@@ -44,8 +44,11 @@ class SearchAnswer:
     unsure: tuple[str, ...] = ()
     note: str = ""
 
+    def __repr__(self) -> str:
+        return self.text
+
     def to_json(self) -> dict[str, Any]:
-        """The answer as JSON data."""
+        """Return the answer as JSON data."""
         hits = [
             {
                 "id": hit.tool.id,

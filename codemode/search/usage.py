@@ -1,6 +1,6 @@
-"""Usage: which hit of a search was then called, kept in a local file as labelled queries for `search-tune`.
+"""Usage log: a local file of searches, each with the tool that was called after it, for `search-tune`.
 
-What is kept is the words of the search and the id of the tool: no argument, no answer, no caller.
+The log holds the words of the search and the id of the tool. It holds no arguments, results or callers.
 """
 
 from __future__ import annotations
@@ -18,28 +18,28 @@ if TYPE_CHECKING:
 
     from codemode.search.query import Hits
 
-_REMEMBERED = 200  # searches that a later call may still be an answer to
-_LONGEST_QUERY = 500  # characters of a query that are kept
-LARGEST_BYTES = 1024 * 1024  # of the file, from which on its older half is dropped
+_RECENT = 200  # searches that later calls are matched with
+_LONGEST_QUERY = 500  # characters; longer queries are cut
+LARGEST_BYTES = 1024 * 1024  # of the file; a larger one loses its older half
 
 
 class UsageLog:
-    """Appends `{"query", "gold", "tag": "used"}` a line; read back by `evaluation.read_labelled`."""
+    """Appends lines `{"query": …, "gold": [id], "tag": "used"}`, which `evaluation.read_labelled` reads."""
 
     def __init__(self, path: Path, *, largest_bytes: int = LARGEST_BYTES) -> None:
         self._path = path
         self._largest_bytes = largest_bytes
-        self._searches: deque[tuple[str, str, frozenset[str]]] = deque(maxlen=_REMEMBERED)
+        self._searches: deque[tuple[str, str, frozenset[str]]] = deque(maxlen=_RECENT)
 
     def searched(self, hits: Hits, *, who: str = "") -> None:
-        """Remember what a search of a caller gave."""
+        """Remember the hits of a caller's search."""
         for place, query in enumerate(hits.query.queries):
-            found = frozenset(hit.tool.id for hit in hits.hits if hit.query == place)
-            if found:
-                self._searches.append((who, query[:_LONGEST_QUERY], found))
+            ids = frozenset(hit.tool.id for hit in hits.hits if hit.query == place)
+            if ids:
+                self._searches.append((who, query[:_LONGEST_QUERY], ids))
 
     def called(self, tool_id: str, *, who: str = "") -> None:
-        """Record the caller's latest search that gave this tool, once; a call that no search led to is not recorded."""
+        """Record the caller's latest search that found this tool, once. Other calls are not recorded."""
         for search in reversed(self._searches):
             if search[0] == who and tool_id in search[2]:
                 self._searches.remove(search)
@@ -48,7 +48,7 @@ class UsageLog:
 
     def _append(self, query: str, tool_id: str) -> None:
         line = json.dumps({"query": query, "gold": [tool_id], "tag": USED}, ensure_ascii=False) + "\n"
-        with contextlib.suppress(OSError):  # a record that cannot be kept must not fail the call
+        with contextlib.suppress(OSError):  # a failed write must not fail the call
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
             with os.fdopen(descriptor, "ab") as file:

@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, model_validator
-
-
-def _listed(value: Any) -> Any:
-    """Wrap a single query in a list: models often send a plain string."""
-    return [value] if isinstance(value, str) else value
-
-
-class SearchArguments(BaseModel):
-    """Arguments of `search`."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    queries: Annotated[
-        list[Annotated[str, Field(max_length=1000)]], Field(min_length=1, max_length=20), BeforeValidator(_listed)
-    ]
-    namespace: str | None = None
-    detail: Literal["auto", "full"] = "auto"
+from codemode.search.request import SearchRequest
+from codemode.text.validation import described
 
 
 class ExecuteArguments(BaseModel):
@@ -45,10 +29,5 @@ class ExecuteArguments(BaseModel):
 
 def problem_of(error: ValidationError) -> str:
     """Return a message that lists the invalid arguments and names the valid ones."""
-    problems = []
-    for one in error.errors(include_url=False):
-        name = ".".join(map(str, one["loc"]))
-        text = "unknown argument" if one["type"] == "extra_forbidden" else one["msg"].removeprefix("Value error, ")
-        problems.append(f"{name}: {text}" if name else text)
-    takes = ", ".join((SearchArguments if error.title == SearchArguments.__name__ else ExecuteArguments).model_fields)
-    return f"{'; '.join(problems)}; valid: {takes}"
+    model = SearchRequest if error.title == SearchRequest.__name__ else ExecuteArguments
+    return f"{described(error, model.model_fields)}; valid: {', '.join(model.model_fields)}"

@@ -1,7 +1,7 @@
-"""`codemode.yaml` and the environment: the only package that reads either.
+"""`codemode.yaml` and the environment. No other package reads them.
 
-A configuration is read whole, checked whole, and refused with every mistake in it at once: line, key, what was
-expected, and the nearest valid key. Secrets are references (`{env: NAME}`, `{file: PATH}` …), resolved when a source is
+An invalid configuration is rejected as a whole. All mistakes are reported at once, with line, key, expected value and
+the closest valid key. Secrets are references (`{env: NAME}`, `{file: PATH}`, …). They are resolved when a source is
 loaded, and never printed.
 """
 
@@ -18,7 +18,13 @@ from codemode.settings.credentials import (
     OAuth2Credential,
 )
 from codemode.settings.embeddings import EmbeddingSettings, LocalEmbeddings, ServiceEmbeddings
-from codemode.settings.file import API_KEY_VARIABLE, DEFAULT_FILE, load_settings, settings_for_document
+from codemode.settings.file import (
+    API_KEY_VARIABLE,
+    DEFAULT_FILE,
+    load_settings,
+    settings_for_document,
+    settings_for_mcp_server,
+)
 from codemode.settings.folders import is_set, tokenizer_folder
 from codemode.settings.journal import Durability, JournalSettings
 from codemode.settings.mcp_clients import ClientName, Machine, McpClient, mcp_clients, runs_codemode
@@ -33,7 +39,8 @@ from codemode.settings.search import Enrichment, SearchSettings
 from codemode.settings.secrets import SecretReference, Secrets
 from codemode.settings.sections import LimitSettings, SandboxSettings, Settings
 from codemode.settings.server import KeySettings, LoadSettings, ServerSettings, TokenSettings
-from codemode.settings.sources import PYTHON, SOURCES_GROUP, EffectName, SourceSettings, is_python, is_url
+from codemode.settings.sources import PYTHON, SOURCES_GROUP, EffectName, SourceSettings, is_python
+from codemode.settings.urls import is_url
 
 __all__ = [
     "API_KEY_VARIABLE",
@@ -97,5 +104,6 @@ __all__ = [
     "runs_codemode",
     "servers_in",
     "settings_for_document",
+    "settings_for_mcp_server",
     "tokenizer_folder",
 ]

@@ -1,4 +1,4 @@
-"""The section on the agent loop: which model, how it is brought to the tools, and how far it may go."""
+"""The `agent` section."""
 
 from __future__ import annotations
 
@@ -6,79 +6,132 @@ import json
 import os
 from typing import Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from codemode.errors import ConfigurationError
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
-from codemode.settings.sources import is_url
+from codemode.settings.urls import HttpUrl
 
 AgentMode = Literal["code", "menu", "hybrid", "native"]
 
-#: Where the official client looks for its key and its address, and where the choice of tools may stand.
+#: Variables of the official OpenAI client, and the variables for the tool choice and the model.
 MODEL_KEY_VARIABLE = "OPENAI_API_KEY"
 MODEL_URL_VARIABLE = "OPENAI_BASE_URL"
 TOOL_CHOICE_VARIABLE = "OPENAI_TOOL_CHOICE"
 MODEL_VARIABLE = "CODEMODE_MODEL"
 
-#: Requests to the model for one message. A menu that has to be widened more often than that does not fit.
+#: Default number of model requests for one message. A menu that must be widened more than 5 times does not fit.
 MENU_ITERATIONS = 5
 ITERATIONS = 20
 
 
 class PriceSettings(Section):
-    """What a million tokens cost, in any currency; tokens that the service had cached cost `cached_input`, if given."""
+    """Prices of a million tokens, in any currency."""
 
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
-    cached_input: float | None = Field(default=None, ge=0)
+    input: float = Field(ge=0, description="Price of a million input tokens.", examples=[1.25])
+    output: float = Field(ge=0, description="Price of a million output tokens.", examples=[10])
+    cached_input: float | None = Field(
+        default=None,
+        ge=0,
+        description="Price of a million cached input tokens. null: the price of `input`.",
+        examples=[0.125],
+    )
 
 
 class AgentSettings(Section):
-    """A model on any service that speaks chat completions or responses, and the bounds of one message.
+    """The model of `codemode chat` and `Agent`, and its limits for one message."""
 
-    `mode`: `code` gives search and execute; `hybrid` these and the pins; `menu` a menu for each message; `native` every
-    tool. A model without tool calling (`use_function_calling: false`) writes fenced blocks. `tool_choice` is auto,
-    required, none, or the name of one tool. `iterations` are requests to the model, `tokens` are counted over all of
-    them, input and output, and so is `cost`, at `price`. `repairs` are answers in a row that may be malformed,
-    `repeats` how often the same call may get the same answer. `answer_tokens` bounds one answer of the model.
-    """
-
-    model: str = ""
-    base_url: str | None = None
-    api_key: SecretReference | None = None
-    api: Literal["chat", "responses"] = "chat"
-    mode: AgentMode = "code"
-    use_function_calling: bool = True
-    stream: bool = True
-    tool_choice: str | None = Field(default=None, min_length=1)
-    max_parallel_tool_calls: int = Field(default=8, ge=1, le=128)
-    iterations: int | None = Field(default=None, ge=1, le=1_000)
-    tokens: int | None = Field(default=None, ge=1)
-    cost: float | None = Field(default=None, gt=0)
-    price: PriceSettings | None = None
-    answer_tokens: int | None = Field(default=None, ge=1)
-    repairs: int = Field(default=1, ge=0, le=10)
-    repeats: int = Field(default=3, ge=1, le=100)
-    temperature: float | None = Field(default=None, ge=0, le=2)
-    timeout_s: float = Field(default=120.0, gt=0, le=3600)
-    instructions: str = Field(default="", max_length=50_000)
-
-    @field_validator("base_url")
-    @classmethod
-    def _http(cls, base_url: str | None) -> str | None:
-        if base_url is not None and not is_url(base_url):
-            message = "give an address that begins with http:// or https://"
-            raise ValueError(message)
-        return base_url
+    model: str = Field(
+        default="",
+        description="Model name, as the service knows it. Empty: the variable `CODEMODE_MODEL`.",
+        examples=["gpt-5"],
+    )
+    base_url: HttpUrl | None = Field(
+        default=None,
+        description="Base URL of the model service. null: the variable `OPENAI_BASE_URL`, else OpenAI.",
+        examples=["https://api.openai.com/v1"],
+    )
+    api_key: SecretReference | None = Field(
+        default=None,
+        description="API key of the model service. null: the variable `OPENAI_API_KEY`.",
+        examples=[{"env": "OPENAI_API_KEY"}],
+    )
+    api: Literal["chat", "responses"] = Field(
+        default="chat", description="API of the model service: chat completions or responses."
+    )
+    mode: AgentMode = Field(
+        default="code",
+        description="Tools that the model gets. `code`: search and execute. `hybrid`: these and the pins. `menu`: a "
+        "menu for each message. `native`: every tool.",
+    )
+    use_function_calling: bool = Field(
+        default=True,
+        description="Use the model's function calling. false: the model gets tools in its prompt and writes fenced "
+        "blocks.",
+    )
+    stream: bool = Field(default=True, description="Request streamed answers.")
+    tool_choice: str | None = Field(
+        default=None,
+        min_length=1,
+        description="`auto`, `required`, `none` or a tool name, until the first call. null: the variable "
+        "`OPENAI_TOOL_CHOICE`.",
+        examples=["auto"],
+    )
+    max_parallel_tool_calls: int = Field(
+        default=8, ge=1, le=128, description="Calls of one answer that run at the same time. Further calls run later."
+    )
+    iterations: int | None = Field(
+        default=None,
+        ge=1,
+        le=1_000,
+        description="Maximum number of model requests for one message. null: 20, or 5 with `mode: menu`.",
+        examples=[20],
+    )
+    tokens: int | None = Field(
+        default=None,
+        ge=1,
+        description="Maximum number of input and output tokens for one message. null: no limit.",
+        examples=[200_000],
+    )
+    cost: float | None = Field(
+        default=None, gt=0, description="Maximum cost of one message at `price`. null: no limit.", examples=[0.5]
+    )
+    price: PriceSettings | None = Field(
+        default=None,
+        description="Token prices, with which costs are computed. null: costs are unknown.",
+        examples=[{"input": 1.25, "output": 10, "cached_input": 0.125}],
+    )
+    answer_tokens: int | None = Field(
+        default=None,
+        ge=1,
+        description="Maximum length of one model answer, in tokens. null: the service's own limit.",
+        examples=[4000],
+    )
+    repairs: int = Field(
+        default=1, ge=0, le=10, description="Malformed answers in a row that the model may correct before it ends."
+    )
+    repeats: int = Field(
+        default=3, ge=1, le=100, description="Number of times that the same call may get the same answer."
+    )
+    temperature: float | None = Field(
+        default=None, ge=0, le=2, description="Sampling temperature. null: the service's default.", examples=[0.2]
+    )
+    timeout_s: float = Field(default=120.0, gt=0, le=3600, description="Time limit of one model request, in seconds.")
+    instructions: str = Field(
+        default="",
+        max_length=50_000,
+        description="Text that is added to the system prompt.",
+        examples=["You work for the front desk."],
+    )
 
     @property
     def most_iterations(self) -> int:
-        """Requests to the model for one message."""
+        """Maximum number of model requests for one message."""
         return self.iterations or (MENU_ITERATIONS if self.mode == "menu" else ITERATIONS)
 
     def completed(self) -> AgentSettings:
-        """With what is left open taken from the environment. Raises ConfigurationError where no model is named."""
+        """Return a copy completed from the environment. Raises ConfigurationError if no model is configured."""
         found: dict[str, object] = {
             "model": self.model or os.environ.get(MODEL_VARIABLE, ""),
             "base_url": self.base_url or os.environ.get(MODEL_URL_VARIABLE) or None,
@@ -87,13 +140,13 @@ class AgentSettings(Section):
         if self.api_key is None and os.environ.get(MODEL_KEY_VARIABLE):
             found["api_key"] = SecretReference(env=MODEL_KEY_VARIABLE)
         if not found["model"]:
-            message = f"no model is named: give agent.model in the configuration, --model, or {MODEL_VARIABLE}"
+            message = f"no model is configured: set agent.model in the configuration, --model, or {MODEL_VARIABLE}"
             raise ConfigurationError(message)
         return self.model_copy(update=found)
 
 
 def _named_choice(text: str) -> str:
-    """A choice of tools as a word, or as the JSON in which a request has it."""
+    """Return the tool choice in a text: a word, or the JSON of a chat completions request."""
     if not text.lstrip().startswith("{"):
         return text.strip()
     try:
@@ -101,6 +154,7 @@ def _named_choice(text: str) -> str:
         return str(choice.get("function", choice)["name"])
     except (ValueError, KeyError, AttributeError, TypeError):
         message = (
-            f"{TOOL_CHOICE_VARIABLE} is neither auto, required, none, a tool's name, nor JSON that names a function"
+            f"{TOOL_CHOICE_VARIABLE} is invalid: expected auto, required, none, a tool name, or JSON that names a"
+            " function"
         )
         raise ConfigurationError(message) from None

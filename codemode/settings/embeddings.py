@@ -1,47 +1,62 @@
-"""The section on embeddings, with which search finds what shares no word with a query."""
+"""The `search.embeddings` section."""
 
 from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field, field_validator
+from pydantic import Field
 
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import HomePath, Section
-from codemode.settings.sources import is_url
+from codemode.settings.urls import HttpUrl
 
-#: A search lets the vector of a new query take this long: a local model needs 10 ms, a service near by 50.
+#: Default wait for the vector of a new query. A local model takes 10 ms, a service in the same network 50 ms.
 QUERY_WAIT_MS = 150
+
+_BATCH = "Number of texts that are embedded in one batch."
+_QUERY_WAIT = (
+    "Milliseconds that a search waits for the vector of a new query. After that it ranks without it. 0: never wait."
+)
 
 
 class ServiceEmbeddings(Section):
-    """A service that speaks `/v1/embeddings`: OpenAI, Ollama, vLLM. `base_url` ends in `/v1`."""
+    """A service that speaks `/v1/embeddings`, such as OpenAI, Ollama or vLLM."""
 
-    kind: Literal["openai"]
-    model: str = Field(min_length=1)
-    base_url: str = "https://api.openai.com/v1"
-    api_key: SecretReference | None = None
-    dimensions: int | None = Field(default=None, ge=1, le=65_536)
-    batch: int = Field(default=64, ge=1, le=2048)
-    timeout_s: float = Field(default=30.0, gt=0, le=600)
-    query_wait_ms: int = Field(default=QUERY_WAIT_MS, ge=0, le=10_000)
-
-    @field_validator("base_url")
-    @classmethod
-    def _http(cls, base_url: str) -> str:
-        if not is_url(base_url):
-            message = "give an address that begins with http:// or https://"
-            raise ValueError(message)
-        return base_url
+    kind: Literal["openai"] = Field(description="An embedding service.")
+    model: str = Field(
+        min_length=1, description="Model name, as the service knows it.", examples=["text-embedding-3-small"]
+    )
+    base_url: HttpUrl = Field(
+        default="https://api.openai.com/v1",
+        description="Base URL of the service. It ends in `/v1`.",
+        examples=["http://127.0.0.1:11434/v1"],
+    )
+    api_key: SecretReference | None = Field(
+        default=None, description="API key of the service. null: none is sent.", examples=[{"env": "OPENAI_API_KEY"}]
+    )
+    dimensions: int | None = Field(
+        default=None,
+        ge=1,
+        le=65_536,
+        description="Vector dimensions to request. null: the model's own.",
+        examples=[512],
+    )
+    batch: int = Field(default=64, ge=1, le=2048, description=_BATCH)
+    timeout_s: float = Field(default=30.0, gt=0, le=600, description="Time limit of one request, in seconds.")
+    query_wait_ms: int = Field(default=QUERY_WAIT_MS, ge=0, le=10_000, description=_QUERY_WAIT)
 
 
 class LocalEmbeddings(Section):
-    """A BERT model in this process: that of the extra `embeddings`, or a `folder` as sentence-transformers saves it."""
+    """A BERT model that runs in the codemode process."""
 
-    kind: Literal["local"]
-    folder: HomePath | None = None
-    batch: int = Field(default=64, ge=1, le=2048)
-    query_wait_ms: int = Field(default=QUERY_WAIT_MS, ge=0, le=10_000)
+    kind: Literal["local"] = Field(description="A local model.")
+    folder: HomePath | None = Field(
+        default=None,
+        description="Folder of a model, as sentence-transformers saves it. null: the model of the extra `embeddings`.",
+        examples=["~/models/all-MiniLM-L6-v2"],
+    )
+    batch: int = Field(default=64, ge=1, le=2048, description=_BATCH)
+    query_wait_ms: int = Field(default=QUERY_WAIT_MS, ge=0, le=10_000, description=_QUERY_WAIT)
 
 
 EmbeddingSettings = Annotated[ServiceEmbeddings | LocalEmbeddings, Field(discriminator="kind")]

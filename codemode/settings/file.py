@@ -1,4 +1,4 @@
-"""`codemode.yaml`, read whole and checked whole; or settings for one document and no file."""
+"""Load `codemode.yaml`, or create settings for one document without a file."""
 
 from __future__ import annotations
 
@@ -18,24 +18,26 @@ from codemode.settings.namespace import is_namespace
 from codemode.settings.project import project_of, project_of_file
 from codemode.settings.section import expanded
 from codemode.settings.sections import Settings
-from codemode.settings.sources import is_url
+from codemode.settings.urls import is_url
 from codemode.text.yaml import YamlLoader
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
     from codemode.settings.secrets import SecretReference
 
-#: Where `CodeMode.from_config` and the command line look when no file is named.
+#: Default configuration file of `CodeMode.from_config` and the command line.
 DEFAULT_FILE = "codemode.yaml"
 
-#: The server's key where no configuration file names one.
+#: Variable of the server key if there is no configuration file.
 API_KEY_VARIABLE = "CODEMODE_API_KEY"
 
-#: File names that say what a document is and not what it is about.
+#: File names without information about the API.
 _GENERIC_NAMES = {"openapi", "swagger", "api", "spec", "index", "schema", "v1", "v2", "v3", "docs"}
 
 
 def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
-    """Read a configuration file. Raises ConfigurationError with all of its mistakes at once."""
+    """Return the settings of a configuration file. Raises ConfigurationError with all mistakes at once."""
     try:
         file = expanded(Path(path))
     except ValueError as error:
@@ -45,7 +47,7 @@ def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
         text = file.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        message = f"the configuration {file} cannot be read: {reason}; name another with --config"
+        message = f"cannot read the configuration {file}: {reason}; choose another file with --config"
         if isinstance(error, FileNotFoundError):
             message += ", or write one with `codemode init`"
         raise ConfigurationError(message) from None
@@ -65,7 +67,7 @@ def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
         raise _invalid(file, wrong)
     settings = _with_servers(settings, file.parent)
     if not settings.sources:
-        message = f"{file} names no sources: `codemode sources add NAME LOCATION` writes one"
+        message = f"{file} has no sources: add one with `codemode sources add NAME LOCATION`"
         raise ConfigurationError(message)
     strange = [(line_of(node, place), text) for place, text in unknown_names(settings)]
     if strange:
@@ -82,7 +84,7 @@ def _invalid(file: Path, wrong: list[tuple[int, str]]) -> ConfigurationError:
 
 
 def _with_menu(content: Any, folder: Path) -> Any:
-    """The content with the menu that it names a file for. Raises ConfigurationError where that cannot be read."""
+    """Return the content with the menu of the file that `menu` names. Raises ConfigurationError."""
     if not isinstance(content, dict) or not isinstance(content.get("menu"), str):
         return content
     try:
@@ -100,7 +102,7 @@ def _with_menu(content: Any, folder: Path) -> Any:
                 reason = f"not YAML: {not_yaml(error)}"
             case _:
                 reason = "it is not UTF-8 text"
-        message = f"menu: {file} cannot be read: {reason}"
+        message = f"menu: cannot read {file}: {reason}"
         raise ConfigurationError(message) from None
     return {**content, "menu": menu}
 
@@ -108,16 +110,16 @@ def _with_menu(content: Any, folder: Path) -> Any:
 def settings_for_document(
     location: str, *, base_url: str = "", name: str = "", bearer: SecretReference | None = None
 ) -> Settings:
-    """Settings for one document and no file. Raises ConfigurationError.
+    """Return settings for one document, without a configuration file. Raises ConfigurationError.
 
-    The namespace is `name`, else made of the location. `CODEMODE_API_KEY`, where it is set, is the server's key.
+    The namespace is `name`, or derived from the location. `CODEMODE_API_KEY` is the server key if it is set.
     """
     content = {
         "sources": {
             name or _namespace(location): {
                 "location": location,
                 "base_url": base_url or None,
-                "keep_names": False,  # another document may come under the same name next time
+                "keep_names": False,  # the same name may mean another document next time
                 "credentials": [
                     {"kind": "bearer", "token": bearer.model_dump(exclude_unset=True), "scheme": "*"}
                     if bearer
@@ -139,8 +141,20 @@ def settings_for_document(
     return settings
 
 
+def settings_for_mcp_server(server: str | Sequence[str], *, name: str, headers: Mapping[str, str]) -> Settings:
+    """Return settings for one MCP server, by URL or command, without a file. Raises ConfigurationError."""
+    where = {"location": server} if isinstance(server, str) else {"command": tuple(server)}
+    content = {"sources": {name: {"kind": "mcp", **where, "headers": dict(headers)}}, "journal": {"enabled": True}}
+    try:
+        settings = Settings.model_validate(content)
+    except ValidationError as error:
+        raise ConfigurationError("; ".join(text for _, text in mistakes(error, None))) from None
+    settings._derived = project_of(name, server if isinstance(server, str) else "\0".join(server))
+    return settings
+
+
 def _namespace(location: str) -> str:
-    """A namespace from a location: its file, folder or host, whichever first says more than 'openapi'."""
+    """Return a namespace from a location: its file, folder or host, the first with more meaning than 'openapi'."""
     parts = [part for part in re.split(r"[/\\\\]", location.partition("://")[2] or location) if part]
     words = [re.sub(r"\W+", "_", part.lower().split(".")[0]).strip("_") for part in reversed(parts)]
     found = (name for word in words if word not in _GENERIC_NAMES for name in (word, f"{word}_api"))
@@ -148,21 +162,21 @@ def _namespace(location: str) -> str:
 
 
 def _with_servers(settings: Settings, folder: Path) -> Settings:
-    """The settings with the servers of `mcp_servers` among the sources. Raises ConfigurationError."""
+    """Return the settings with the servers of `mcp_servers` as sources. Raises ConfigurationError."""
     sources = dict(settings.sources)
     for named in settings.mcp_servers:
         servers = servers_in(folder / named)
         found = {name: server for name, server in servers.items() if not runs_codemode(server.command)}
         twice = sorted(found.keys() & sources.keys())
         if twice:
-            message = f"mcp_servers: {named}: there is a source {twice[0]!r} already"
+            message = f"mcp_servers: {named}: source {twice[0]!r} already exists"
             raise ConfigurationError(message)
         sources |= found
     return settings.model_copy(update={"sources": sources})
 
 
 def _anchored(settings: Settings, folder: Path) -> Settings:
-    """With what stands relative to the file found from anywhere: a server started elsewhere has the same journal."""
+    """Return the settings with paths relative to the file, so that the working directory has no influence."""
     sources = {name: source.anchored(folder) for name, source in settings.sources.items()}
     folders = {
         name: folder / path

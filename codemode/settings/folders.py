@@ -1,4 +1,4 @@
-"""What the environment says beside secrets: folders, and whether a variable is set."""
+"""Folders and variables of the environment, other than secrets."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ _PROGRAM = "codemode"
 
 
 def user_state() -> Path:
-    """Where this program keeps what must be kept of a user: a folder for each project."""
+    """Return the user's state directory. It has one folder for each project."""
     return user_state_path(_PROGRAM, appauthor=False)
 
 
 def user_cache() -> Path:
-    """Where this program keeps what can be made again."""
+    """Return the user's cache directory."""
     return user_cache_path(_PROGRAM, appauthor=False)
 
 
 def tokenizer_folder() -> Path | None:
-    """Where the operator keeps a tokenizer's data, as `tiktoken` reads it; None for its default place."""
+    """Return the folder of tokenizer data for `tiktoken`, or None for its default."""
     folder = os.environ.get("TIKTOKEN_CACHE_DIR")
     return Path(folder) if folder else None
 
 
 def is_set(variable: str) -> bool:
-    """Whether the environment has a variable, and something in it."""
+    """Return whether a variable is set and not empty."""
     return bool(os.environ.get(variable))

@@ -1,4 +1,4 @@
-"""The section on the record of executions."""
+"""The `journal` section."""
 
 from __future__ import annotations
 
@@ -18,35 +18,67 @@ _GIB = 1024**3
 
 def _without_password(url: str) -> str:
     if urlsplit(url).scheme not in ("postgresql", "postgres"):
-        message = "it begins with postgresql://"
+        message = "expected a URL that begins with postgresql://"
         raise ValueError(message)
     if urlsplit(url).password is not None or "password=" in url:
-        message = "it holds a password: keep the whole URL elsewhere and name the place, as in {env: NAME}"
+        message = "the URL contains a password: store the whole URL elsewhere and refer to it, as {env: NAME}"
         raise ValueError(message)
     return url
 
 
 class JournalSettings(Section):
-    """Where executions are recorded, and for how long; see `codemode.executions.journal.base`.
+    """Where executions are recorded, how safely, and for how long. See `codemode.executions.journal.base`."""
 
-    `enabled` by itself means: where there is a configuration file or a named state folder. `url` is that of a
-    PostgreSQL database, else there is a SQLite file in the state folder; `key` is the secret for its digests, else the
-    file `journal.key` there. `process` survives the death of a server of codemode. On PostgreSQL the start of a write
-    without an idempotency key also survives the death of the database's process; later entries of the last moments may
-    not, and what they were about is `unknown` then. `power` survives that of the machine, and flushes each write to the
-    disk. A server that does not renew its lease for `lease_s` has lost its executions
-    to whoever claims them. Ended executions are kept for `keep_s`, and at most `keep_count` of them; a paused one
-    expires after `expire_s`. Executions take `keep_bytes` together, and `keep_bytes_per_key` of one key: the oldest
-    that have ended are removed first, and where open ones take more than that, new ones are refused.
-    """
-
-    enabled: bool | None = None
-    url: Annotated[str, AfterValidator(_without_password)] | SecretReference | None = None
-    key: SecretReference | None = None
-    durability: Durability = "process"
-    lease_s: float = Field(default=15.0, ge=1, le=3600)
-    keep_s: float = Field(default=30 * _DAY_S, gt=0)
-    keep_count: int = Field(default=10_000, ge=1)
-    keep_bytes: int = Field(default=10 * _GIB, ge=1024**2)
-    keep_bytes_per_key: int = Field(default=2 * _GIB, ge=1024**2)
-    expire_s: float = Field(default=7 * _DAY_S, gt=0)
+    enabled: bool | None = Field(
+        default=None,
+        description="Record executions. null: record if there is a configuration file, a `state_folder` or a "
+        "`journal.url`.",
+        examples=[True],
+    )
+    url: Annotated[str, AfterValidator(_without_password)] | SecretReference | None = Field(
+        default=None,
+        description="URL of a PostgreSQL database, without a password, or a secret reference to the URL. null: the "
+        "SQLite file `journal.sqlite3` in the state folder.",
+        examples=["postgresql://host/database", {"env": "JOURNAL_URL"}],
+    )
+    key: SecretReference | None = Field(
+        default=None,
+        description="Secret for the digests in the journal. All servers of one database share it, and PostgreSQL "
+        "requires it. null: the file `journal.key` in the state folder.",
+        examples=[{"env": "JOURNAL_KEY"}],
+    )
+    durability: Durability = Field(
+        default="process",
+        description="`process`: records survive the end of the server process. On PostgreSQL, only the start of a "
+        "write without an idempotency key also survives a crash of the database process. `power`: records survive a "
+        "power failure, and every write is flushed to disk.",
+    )
+    lease_s: float = Field(
+        default=15.0,
+        ge=1,
+        le=3600,
+        description="Seconds without a renewal after which other servers take over the executions of a server.",
+    )
+    keep_s: float = Field(
+        default=30 * _DAY_S, gt=0, description="Seconds for which ended executions are kept. The default is 30 days."
+    )
+    keep_count: int = Field(
+        default=10_000, ge=1, description="Maximum number of ended executions. The newest are kept."
+    )
+    keep_bytes: int = Field(
+        default=10 * _GIB,
+        ge=1024**2,
+        description="Maximum size of all executions, in bytes. The oldest ended ones are removed first. If open ones "
+        "exceed it, new executions are rejected. The default is 10 GiB.",
+    )
+    keep_bytes_per_key: int = Field(
+        default=2 * _GIB,
+        ge=1024**2,
+        description="Maximum size of the executions of one server key, in bytes, like `keep_bytes`. The default is "
+        "2 GiB.",
+    )
+    expire_s: float = Field(
+        default=7 * _DAY_S,
+        gt=0,
+        description="Seconds after which a paused execution expires. The default is 7 days.",
+    )

@@ -1,9 +1,9 @@
-"""Files of MCP servers as other clients write them, read as sources.
+"""Sources from the configuration files of other MCP clients.
 
-Claude Desktop, Claude Code, Cursor, Windsurf, Cline, Roo and Gemini CLI have their servers under `mcpServers`, VS Code
-under `servers` (in `settings.json` under `mcp`), Zed under `context_servers`, opencode under `mcp`, Codex under
-`mcp_servers` (TOML), goose under `extensions` (YAML). Each server is a program with arguments and environment, or a URL
-with headers, under keys that differ a little.
+Claude Desktop, Claude Code, Cursor, Windsurf, Cline, Roo and Gemini CLI list servers under `mcpServers`, VS Code under
+`servers` (`mcp` in `settings.json`), Zed under `context_servers`, and opencode under `mcp`. Codex has `mcp_servers` in
+TOML, goose `extensions` in YAML. A server is a program with arguments and environment, or a URL with headers. The key
+names differ.
 """
 
 from __future__ import annotations
@@ -32,16 +32,16 @@ if TYPE_CHECKING:
 #: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${input:ID}`, `${workspaceFolder}`; opencode's `{env:NAME}`.
 _VARIABLE = re.compile(r"\$\{(?:(env|input):)?([\w/.-]+?)(?::-([^}]*))?\}|\{env:(\w+)\}")
 
-#: A value that is a variable and nothing else, as Gemini CLI has it: `$NAME`.
+#: A value that is one variable, as in Gemini CLI: `$NAME`.
 _WHOLE = re.compile(r"\$([A-Za-z_]\w*)")
 
 #: Extensions of goose that are part of it.
 _BUILT_IN = ("builtin", "platform", "frontend", "inline_python")
 
-#: How clients name what a server at a URL speaks.
+#: Transports by the names that clients use.
 _TRANSPORTS = {"sse": "sse", "http": "http", "streamablehttp": "http"}
 
-#: A time-out from here on is in milliseconds: some clients count so, others in seconds, and none waits longer.
+#: Timeouts from this value on are milliseconds. Some clients write milliseconds, others seconds.
 _MILLISECONDS = 1_000
 
 _LONGEST_S = 3_600
@@ -53,7 +53,7 @@ class NoServers(ConfigurationError):
 
 @dataclass(frozen=True)
 class _Place:
-    """Where a file is: what variables in it stand for."""
+    """The place of a file, which gives its variables their values."""
 
     file: Path
     inputs: Mapping[str, str] = field(default_factory=dict)
@@ -61,13 +61,13 @@ class _Place:
 
     @property
     def workspace(self) -> Path:
-        """The folder that the file is about: that which holds `.cursor`, `.vscode` and the like, else its own."""
+        """The workspace folder: the parent of `.cursor`, `.vscode` and the like, or the folder of the file."""
         folder = self.file.absolute().parent
         nearest = next((each for each in (folder, folder.parent) if each.name.startswith(".")), None)
         return nearest.parent if nearest is not None else folder
 
     def expanded(self, value: object) -> str:
-        """A value with its variables replaced; by nothing where there is none of that name."""
+        """Return a value with its variables replaced. Unknown variables become empty."""
         text = str(value)
         if self.keeps_variables:
             return _VARIABLE.sub(lambda found: self._own().get(found[2], found[0]), text)
@@ -76,7 +76,7 @@ class _Place:
 
     def _variable(self, found: re.Match[str]) -> str:
         kind, name, default = found[1], found[2] or found[4], found[3] or ""
-        if kind == "input":  # an editor would ask for it
+        if kind == "input":  # an editor would prompt for it
             return os.environ.get(re.sub(r"\W", "_", name).upper()) or self.inputs.get(name, "")
         own = self._own()
         return own[name] if kind is None and name in own else os.environ.get(name) or default
@@ -94,14 +94,14 @@ class _Place:
 
 
 def servers_in(file: Path, *, keeps_variables: bool = False) -> dict[str, SourceSettings]:
-    """The servers of a file by namespace. Raises ConfigurationError, which names the file and the server.
+    """Return the servers of a file by namespace. Raises ConfigurationError with the file and the server.
 
     With `keeps_variables`, references to environment variables and inputs stay as they are written.
     """
     content = _content(file)
     key, servers = _servers(content if isinstance(content, dict) else {})
     if not isinstance(servers, dict):
-        message = f"mcp_servers: {file} has no `mcpServers` with a server for each name"
+        message = f"mcp_servers: {file} has no mapping `mcpServers` of names to servers"
         raise NoServers(message)
     place = _Place(file, _defaults(content.get("inputs")), keeps_variables)
     found: dict[str, SourceSettings] = {}
@@ -116,7 +116,7 @@ def _content(file: Path) -> Any:
         text = file.read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        message = f"mcp_servers: {file} cannot be read: {reason}"
+        message = f"mcp_servers: cannot read {file}: {reason}"
         raise ConfigurationError(message) from None
     form = {".toml": "TOML", ".yaml": "YAML", ".yml": "YAML"}.get(file.suffix, "JSON")
     try:
@@ -130,7 +130,7 @@ def _content(file: Path) -> Any:
 
 
 def _servers(content: dict[str, Any]) -> tuple[str, Any]:
-    """Under which key the servers are, and they."""
+    """Return the key of the servers, and the servers."""
     for key in ("mcpServers", "servers", "context_servers", "mcp_servers", "extensions"):
         if key in content:
             return key, content[key]
@@ -141,13 +141,13 @@ def _servers(content: dict[str, Any]) -> tuple[str, Any]:
 
 
 def _defaults(inputs: Any) -> dict[str, str]:
-    """What an editor offers where it asks."""
+    """Return the default values of inputs by id."""
     asked = [each for each in inputs if isinstance(each, dict)] if isinstance(inputs, list) else []
     return {str(each.get("id")): str(each["default"]) for each in asked if "default" in each}
 
 
 def _is_wanted(server: dict[str, Any]) -> bool:
-    """Whether it is switched on, and its client's user's own: extensions of Zed bring theirs along."""
+    """Return whether a server is enabled and belongs to the user. Zed also lists servers of extensions."""
     is_off = bool(server.get("disabled")) or server.get("enabled") is False
     return not is_off and server.get("source") != "extension" and server.get("type") not in _BUILT_IN
 
@@ -155,7 +155,7 @@ def _is_wanted(server: dict[str, Any]) -> bool:
 def _source(server: Any, place: _Place, where: str) -> SourceSettings:
     try:
         if not isinstance(server, dict):
-            raise TypeError("is no object")
+            raise TypeError("expected an object")
         command = _command(server, place)
         url = next((server[key] for key in ("url", "serverUrl", "httpUrl", "uri") if server.get(key)), "")
         return SourceSettings(
@@ -175,7 +175,7 @@ def _source(server: Any, place: _Place, where: str) -> SourceSettings:
 
 
 def _command(server: dict[str, Any], place: _Place) -> tuple[str, ...]:
-    """A program and its arguments: apart, in one list (opencode), or in an object of their own (Zed)."""
+    """Return a program and its arguments: two keys, one list (opencode), or an object (Zed)."""
     given: dict[str, Any] = server["command"] if isinstance(server.get("command"), dict) else server
     command, arguments = given.get("path") or given.get("command") or given.get("cmd"), given.get("args") or ()
     whole = command if isinstance(command, list) else [command, *arguments] if command else []
@@ -183,7 +183,7 @@ def _command(server: dict[str, Any], place: _Place) -> tuple[str, ...]:
 
 
 def _environment(server: dict[str, Any], place: _Place) -> Iterator[tuple[str, str]]:
-    """Variables of a file of them (`envFile`), and over these the server's own."""
+    """Yield the variables of `envFile`, then those of the server, which take precedence."""
     if server.get("envFile"):
         file = _folder(server["envFile"], place)
         for line in file.read_text(encoding="utf-8").splitlines():
@@ -214,24 +214,24 @@ def _first(server: dict[str, Any], *keys: str) -> Any:
 
 
 def _folder(path: Any, place: _Place) -> Path:
-    """A path as the client sees it, which works in its workspace."""
+    """Return a path relative to the workspace."""
     return place.workspace / expanded(Path(place.expanded(path or ".")))
 
 
 def _transport(server: dict[str, Any]) -> Any:
-    """What a server at a URL speaks, where the file says it."""
+    """Return the transport of a server at a URL."""
     said = str(server.get("type") or server.get("transport") or "")
     if said in ("", "stdio", "local", "remote"):
         return "http" if server.get("httpUrl") else "auto"
     known = _TRANSPORTS.get(re.sub(r"[^a-z]", "", said.lower()))
     if known is None:
-        message = f"type {said!r} is none that is known: stdio, http (also streamable-http), sse"
+        message = f"unknown type {said!r}; valid: stdio, http (or streamable-http), sse"
         raise ValueError(message)
     return known
 
 
 def _further(server: dict[str, Any]) -> dict[str, Any]:
-    """Which of its tools are wanted, and how long they may take."""
+    """Return the tool filters and the timeout of a server."""
     further: dict[str, Any] = {}
     wanted = server.get("includeTools") or server.get("tools")
     if isinstance(wanted, list) and wanted != ["*"]:

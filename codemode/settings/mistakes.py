@@ -1,4 +1,4 @@
-"""What is wrong with a configuration, for its reader: line, key, what was expected, the nearest valid key."""
+"""Mistakes in a configuration, explained with line, key, expected value and the closest valid key."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from pydantic import ValidationError
 
 
-#: What is expected, where pydantic says it in the terms of Python.
+#: Expected values, for errors that pydantic words in terms of Python types.
 _EXPECTED = {
     "dict_type": "a mapping",
     "model_type": "a mapping",
@@ -31,32 +31,32 @@ _EXPECTED = {
     "float_parsing": "a number",
 }
 
-#: Classes of sections that say where a secret is kept.
+#: Classes of secret references.
 _SECRETS = ("CallerReference", "SecretReference")
 
 
 def mistakes(error: ValidationError, node: yaml.Node | None) -> list[tuple[int, str]]:
-    """Every mistake as its line and its text; `node` is the file as YAML composed it."""
+    """Return the line and text of every mistake. `node` is the composed YAML document."""
     found = [dict(each) for each in error.errors()]
     return [_explain(mistake, node) for mistake in found if not _is_of_another_choice(mistake, found)]
 
 
-#: What libyaml says of a tab where a line begins.
+#: libyaml's message for a tab at the beginning of a line.
 _STRAY = "found character that cannot start any token"
 
 
 def not_yaml(error: yaml.YAMLError) -> str:
-    """Why a text is no YAML, and where; nothing of the text, which may hold what is nobody's business."""
+    """Return why a text is not YAML, and the line. The text itself is not quoted: it may hold secrets."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return " ".join(str(error).split())
-    begun = f" of line {error.context_mark.line + 1}" if error.context_mark else ""
+    begun = f" in line {error.context_mark.line + 1}" if error.context_mark else ""
     context = f" ({error.context}{begun})" if error.context else ""
-    hint = "; YAML is indented with spaces, not with tabs" if error.problem == _STRAY else ""
+    hint = "; indent YAML with spaces, not with tabs" if error.problem == _STRAY else ""
     return f"line {error.problem_mark.line + 1}: {error.problem}{context}{hint}"
 
 
 def said_twice(node: yaml.Node | None) -> list[tuple[int, str]]:
-    """Keys that stand twice in one mapping, of which YAML's readers keep the last in silence: the line, and what."""
+    """Return the line and text of every repeated key. YAML readers silently keep the last one."""
     found: list[tuple[int, str]] = []
     seen: set[int] = set()
     waiting = [node] if node is not None else []
@@ -78,12 +78,12 @@ def _twice(mapping: yaml.MappingNode) -> Iterator[tuple[int, str]]:
     for key, _ in mapping.value:
         line = key.start_mark.line + 1
         if str(key.value) in lines:
-            yield line, f"{key.value}: stands in line {lines[key.value]} already, and only one of them can hold"
+            yield line, f"{key.value}: repeats the key in line {lines[key.value]}; remove one of them"
         lines[str(key.value)] = line
 
 
 def _is_of_another_choice(mistake: dict[str, Any], found: list[dict[str, Any]]) -> bool:
-    """Whether it says why a value is none of one kind, and another mistake what is wrong with it as one of another."""
+    """Return whether a mistake concerns one member of a union, and another mistake the member that was meant."""
     place = _choice_at(mistake)
     others = [one["type"] for one in found if one is not mistake and place is not None and _choice_at(one) == place]
     if mistake["type"] == "model_type" and mistake["ctx"]["class_name"] in _SECRETS:
@@ -92,18 +92,18 @@ def _is_of_another_choice(mistake: dict[str, Any], found: list[dict[str, Any]]) 
 
 
 def _choice_at(mistake: dict[str, Any]) -> tuple[Any, ...] | None:
-    """Where there are several kinds of values of which one is meant; None where there are not."""
+    """Return the location of the union around a mistake, or None."""
     location = mistake["loc"]
     return next((location[:at] for at, part in enumerate(location) if _is_choice(part, location[at + 1 :])), None)
 
 
 def _is_choice(part: Any, after: tuple[Any, ...]) -> bool:
-    """Whether a part of a place is no key of the file, but what pydantic calls one kind of a value."""
+    """Return whether a part of a location is pydantic's name of a union member instead of a key."""
     return isinstance(part, str) and (part.startswith(("function-", "dict[")) or (part == "str" and not after))
 
 
 def _explain(mistake: dict[str, Any], node: yaml.Node | None) -> tuple[int, str]:
-    """The line of a mistake, and its key, what was expected, the nearest valid key."""
+    """Return the line of a mistake, and its text with the key."""
     places = mistake["loc"]
     location = tuple(
         part for at, part in enumerate(places) if part != "[key]" and not _is_choice(part, places[at + 1 :])
@@ -116,25 +116,25 @@ def _said(mistake: dict[str, Any], location: tuple[Any, ...]) -> str:
     context = mistake.get("ctx", {})
     match mistake["type"]:
         case "extra_forbidden":
-            return f"no such key{_choice(str(location[-1]), _valid_keys(location[:-1]))}"
+            return f"unknown key{_choice(str(location[-1]), _valid_keys(location[:-1]))}"
         case "union_tag_invalid":
             valid = str(context["expected_tags"]).replace("'", "").split(", ")
             kind = str(context["discriminator"]).strip("'")
-            return f"{context['tag']!r} is no {kind}{_choice(context['tag'], valid)}"
+            return f"unknown {kind} {context['tag']!r}{_choice(context['tag'], valid)}"
         case "model_type" if context["class_name"] in _SECRETS:
-            return "a secret is never written here: say where it is kept, as {env: NAME} or {file: PATH}"
+            return "a secret cannot be written here: refer to its place, as {env: NAME} or {file: PATH}"
         case "model_type" if context["class_name"] == "SourceSettings":
-            return "a mapping is expected: {location: FILE_OR_URL}"
+            return "expected a mapping: {location: FILE_OR_URL}"
         case "missing":
-            return "is missing"
+            return "missing key"
         case kind if kind in _EXPECTED:
-            return f"{_EXPECTED[kind]} is expected"
+            return f"expected {_EXPECTED[kind]}"
         case _:
             return str(mistake["msg"]).removeprefix("Value error, ")
 
 
 def unknown_names(settings: Settings) -> list[tuple[tuple[Any, ...], str]]:
-    """Roles and sources that are named where nothing else of the file knows them: the place, and what is wrong."""
+    """Return the place and text of every unknown role or source name."""
     known = {"role": settings.policy.known_roles(), "source": tuple(settings.sources)}
     return [
         (place, f"{'.'.join(map(str, place))}: there is no {kind} {name!r}{_choice(name, known[kind])}")
@@ -144,7 +144,7 @@ def unknown_names(settings: Settings) -> list[tuple[tuple[Any, ...], str]]:
 
 
 def _named(settings: Settings) -> Iterator[tuple[str, tuple[Any, ...], str]]:
-    """Every role and source that the file names, with the place."""
+    """Yield every reference to a role or source: kind, place and name."""
     for section in ("rules", "quotas"):
         for number, rule in enumerate(getattr(settings.policy, section)):
             for kind in ("role", "source"):
@@ -165,13 +165,13 @@ def _choice(name: str, valid: Sequence[str]) -> str:
 
 
 def line_of(node: yaml.Node | None, location: tuple[Any, ...]) -> int:
-    """The line of a key in a file, or of the nearest key around it."""
+    """Return the line of a key, or of the closest key around it."""
     line = node.start_mark.line + 1 if node is not None else 1
     for part in location:
         if isinstance(node, yaml.MappingNode):
             pair = next(((k, v) for k, v in node.value if k.value == str(part)), None)
             if pair is None:
-                continue  # the name of a union's member, which is not in the file
+                continue  # the name of a union member is not in the file
             line, node = pair[0].start_mark.line + 1, pair[1]
         elif isinstance(node, yaml.SequenceNode) and isinstance(part, int) and part < len(node.value):
             node = node.value[part]
@@ -185,7 +185,7 @@ def _valid_keys(location: tuple[Any, ...]) -> list[str]:
     for part in location:
         by_pattern = next(iter(section.get("patternProperties", {}).values()), None)
         inner = section.get("properties", {}).get(part) or by_pattern or section.get("items")
-        if not isinstance(inner, dict):  # the name of a union's member
+        if not isinstance(inner, dict):  # the name of a union member
             inner = {"$ref": section.get("discriminator", {}).get("mapping", {}).get(part)}
         inner = next((each for each in inner.get("anyOf", ()) if "$ref" in each or "discriminator" in each), inner)
         section = whole["$defs"].get(str(inner.get("$ref")).removeprefix("#/$defs/"), inner)

@@ -1,4 +1,4 @@
-"""The name of a source, which is also the root that programs call its tools by."""
+"""The namespace of a source: its name, and the object through which programs call its tools."""
 
 from __future__ import annotations
 
@@ -13,26 +13,28 @@ from codemode.errors import ConfigurationError
 
 _PATTERN = r"^[a-z][a-z0-9_]{0,31}$"
 
-#: What programs are given besides tools, and what Python's site adds to its builtins without any use for programs.
+#: Functions for programs besides tools, and builtins of Python's `site` module that programs do not need.
 _OWN = frozenset(("describe", "search", "tools"))
 _OF_SITE = frozenset(("copyright", "credits", "license"))
 
 
 def namespace(name: str) -> str:
-    """The name, if programs can use it. Raises ConfigurationError, which says why they cannot."""
+    """Return the name if programs can use it. Raises ConfigurationError with the reason if not."""
     if not re.fullmatch(_PATTERN, name):
-        message = f"{name!r} cannot be a namespace: lower-case letters, digits and _, a letter first, 32 at most"
+        message = (
+            f"{name!r} cannot be a namespace: use a lower-case letter, then letters, digits and _, at most 32 in all"
+        )
     elif keyword.iskeyword(name):
-        message = f"{name!r} cannot be a namespace: it is a word of Python's, after which no name can follow"
+        message = f"{name!r} cannot be a namespace: it is a Python keyword"
     elif name in _OWN or (hasattr(builtins, name) and name not in _OF_SITE):
-        message = f"{name!r} cannot be a namespace: programs need what has this name already"
+        message = f"{name!r} cannot be a namespace: programs already have a function of this name"
     else:
         return name
     raise ConfigurationError(message)
 
 
 def is_namespace(name: str) -> bool:
-    """Whether programs can use the name."""
+    """Return whether programs can use the name."""
     try:
         namespace(name)
     except ConfigurationError:
@@ -47,5 +49,5 @@ def _checked(name: str) -> str:
         raise ValueError(str(error)) from None
 
 
-#: The schema says the pattern too: by it the keys of a source are found.
+#: The JSON Schema has the pattern, by which it describes the keys of a source.
 Namespace = Annotated[str, Field(json_schema_extra={"pattern": _PATTERN}), AfterValidator(_checked)]

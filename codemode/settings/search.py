@@ -1,4 +1,4 @@
-"""The section on search."""
+"""The `search` section."""
 
 from __future__ import annotations
 
@@ -9,21 +9,39 @@ from codemode.settings.section import Section
 
 
 class Enrichment(Section):
-    """More to find a tool by. `synonyms` and `examples` (queries) are only searched, `tags` are filters too."""
+    """Additional text by which tools are found. The model never sees it."""
 
-    synonyms: tuple[str, ...] = ()
-    examples: tuple[str, ...] = ()
-    tags: tuple[str, ...] = ()
+    synonyms: tuple[str, ...] = Field(
+        default=(), description="Other words for what the tools do.", examples=[["sabbatical", "put on hold"]]
+    )
+    examples: tuple[str, ...] = Field(
+        default=(), description="Queries that should find the tools.", examples=[["I am travelling for a month"]]
+    )
+    tags: tuple[str, ...] = Field(
+        default=(), description="Words that are searched and also work as a filter of search.", examples=[["fitness"]]
+    )
 
 
 class SearchSettings(Section):
-    """What one answer of `search` may cost the model, and by what it finds and orders tools.
+    """How search finds and orders tools, and how long its answers are."""
 
-    `enrichment` is by the id of a tool, another exact name of it, or the name of a source.
-    """
-
-    budget_tokens: int = Field(default=1_200, ge=100)
-    record_usage: bool = True
-    ranking: dict[str, float] = Field(default_factory=dict)
-    enrichment: dict[str, Enrichment] = Field(default_factory=dict)
-    embeddings: EmbeddingSettings | None = None
+    budget_tokens: int = Field(default=1_200, ge=100, description="Maximum length of one answer of search, in tokens.")
+    record_usage: bool = Field(
+        default=True, description="Store which hit was called after a search, as input of `codemode search-tune`."
+    )
+    ranking: dict[str, float] = Field(
+        default={},
+        description="Ranking weights that replace the built-in ones. `codemode search-tune` proposes them.",
+        examples=[{"action": 0.8}],
+    )
+    enrichment: dict[str, Enrichment] = Field(
+        default={},
+        description="Additional text by tool id, alias, part of an id, or source name. Keys that match nothing are "
+        "rejected.",
+        examples=[{"gym.plans": {"synonyms": ["tariff"], "tags": ["sales"]}}],
+    )
+    embeddings: EmbeddingSettings | None = Field(
+        default=None,
+        description="Semantic search with vectors of a service or of a local model. null: lexical search only.",
+        examples=[{"kind": "local"}],
+    )

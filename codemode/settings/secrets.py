@@ -1,4 +1,4 @@
-"""Secrets by reference: the configuration says where one is kept, never what it is."""
+"""References to secrets. The configuration holds the place of a secret and never its value."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import subprocess
 from threading import Lock
 from typing import TYPE_CHECKING
 
-from pydantic import Field, SecretStr, model_validator
+from pydantic import ConfigDict, Field, SecretStr, model_validator
 
 from codemode.errors import EnvironmentIncomplete
 from codemode.settings.section import HomePath, Section
@@ -17,42 +17,56 @@ from codemode.settings.section import HomePath, Section
 if TYPE_CHECKING:
     from pathlib import Path
 
-#: Seconds that a command may take: time for a person to unlock a password manager.
+#: Time limit of a command in seconds. A person may have to unlock a password manager.
 COMMAND_S = 30.0
 
-#: No secret is longer; a command that prints more prints something else.
+#: Maximum size of a secret. Longer output of a command is something else.
 _LONGEST_BYTES = 64 * 1024
 
 
 class KeyringEntry(Section):
-    """An entry of the system's keyring, by the names under which it was put there."""
+    """An entry of the system's keyring."""
 
-    service: str
-    username: str
+    service: str = Field(description="Service name of the entry.", examples=["tickets"])
+    username: str = Field(description="User name of the entry.", examples=["robot"])
 
 
 class SecretReference(Section):
-    """Where a secret is kept: one of an environment variable, a file, the system's keyring, and a command's output.
+    """A reference to a secret. It has exactly one key."""
 
-    What a file holds or a command prints is taken without spaces and line ends around it. A command is run without a
-    shell; what it says on standard error is not looked at.
-    """
+    model_config = ConfigDict(json_schema_extra={"minProperties": 1, "maxProperties": 1})
 
-    env: str | None = None
-    file: HomePath | None = None
-    keyring: KeyringEntry | None = None
-    command: tuple[str, ...] | None = Field(default=None, min_length=1)
+    env: str | None = Field(
+        default=None, description="Environment variable that holds the secret.", examples=["GYM_TOKEN"]
+    )
+    file: HomePath | None = Field(
+        default=None,
+        description="File that holds the secret. Surrounding whitespace is removed.",
+        examples=["/run/secrets/token"],
+    )
+    keyring: KeyringEntry | None = Field(
+        default=None,
+        description="Entry of the system's keyring. It needs the extra `keyring`.",
+        examples=[{"service": "tickets", "username": "robot"}],
+    )
+    command: tuple[str, ...] | None = Field(
+        default=None,
+        min_length=1,
+        description="Program and arguments that print the secret within 30 seconds. No shell is used, and surrounding "
+        "whitespace is removed.",
+        examples=[["pass", "show", "mail/token"]],
+    )
 
     @model_validator(mode="after")
     def _one_place(self) -> SecretReference:
         if len(self.model_fields_set & set(type(self).model_fields)) != 1 or self.where is None:
-            message = f"give one of {', '.join(sorted(type(self).model_fields))}"
+            message = f"expected exactly one of {', '.join(sorted(type(self).model_fields))}"
             raise ValueError(message)
         return self
 
     @property
     def where(self) -> str | None:
-        """Where the secret is looked for, as an error says it."""
+        """Place of the secret, for error messages."""
         if self.env is not None:
             return f"the environment variable {self.env}"
         if self.file is not None:
@@ -62,7 +76,7 @@ class SecretReference(Section):
         return f"the command {self.command[0]}" if self.command is not None else None
 
     def resolve(self) -> SecretStr:
-        """The secret; it may take as long as the command. Raises EnvironmentIncomplete where it is absent or empty."""
+        """Return the secret. A command may take 30 seconds. Raises EnvironmentIncomplete if it is missing or empty."""
         if self.env is not None:
             value = os.environ.get(self.env, "")
         elif self.file is not None:
@@ -72,20 +86,20 @@ class SecretReference(Section):
         else:
             value = _from_command(self.command or ())
         if not value:
-            message = f"a secret is read from {self.where}, which is empty or not set"
+            message = f"cannot read a secret: {self.where} is empty or not set"
             raise EnvironmentIncomplete(message)
         return SecretStr(value)
 
 
 class Secrets:
-    """The secrets of one load of the configuration: each is read once, however often it is named."""
+    """The secrets of one configuration. Each is read once, however many references it has."""
 
     def __init__(self) -> None:
         self._read: dict[SecretReference, SecretStr] = {}
         self._lock = Lock()
 
     def text(self, reference: SecretReference | None) -> str:
-        """The secret, or an empty text where none is named. Raises EnvironmentIncomplete."""
+        """Return the secret, or "" without a reference. Raises EnvironmentIncomplete."""
         if reference is None:
             return ""
         with self._lock:
@@ -99,7 +113,7 @@ def _from_file(file: Path) -> str:
         return file.read_text(encoding="utf-8").strip()
     except (OSError, UnicodeDecodeError) as error:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-        message = f"a secret is read from the file {file}: {reason}"
+        message = f"cannot read a secret from the file {file}: {reason}"
         raise EnvironmentIncomplete(message) from None
 
 
@@ -108,21 +122,22 @@ def _from_keyring(entry: KeyringEntry) -> str:
         keyring = importlib.import_module("keyring")
     except ModuleNotFoundError:
         message = (
-            "a secret is read from the keyring, for which the package keyring is missing: pip install codemode[keyring]"
+            "cannot read a secret from the keyring: the package keyring is not installed: pip install codemode[keyring]"
         )
         raise EnvironmentIncomplete(message) from None
     try:
         found = keyring.get_password(entry.service, entry.username)
-    except Exception as error:  # noqa: BLE001 -- backends raise what they like, and their texts may hold anything
+    except Exception as error:  # noqa: BLE001 -- backends raise any exception, and its text may contain secrets
         message = (
-            f"a secret is read from the keyring entry {entry.service!r} of {entry.username!r}: {type(error).__name__}"
+            f"cannot read a secret from the keyring entry {entry.service!r} of {entry.username!r}:"
+            f" {type(error).__name__}"
         )
         raise EnvironmentIncomplete(message) from None
     return found if isinstance(found, str) else ""
 
 
 def _from_command(command: tuple[str, ...]) -> str:
-    where = f"a secret is read from the command {command[0]}"
+    where = f"cannot read a secret from the command {command[0]}"
     try:
         process = subprocess.Popen(
             command,
@@ -138,17 +153,17 @@ def _from_command(command: tuple[str, ...]) -> str:
         try:
             output, _ = process.communicate(timeout=COMMAND_S)
         except subprocess.TimeoutExpired:
-            os.killpg(process.pid, signal.SIGKILL)  # it leads a group of its own: what it started ends too
-            message = f"{where}, which did not end within {COMMAND_S:g} s"
+            os.killpg(process.pid, signal.SIGKILL)  # it leads its own process group, so its children end too
+            message = f"{where}: it did not end within {COMMAND_S:g} s"
             raise EnvironmentIncomplete(message) from None
     if process.returncode:
-        message = f"{where}, which ended with exit code {process.returncode}: run it yourself to see why"
+        message = f"{where}: it ended with exit code {process.returncode}; run it yourself to see why"
         raise EnvironmentIncomplete(message)
     try:
         text = output.decode("utf-8").strip()
     except UnicodeDecodeError:
         text = ""
     if len(output) > _LONGEST_BYTES or (output and not text):
-        message = f"{where}, which printed no secret: not UTF-8, or longer than {_LONGEST_BYTES:,} bytes"
+        message = f"{where}: its output is not UTF-8, empty, or longer than {_LONGEST_BYTES:,} bytes"
         raise EnvironmentIncomplete(message)
     return text

@@ -1,4 +1,4 @@
-"""What every section of the configuration is: frozen, with no key that it does not know."""
+"""The base class of all sections, and the type of paths in them."""
 
 from __future__ import annotations
 
@@ -9,21 +9,21 @@ from pydantic import AfterValidator, BaseModel, ConfigDict
 
 
 def expanded(path: Path) -> Path:
-    """A path as the system knows it: `~` is the home folder. Raises ValueError."""
+    """Return a path with `~` replaced by the home folder. Raises ValueError."""
     if "\0" in str(path):
-        raise ValueError("a path holds no character NUL")
+        raise ValueError("a path cannot contain the character NUL")
     try:
         return path.expanduser()
     except RuntimeError:
-        message = f"there is no home folder that {path.parts[0]!r} stands for"
+        message = f"no home folder is known for {path.parts[0]!r}"
         raise ValueError(message) from None
 
 
-#: A file or folder of the operator's.
+#: A file or folder. `~` is the home folder.
 HomePath = Annotated[Path, AfterValidator(expanded)]
 
 
 class Section(BaseModel):
-    """One mapping of `codemode.yaml`."""
+    """One mapping of `codemode.yaml`. It is frozen and rejects unknown keys."""
 
     model_config = ConfigDict(extra="forbid", frozen=True)

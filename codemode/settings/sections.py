@@ -1,10 +1,10 @@
-"""The sections on running programs, and the whole that holds all sections."""
+"""The whole configuration, and the sections `limits` and `sandbox`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, PrivateAttr
 
@@ -22,66 +22,132 @@ from codemode.settings.server import ServerSettings
 from codemode.settings.sources import SourceSettings
 
 
-class LimitSettings(Section):
-    """Budgets of one execution; see `sandbox.Limits` for the meaning and reason of each default."""
+def _or_file_name(schema: dict[str, Any]) -> None:
+    """Accept the name of a file with the section. `load_settings` reads it."""
+    schema["anyOf"] = [{"$ref": schema.pop("$ref")}, {"type": "string"}]
+    schema["examples"] = ["menu.yaml"]
 
-    wall_s: float = Field(default=30.0, gt=0, le=3600)
-    cpu_s: int = Field(default=10, ge=1)
-    memory_mib: int = Field(default=256, ge=32)
-    output_bytes: int = Field(default=256 * 1024, ge=1024)
-    result_bytes: int = Field(default=16 * 1024 * 1024, ge=1024)
-    source_bytes: int = Field(default=100_000, ge=1000)
-    replies_mib: int = Field(default=256, ge=1)
-    calls: int = Field(default=1_000, ge=0)
-    calls_in_flight: int = Field(default=64, ge=1)
+
+class LimitSettings(Section):
+    """Budgets of one execution. See `sandbox.Limits` for the reasons of the defaults."""
+
+    wall_s: float = Field(
+        default=30.0, gt=0, le=3600, description="Maximum time of an execution in seconds, tool time included."
+    )
+    cpu_s: int = Field(default=10, ge=1, description="Maximum processor time of the program, in seconds.")
+    memory_mib: int = Field(
+        default=256, ge=32, description="Maximum memory of the program, in MiB beyond that of an idle worker."
+    )
+    output_bytes: int = Field(
+        default=256 * 1024,
+        ge=1024,
+        description="Maximum size of printed text, in bytes. The rest is cut, with a note. The default is 256 KiB.",
+    )
+    result_bytes: int = Field(
+        default=16 * 1024 * 1024,
+        ge=1024,
+        description="Maximum size of the result as JSON, in bytes. The default is 16 MiB.",
+    )
+    source_bytes: int = Field(default=100_000, ge=1000, description="Maximum size of the program text, in bytes.")
+    replies_mib: int = Field(default=256, ge=1, description="Maximum size of all call results together, in MiB.")
+    calls: int = Field(default=1_000, ge=0, description="Maximum number of calls.")
+    calls_in_flight: int = Field(
+        default=64, ge=1, description="Calls that run at the same time. Further calls wait, in order."
+    )
 
 
 class SandboxSettings(Section):
-    """Processes that run programs, and the layers of isolation without which none runs."""
+    """Worker processes, and the isolation layers that they require."""
 
-    workers: int = Field(default=2, ge=1, le=64)
-    require: tuple[Literal["seccomp", "rlimits", "fork_server", "landlock", "namespaces"], ...] = (
-        "seccomp",
-        "rlimits",
-        "fork_server",
+    workers: int = Field(default=2, ge=1, le=64, description="Number of idle worker processes kept ready.")
+    require: tuple[Literal["seccomp", "rlimits", "fork_server", "landlock", "namespaces"], ...] = Field(
+        default=("seccomp", "rlimits", "fork_server"),
+        description="Isolation layers that must be in force. Otherwise no program runs.",
     )
 
 
 class Settings(Section):
-    """The whole of `codemode.yaml`. `pins` are the ids of tools that a model is given natively too, 8 at most.
+    """The whole configuration."""
 
-    `name` is the identity of the project, see `project`.
-    """
-
-    name: ProjectName | None = None
-    sources: dict[Namespace, SourceSettings] = Field(default_factory=dict)
-    mcp_servers: tuple[HomePath, ...] = ()
-    pins: tuple[str, ...] = Field(default=(), max_length=8)
-    limits: LimitSettings = LimitSettings()
-    sandbox: SandboxSettings = SandboxSettings()
-    search: SearchSettings = SearchSettings()
-    menu: MenuSettings = MenuSettings()
-    agent: AgentSettings = AgentSettings()
-    policy: PolicySettings = PolicySettings()
-    server: ServerSettings = ServerSettings()
-    observe: ObserveSettings = ObserveSettings()
-    journal: JournalSettings = JournalSettings()
-    state_folder: HomePath | None = None
-    cache_folder: HomePath | None = None
+    name: ProjectName | None = Field(
+        default=None,
+        description="Name of the project, to which stored executions, keys and learned data belong. null: derived "
+        "from the path of the configuration file.",
+        examples=["gym-production"],
+    )
+    sources: dict[Namespace, SourceSettings] = Field(
+        default={},
+        description="Sources by namespace. Programs call the tools of `gym` as `gym.…`. A namespace has up to 32 "
+        "lower-case letters, digits and `_`.",
+        examples=[{"gym": {"location": "gym.json", "base_url": "http://127.0.0.1:8137"}}],
+        json_schema_extra={"additionalProperties": False},
+    )
+    mcp_servers: tuple[HomePath, ...] = Field(
+        default=(),
+        description="Files of other MCP clients, whose servers become sources.",
+        examples=[[".mcp.json"]],
+    )
+    pins: tuple[str, ...] = Field(
+        default=(),
+        max_length=8,
+        description="Ids of tools that the model also gets natively, at most 8.",
+        examples=[["gym.clients.get_clients_list"]],
+    )
+    limits: LimitSettings = Field(default=LimitSettings(), description="Budgets of one execution.")
+    sandbox: SandboxSettings = Field(
+        default=SandboxSettings(), description="Worker processes, and the isolation layers that they require."
+    )
+    search: SearchSettings = Field(
+        default=SearchSettings(), description="How search finds and orders tools, and how long its answers are."
+    )
+    menu: MenuSettings = Field(
+        default=MenuSettings(),
+        description="Which tools are offered to a model that cannot write code, or the name of a file with this "
+        "section.",
+        json_schema_extra=_or_file_name,
+    )
+    agent: AgentSettings = Field(
+        default=AgentSettings(),
+        description="The model of `codemode chat` and `Agent`, and its limits for one message.",
+    )
+    policy: PolicySettings = Field(
+        default=PolicySettings(), description="Who may call what: ordered rules, quotas and default decisions."
+    )
+    server: ServerSettings = Field(
+        default=ServerSettings(), description="The HTTP server: address, authentication and load."
+    )
+    observe: ObserveSettings = Field(
+        default=ObserveSettings(), description="Logs, audit records, traces and metrics for operators."
+    )
+    journal: JournalSettings = Field(
+        default=JournalSettings(), description="Where executions are recorded, how safely, and for how long."
+    )
+    state_folder: HomePath | None = Field(
+        default=None,
+        description="Folder of files to keep, relative to the configuration file. null: `codemode/PROJECT` in "
+        "`$XDG_STATE_HOME` or `~/.local/state`.",
+        examples=["/var/lib/codemode"],
+    )
+    cache_folder: HomePath | None = Field(
+        default=None,
+        description="Folder of files that can be made again, relative to the configuration file. null: `codemode` in "
+        "`$XDG_CACHE_HOME` or `~/.cache`.",
+        examples=["/var/cache/codemode"],
+    )
 
     _where: Callable[[tuple[str | int, ...]], str] | None = PrivateAttr(default=None)
     _derived: str = PrivateAttr(default="")
 
     def place(self, *location: str | int) -> str:
-        """A key as its reader finds it: with file and line where it is in a file."""
+        """Return a key for messages, with file and line if the settings come from a file."""
         return (self._where(location) if self._where else "") + ".".join(map(str, location))
 
     @property
     def project(self) -> str:
-        """The identity under which executions, keys and what was learned stand; those of another do not exist here.
+        """The project to which stored executions, keys and learned data belong.
 
-        It is `name`, else made of the configuration file's path; of settings made in code, of the state folder or
-        the working directory, and where the journal is shared of the sources alone.
+        It is `name`, or derived from the path of the configuration file. Settings without a file derive it from the
+        state folder or the working directory, or with `journal.url` from the sources alone.
         """
         if self.name is not None:
             return self.name
@@ -91,7 +157,7 @@ class Settings(Section):
 
     def _of_code(self) -> str:
         sources = (f"{name} {one.location} {one.base_url} {one.command}" for name, one in sorted(self.sources.items()))
-        if self.journal.url is not None:  # servers that share it may each have a folder of its own
+        if self.journal.url is not None:  # servers of one database may have different folders
             return project_of("shared", *sources)
         if self.state_folder is not None:
             where = self.state_folder.resolve()
@@ -99,38 +165,38 @@ class Settings(Section):
         return project_of(Path.cwd().name, str(Path.cwd()), *sources)
 
     def state(self) -> Path:
-        """Where what must be kept is kept: `state_folder`, else the project's in the user's state directory."""
+        """Return the folder of files to keep: `state_folder`, or the project's folder in the user's state directory."""
         return self.state_folder or user_state() / self.project
 
     def learned(self) -> Path:
-        """Where the project keeps what it has learned: a state folder that is named may be shared by several."""
+        """Return the folder of learned data. Several projects may share a named state folder."""
         return self.state() if self.state_folder is None else self.state_folder / "learned" / self.project
 
     def left_behind(self, name: str) -> str:
-        """What to do where earlier versions kept a file of all projects, of which this one has none yet; else ""."""
+        """Return advice if an earlier version left a state file that this project does not have yet, else ""."""
         earlier, mine = user_state() / name, self.state() / name
         if self.state_folder is not None or mine.exists() or not earlier.exists():
             return ""
         return (
-            f"{earlier} is of an earlier version, which kept the state of all projects there, and is not used: each has"
-            f" a folder of its own now, {mine.parent}; if it is this project's alone, move its files there"
+            f"{earlier} is not used: an earlier version stored the state of all projects there, and each project now"
+            f" has its own folder, {mine.parent}. If the old state belongs to this project alone, move its files there"
         )
 
     @property
     def keeps_journal(self) -> bool:
-        """Whether executions are recorded: as the configuration says, else where it is a file or names a folder."""
+        """Whether executions are recorded: `journal.enabled`, or by default with a file, a state folder or a URL."""
         if self.journal.enabled is not None:
             return self.journal.enabled
         return self.state_folder is not None or self.journal.url is not None or self._where is not None
 
     def tokens(self) -> Path:
-        """Where the tokens of logins are kept."""
+        """Return the folder of login tokens."""
         return self.state() / "tokens"
 
     def servers(self) -> Path:
-        """Where the accepted definitions of MCP servers are kept, and what servers say on standard error."""
+        """Return the folder of accepted MCP definitions and of the servers' standard error."""
         return self.state() / "mcp"
 
     def cache(self) -> Path:
-        """Where what can be made again is kept: `cache_folder`, else `codemode` in the user's cache directory."""
+        """Return the folder of files that can be made again: `cache_folder`, or the user's cache directory."""
         return self.cache_folder or user_cache()

@@ -1,8 +1,8 @@
-"""The section on the HTTP face: where it listens, who may come in, and how much it takes on at one time."""
+"""The `server` section: address, authentication and load of the HTTP server."""
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -10,71 +10,129 @@ from codemode.settings.policy import DEFAULT_ROLE, Name
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
 
+if TYPE_CHECKING:
+    from pydantic import GetJsonSchemaHandler
+    from pydantic.json_schema import JsonSchemaValue
+    from pydantic_core import CoreSchema
+
 
 class KeySettings(Section):
-    """A key of the server, by reference, and the role of whoever brings it: `{env: NAME, role: support}`."""
+    """A server key, by reference, and the role of its callers: `{env: NAME, role: support}`."""
 
-    secret: SecretReference
-    role: Name = DEFAULT_ROLE
-    label: str = Field(default="", max_length=80)
+    secret: SecretReference = Field(
+        description="The key. Its reference may also be written beside `role` and `label`.",
+        examples=[{"env": "CODEMODE_API_KEY"}],
+    )
+    role: Name = Field(default=DEFAULT_ROLE, description="Role of callers with this key.", examples=["support"])
+    label: str = Field(
+        default="", max_length=80, description="Label in logs and audit records.", examples=["help desk"]
+    )
 
     @model_validator(mode="before")
     @classmethod
     def _flat(cls, value: Any) -> Any:
-        """The reference may stand beside role and label."""
+        """Accept the reference beside role and label."""
         if not isinstance(value, dict) or "secret" in value:
             return value if isinstance(value, dict) else {"secret": value}
         own = {key: part for key, part in value.items() if key in ("role", "label")}
         return own | {"secret": {key: part for key, part in value.items() if key not in own}}
 
+    @classmethod
+    def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
+        """Describe both forms: the reference as `secret`, and its keys beside `role` and `label`."""
+        schema = handler(core_schema)
+        key = handler.resolve_ref_schema(schema)
+        places = handler.resolve_ref_schema(key["properties"]["secret"])["properties"]
+        key["properties"] = places | key["properties"]
+        key["oneOf"] = [{"required": [name]} for name in (*places, *key.pop("required"))]
+        return schema
+
 
 class TokenSettings(Section):
-    """JSON Web Tokens of an issuer (RFC 7519; OpenID Connect Core 1.0), checked with the keys that it publishes.
+    """JSON Web Tokens of an issuer (RFC 7519, OpenID Connect Core 1.0). They need the extra `jwt`."""
 
-    `roles` maps values of the claim `role_claim` to roles, in the order of preference; without a match the role is
-    `default_role`, and where that is null the token is refused.
-    """
-
-    issuer: str = Field(min_length=1)
-    audience: str = Field(min_length=1)
-    jwks_url: str = Field(pattern=r"^https?://")
-    algorithms: tuple[Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"], ...] = (
-        "RS256",
-        "ES256",
+    issuer: str = Field(
+        min_length=1, description="Required value of the claim `iss`.", examples=["https://login.example.com"]
     )
-    leeway_s: int = Field(default=30, ge=0, le=300)
-    role_claim: str = "role"
-    roles: dict[str, Name] = Field(default_factory=dict)
-    default_role: Name | None = None
+    audience: str = Field(min_length=1, description="Required value of the claim `aud`.", examples=["codemode"])
+    jwks_url: str = Field(
+        pattern=r"^https?://",
+        description="URL of the issuer's public keys (JSON Web Key Set).",
+        examples=["https://login.example.com/jwks.json"],
+    )
+    algorithms: tuple[Literal["RS256", "RS384", "RS512", "PS256", "PS384", "PS512", "ES256", "ES384", "EdDSA"], ...] = (
+        Field(default=("RS256", "ES256"), description="Accepted signature algorithms.")
+    )
+    leeway_s: int = Field(default=30, ge=0, le=300, description="Accepted clock difference in seconds.")
+    role_claim: str = Field(default="role", description="Claim that holds the role, or a list of roles.")
+    roles: dict[str, Name] = Field(
+        default={},
+        description="Roles by value of the claim, in order of preference.",
+        examples=[{"staff": "support"}],
+    )
+    default_role: Name | None = Field(
+        default=None,
+        description="Role of tokens without a match. null: these tokens are rejected.",
+        examples=["support"],
+    )
 
 
 class LoadSettings(Section):
-    """How much is taken on at one time; what is beyond it is answered with 429.
+    """Admission limits. Excess requests get 429."""
 
-    `running` programs at one time, `waiting` requests in the queue, each for `wait_s` at most; a queue that does not
-    empty for a second is kept short. `per_key_…` hold for each caller. Without `per_key_running` callers share:
-    one that is alone may have three of four places, several an equal part each.
-    """
-
-    running: int = Field(default=32, ge=1, le=1000)
-    waiting: int = Field(default=128, ge=0, le=10_000)
-    wait_s: float = Field(default=5.0, ge=0, le=60)
-    per_key_running: int | None = Field(default=None, ge=1)
-    per_key_rate_per_s: float | None = Field(default=None, gt=0)
+    running: int = Field(default=32, ge=1, le=1000, description="Maximum number of running programs.")
+    waiting: int = Field(default=128, ge=0, le=10_000, description="Maximum number of requests in the queue.")
+    wait_s: float = Field(default=5.0, ge=0, le=60, description="Maximum time of a request in the queue, in seconds.")
+    per_key_running: int | None = Field(
+        default=None,
+        ge=1,
+        description="Maximum number of running programs of one key. null: three quarters of `running` for a key that "
+        "is alone, else equal parts.",
+        examples=[8],
+    )
+    per_key_rate_per_s: float | None = Field(
+        default=None,
+        gt=0,
+        description="Maximum number of requests of one key per second. null: no limit.",
+        examples=[5],
+    )
 
 
 class ServerSettings(Section):
-    """The HTTP face. Without keys it refuses to listen on anything but loopback.
+    """The HTTP server. Without keys it only listens on loopback."""
 
-    `mcp` is what MCP clients get: the two tools of code mode, or a menu of native ones.
-    """
-
-    host: str = "127.0.0.1"
-    mcp: Literal["code", "menu"] = "code"
-    port: int = Field(default=8080, ge=0, le=65535)
-    keys: tuple[KeySettings, ...] = ()
-    tokens: TokenSettings | None = None
-    request_limit_bytes: int = Field(default=1024 * 1024, ge=1024)
-    request_s: float = Field(default=10.0, gt=0, le=600)
-    drain_s: float = Field(default=35.0, ge=0, le=3600)
-    load: LoadSettings = LoadSettings()
+    host: str = Field(
+        default="127.0.0.1",
+        description="Address to listen on. Addresses other than loopback need keys.",
+        examples=["0.0.0.0"],  # noqa: S104 -- an example in a description
+    )
+    mcp: Literal["code", "menu"] = Field(
+        default="code", description="Tools for MCP clients. `code`: search and execute. `menu`: native tools of a menu."
+    )
+    port: int = Field(default=8080, ge=0, le=65535, description="Port to listen on. 0: any free port.")
+    keys: tuple[KeySettings, ...] = Field(
+        default=(),
+        description="Server keys, by reference, besides those of `codemode keys`.",
+        examples=[[{"env": "CODEMODE_API_KEY", "role": "default"}]],
+    )
+    tokens: TokenSettings | None = Field(
+        default=None,
+        description="Accept JSON Web Tokens of an issuer. null: keys only.",
+        examples=[
+            {
+                "issuer": "https://login.example.com",
+                "audience": "codemode",
+                "jwks_url": "https://login.example.com/jwks.json",
+            }
+        ],
+    )
+    request_limit_bytes: int = Field(
+        default=1024 * 1024, ge=1024, description="Maximum size of a request body, in bytes. The default is 1 MiB."
+    )
+    request_s: float = Field(
+        default=10.0, gt=0, le=600, description="Maximum time to receive a request head, and a body, in seconds."
+    )
+    drain_s: float = Field(
+        default=35.0, ge=0, le=3600, description="Time for running requests after SIGTERM, in seconds."
+    )
+    load: LoadSettings = Field(default=LoadSettings(), description="Admission limits. Excess requests get 429.")

@@ -1,4 +1,4 @@
-"""The section of one API surface."""
+"""The `sources` section: one API surface per namespace."""
 
 from __future__ import annotations
 
@@ -13,109 +13,226 @@ from pydantic import Field, ValidationInfo, field_validator, model_validator
 from codemode.settings.credentials import ClientCertificate, CredentialSettings
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import HomePath, Section, expanded
+from codemode.settings.urls import HttpUrl, is_url
 from codemode.text.nearest import did_you_mean
 
-#: How the location of an importable module begins.
+#: Prefix of the location of an importable module.
 PYTHON = "python:"
 
 _FILE_OF_CODE = re.compile(r"\.py(:[\w.]+)?$")
 
-#: What files of GraphQL's schema language are called.
+#: Suffixes of files in GraphQL's schema language.
 _SDL = (".graphql", ".graphqls", ".gql")
 
-#: The kinds of source that codemode reads itself.
+#: Built-in source kinds.
 KINDS = ("auto", "openapi", "python", "mcp", "toolkit", "graphql", "aws", "google")
 
-#: Those that are named by services instead of a location.
+#: Kinds that have services instead of a location.
 _OF_SERVICES = ("aws", "google")
 
-#: The group of entry points by which other packages bring kinds of their own.
+#: Entry point group for source kinds of other packages.
 SOURCES_GROUP = "codemode.sources"
 
 EffectName = Literal["read", "write", "destructive"]
 
 
+def _known_kinds_first(schema: dict[str, Any]) -> None:
+    """Offer the built-in kinds. Other packages add kinds of their own."""
+    schema["anyOf"] = [{"enum": list(KINDS)}, {"type": schema.pop("type")}]
+
+
 class SourceSettings(Section):
-    """One API surface.
+    """One API surface: an API document, an MCP server, Python code, a toolkit, or a cloud provider."""
 
-    `location` is a file (relative to the configuration file), a URL, or Python code: `python:package.module`,
-    `python:package.module:name`, or a file that ends in `.py`. An MCP server has `kind: mcp` with its URL as location
-    and `headers` for each request (`transport` is streamable HTTP, or SSE, its forerunner, which `auto` takes where the
-    path ends in `/sse`); or, instead of a location, the `command` that starts it, with `env` besides a
-    minimal environment, in `cwd`. Tools that a file or a folder of files describes (`kind: toolkit`) are carried out by
-    Python callables of their names (`bind`: Python code, or a mapping of names to it), or by a service at `base_url`,
-    each at its endpoint (`METHOD /path`; without one `POST /NAME`). A GraphQL service (`kind: graphql`) is its URL, or
-    a file of its schema with the URL as `base_url`. AWS (`kind: aws`) is its `services`, in a `region`, with the
-    credentials of a `profile` or of botocore's other ways, at another `base_url` than AWS's own if there is one. An
-    API of Google's (`kind: google`) is one of `services`, as the installed google-api-python-client knows it. A kind
-    that another package brings says itself what its location is, if it has one, and its `options`.
-    """
-
-    kind: str = "auto"
-    location: str = ""
-    options: dict[str, Any] = Field(default_factory=dict)
-    bind: str | dict[str, str] = ""
-    endpoints: dict[str, str] = Field(default_factory=dict)
-    services: tuple[str, ...] = ()
-    region: str | None = None
-    profile: str | None = None
-    command: tuple[str, ...] = ()
-    env: dict[str, SecretReference | str] = Field(default_factory=dict)
-    cwd: HomePath | None = None
-    headers: dict[str, SecretReference | str] = Field(default_factory=dict)
-    transport: Literal["auto", "http", "sse"] = "auto"
-    base_url: str | None = None
-    address: str | None = None
-    credentials: tuple[CredentialSettings, ...] = ()
-    client_certificate: ClientCertificate | None = None
-    ca_file: HomePath | None = None
-    timeout_s: float = Field(default=30.0, gt=0, le=3600)
-    response_limit_bytes: int = Field(default=16 * 1024 * 1024, ge=1024)
-    retries: int = Field(default=2, ge=0, le=10)
-    concurrency: int = Field(default=32, ge=1)
-    rate_per_s: float | None = Field(default=None, gt=0)
-    idempotency_header: str = Field(default="", pattern=r"^[A-Za-z0-9-]{0,64}$")
-    keep_names: bool = True
-    include: tuple[str, ...] = ()
-    exclude: tuple[str, ...] = ()
-    rename: dict[str, str] = Field(default_factory=dict)
-    describe: dict[str, str] = Field(default_factory=dict)
-    effect: dict[str, EffectName] = Field(default_factory=dict)
-    examples: dict[str, tuple[str, ...]] = Field(default_factory=dict)
-    instructions: str = Field(default="", max_length=20_000)
-    tier: dict[str, str] = Field(default_factory=dict)
-    revert: dict[str, str] = Field(default_factory=dict)
+    kind: str = Field(
+        default="auto",
+        description="Kind of the source. `auto`: derived from the other keys. Installed packages can add kinds.",
+        json_schema_extra=_known_kinds_first,
+    )
+    location: str = Field(
+        default="",
+        description="A file relative to the configuration file, a URL, or Python code: `python:package.module`, "
+        "`python:package.module:name`, or a file that ends in `.py`. For `kind: mcp`, the URL of the server.",
+        examples=["gym.json", "https://api.example.com/openapi.json", "python:shop.tools"],
+    )
+    options: dict[str, Any] = Field(
+        default={},
+        description="Options of a source kind from another package, which documents them.",
+        examples=[{"tenant": "acme"}],
+    )
+    bind: str | dict[str, str] = Field(
+        default="",
+        description="Python code that carries out described tools (`kind: toolkit`), or a mapping of toolkit names to "
+        "it.",
+        examples=["gym_tools.py", {"members": "python:gym.members"}],
+    )
+    endpoints: dict[str, str] = Field(
+        default={},
+        description="Endpoint of each described tool (`kind: toolkit`) at `base_url`. The default is `POST /NAME`.",
+        examples=[{"freeze_membership": "POST /members/{id}/freeze"}],
+    )
+    services: tuple[str, ...] = Field(
+        default=(),
+        description="Services of `kind: aws`, by botocore's names, or the one API of `kind: google`.",
+        examples=[["s3", "dynamodb"], ["drive:v3"]],
+    )
+    region: str | None = Field(
+        default=None, description="AWS region. null: botocore's default.", examples=["eu-central-1"]
+    )
+    profile: str | None = Field(
+        default=None, description="AWS profile. null: botocore's default.", examples=["production"]
+    )
+    command: tuple[str, ...] = Field(
+        default=(),
+        description="Program and arguments that start an MCP server, instead of `location`.",
+        examples=[["npx", "-y", "@modelcontextprotocol/server-filesystem", "/data"]],
+    )
+    env: dict[str, SecretReference | str] = Field(
+        default={},
+        description="Environment variables of an MCP server, besides a minimal environment.",
+        examples=[{"DEBUG": "1", "TOKEN": {"env": "TICKETS_TOKEN"}}],
+    )
+    cwd: HomePath | None = Field(
+        default=None, description="Working directory of an MCP server that is started.", examples=["/srv/tickets"]
+    )
+    headers: dict[str, SecretReference | str] = Field(
+        default={},
+        description="Headers of each request to an MCP server.",
+        examples=[{"X-Team": "support", "X-Token": {"env": "TICKETS_TOKEN"}}],
+    )
+    transport: Literal["auto", "http", "sse"] = Field(
+        default="auto",
+        description="Transport of an MCP server at a URL. `http`: streamable HTTP. `sse`: its predecessor. `auto`: "
+        "`sse` if the path ends in `/sse`.",
+    )
+    base_url: HttpUrl | None = Field(
+        default=None,
+        description="Base URL of the operations. It permits calls and credentials to this address. null: calls are "
+        "rejected.",
+        examples=["http://127.0.0.1:8137"],
+    )
+    address: str | None = Field(
+        default=None,
+        description="IP address of the host of `base_url`. null: the host name is resolved.",
+        examples=["192.0.2.10"],
+    )
+    credentials: tuple[CredentialSettings, ...] = Field(
+        default=(),
+        description="Credentials, matched with the security schemes of each operation.",
+        examples=[[{"kind": "bearer", "token": {"env": "GYM_TOKEN"}}]],
+    )
+    client_certificate: ClientCertificate | None = Field(
+        default=None,
+        description="Client certificate for mutual TLS.",
+        examples=[{"certificate": "/run/secrets/client.pem", "key": "/run/secrets/client.key"}],
+    )
+    ca_file: HomePath | None = Field(
+        default=None,
+        description="PEM file of a private certificate authority. null: the public ones.",
+        examples=["/etc/ssl/company.pem"],
+    )
+    timeout_s: float = Field(
+        default=30.0, gt=0, le=3600, description="Time limit of one call in seconds, retries included."
+    )
+    response_limit_bytes: int = Field(
+        default=16 * 1024 * 1024, ge=1024, description="Maximum size of a response in bytes. The default is 16 MiB."
+    )
+    retries: int = Field(
+        default=2,
+        ge=0,
+        le=10,
+        description="Retries of calls that are safe to repeat, by their method or by their idempotency key.",
+    )
+    concurrency: int = Field(default=32, ge=1, description="Maximum number of calls at the same time.")
+    rate_per_s: float | None = Field(
+        default=None, gt=0, description="Maximum number of calls per second. null: no limit.", examples=[5]
+    )
+    idempotency_header: str = Field(
+        default="",
+        pattern=r"^[A-Za-z0-9-]{0,64}$",
+        description="Header by which the service recognises a repeated write. Empty: the service has none.",
+        examples=["Idempotency-Key"],
+    )
+    keep_names: bool = Field(
+        default=True, description="Keep the first name of each operation when the document changes."
+    )
+    include: tuple[str, ...] = Field(
+        default=(),
+        description="Operations to keep: patterns of ids, operationIds or `METHOD /path`. Empty: all.",
+        examples=[["clients.*", "GET *"]],
+    )
+    exclude: tuple[str, ...] = Field(
+        default=(),
+        description="Operations to remove, after `include`: patterns as there.",
+        examples=[["*.delete_*", "DELETE *"]],
+    )
+    rename: dict[str, str] = Field(
+        default={},
+        description="New ids without the namespace, by id, operationId or `METHOD /path`.",
+        examples=[{"freeze_membership": "memberships.freeze"}],
+    )
+    describe: dict[str, str] = Field(
+        default={},
+        description="New descriptions, by id, operationId or `METHOD /path`.",
+        examples=[{"get_clients_list": "Members, active or not"}],
+    )
+    effect: dict[str, EffectName] = Field(
+        default={},
+        description="Effects by pattern of ids, operationIds or `METHOD /path`. The first that matches applies.",
+        examples=[{"POST /offers/validate": "read"}],
+    )
+    examples: dict[str, tuple[str, ...]] = Field(
+        default={},
+        description="Example calls by id, operationId or `METHOD /path`.",
+        examples=[{"get_clients_list": ["gym.clients.get_clients_list(name='John')"]}],
+    )
+    instructions: str = Field(
+        default="",
+        max_length=20_000,
+        description="Text at the beginning of `describe` of this source.",
+        examples=["Ask for the full name first."],
+    )
+    tier: dict[str, str] = Field(
+        default={},
+        description="Tiers of tools, for rules of the policy, by pattern of ids, operationIds or `METHOD /path`.",
+        examples=[{"salary.*": "money"}],
+    )
+    revert: dict[str, str] = Field(
+        default={},
+        description="The call that reverses a tool, by id, operationId or `METHOD /path`.",
+        examples=[{"freeze_membership": "memberships.unfreeze(id=arguments.id)"}],
+    )
 
     @model_validator(mode="after")
     def _one_place(self) -> SourceSettings:
         if self.kind not in KINDS:
             return self
         if self.options:
-            message = f"options: are for kinds that other packages bring; {self.own_kind} has none"
+            message = f"options: only source kinds of other packages have options; kind: {self.own_kind} has none"
             raise ValueError(message)
         if self.bind and (self.base_url or self.endpoints):
-            raise ValueError(
-                "tools are carried out by Python (bind) or by a service (base_url, endpoints), not by both"
-            )
+            raise ValueError("set bind (Python carries out the tools) or base_url and endpoints (a service), not both")
         if self.services and self.kind not in _OF_SERVICES:
-            message = f"services: are those of kind: {' or '.join(_OF_SERVICES)}"
+            message = f"services: only for kind: {' or '.join(_OF_SERVICES)}"
             raise ValueError(message)
         if self.kind == "aws" and (self.location or self.command or not self.services):
-            raise ValueError("AWS is named by its services, as botocore calls them: services: [s3, dynamodb]")
+            raise ValueError("kind: aws needs services, by botocore's names, and no location: services: [s3, dynamodb]")
         if self.kind == "google" and len(self.services) != 1:
-            message = 'one API of Google\'s is one source: services: ["drive:v3"]'
+            message = 'kind: google needs exactly one service: services: ["drive:v3"]'
             raise ValueError(message)
         if [bool(self.location), bool(self.command), bool(self.services)].count(True) != 1:
-            message = "give location: a file, a URL or Python code; or command: [PROGRAM, ARGUMENT …] of an MCP server"
+            message = (
+                "set location to a file, a URL or Python code, or command to [PROGRAM, ARGUMENT, …] of an MCP server"
+            )
             raise ValueError(message)
         if self.kind == "mcp" and self.location and not is_url(self.location):
-            message = "an MCP server is reached by its URL (location), or started by a command"
+            message = "an MCP server needs its URL as location, or a command"
             raise ValueError(message)
         return self
 
     @property
     def own_kind(self) -> str:
-        """Its kind, found out where the configuration does not say it."""
+        """The kind, derived from the other keys for `auto`."""
         if self.kind != "auto":
             return self.kind
         if self.command:
@@ -128,16 +245,16 @@ class SourceSettings(Section):
 
     @property
     def is_document(self) -> bool:
-        """Whether it is an API document, or looks like one."""
+        """Whether the source is an API document."""
         return self.own_kind == "openapi"
 
     @property
     def is_mcp(self) -> bool:
-        """Whether it is an MCP server."""
+        """Whether the source is an MCP server."""
         return self.own_kind == "mcp"
 
     def anchored(self, folder: Path) -> SourceSettings:
-        """With the files that it names relative to a folder, which is the configuration's."""
+        """Return a copy whose files are relative to `folder`, the folder of the configuration."""
         bind = self.bind
         named = {"": bind} if isinstance(bind, str) else bind
         found = {name: anchored(code, folder) for name, code in named.items()}
@@ -149,7 +266,7 @@ class SourceSettings(Section):
 
     @property
     def caller_names(self) -> frozenset[str]:
-        """The names under which who calls brings credentials of its own."""
+        """Names under which callers send their own credentials."""
         references = (getattr(one, field, None) for one in self.credentials for field in ("token", "password", "value"))
         return frozenset(found for found in (getattr(one, "caller", None) for one in references) if found)
 
@@ -158,18 +275,11 @@ class SourceSettings(Section):
     def _ip_address(cls, address: str | None) -> str | None:
         return address if address is None else str(ip_address(address))
 
-    @field_validator("base_url")
-    @classmethod
-    def _http(cls, base_url: str | None) -> str | None:
-        if base_url is not None and not is_url(base_url):
-            raise ValueError("give an address that begins with http:// or https://")
-        return base_url
-
     @field_validator("location")
     @classmethod
     def _file_or_http(cls, location: str, others: ValidationInfo) -> str:
         if "://" in location and not is_url(location) and others.data.get("kind") in KINDS:
-            message = "give a file, or an address that begins with http:// or https://"
+            message = "expected a file, or a URL that begins with http:// or https://"
             raise ValueError(message)
         return anchored(location, Path()) if others.data.get("kind") in KINDS else location
 
@@ -188,22 +298,17 @@ class SourceSettings(Section):
         known = (*KINDS, *sorted(entry_points(group=SOURCES_GROUP).names))
         if kind in known:
             return kind
-        message = f"no installed package reads {kind!r}{did_you_mean(kind, known) or ';'} valid: {', '.join(known)}"
+        message = f"unknown source kind {kind!r}{did_you_mean(kind, known) or ';'} valid: {', '.join(known)}"
         raise ValueError(message)
 
 
-def is_url(location: str) -> bool:
-    """Whether a source's location is fetched over HTTP."""
-    return location.lower().startswith(("http://", "https://"))
-
-
 def is_python(location: str) -> bool:
-    """Whether a source is Python code: `python:package.module`, or a file that ends in `.py`; a name may follow."""
+    """Return whether a location is Python code: `python:package.module[:name]` or `file.py[:name]`."""
     is_file = not is_url(location) and _FILE_OF_CODE.search(location) is not None
     return location.startswith(PYTHON) or is_file
 
 
 def anchored(location: str, folder: Path) -> str:
-    """A location whose file is relative to a folder; a URL or a module as it is. Raises ValueError."""
+    """Return a location with its file relative to `folder`. URLs and modules stay. Raises ValueError."""
     is_elsewhere = not location or is_url(location) or location.startswith(PYTHON)
     return location if is_elsewhere else str(folder / expanded(Path(location)))

@@ -1,1 +1,1 @@
-"""API surface to tools: one small module for each kind of surface, and the loader that picks among them."""
+"""Sources: read API surfaces as tools. Each source kind has a package; the loader chooses among them."""

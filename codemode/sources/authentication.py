@@ -1,4 +1,4 @@
-"""The credentials of a source, from the configuration to what its transport sends."""
+"""Turn credential settings into the credentials that a transport sends."""
 
 from __future__ import annotations
 
@@ -29,30 +29,30 @@ if TYPE_CHECKING:
 
 
 def authentication_of(name: str, settings: SourceSettings, secrets: Secrets, *, tokens: Path) -> Authentication:
-    """What the configuration gives a source, its secrets read; `tokens` is the folder that logins are kept in.
+    """Return the credentials of a source, with secrets resolved. `tokens` is the folder of OAuth logins.
 
-    Raises ConfigurationError; it may take as long as the commands that print secrets.
+    Blocks while commands print secrets. Raises ConfigurationError.
     """
     configured = [_configured(name, setting, secrets, tokens) for setting in settings.credentials]
     return Authentication(name, configured, has_certificate=settings.client_certificate is not None)
 
 
 def check_schemes(name: str, settings: SourceSettings, declared: Iterable[SecurityScheme]) -> None:
-    """Raise ConfigurationError where a credential is for a security scheme that the document does not have."""
+    """Raise ConfigurationError if a credential names a security scheme that the document does not declare."""
     known = [scheme.name for scheme in declared]
-    for place, setting in enumerate(settings.credentials):
+    for index, setting in enumerate(settings.credentials):
         scheme = "" if isinstance(setting, (NoCredential, AwsCredential)) else setting.scheme
         if scheme in ("", ALWAYS) or scheme in known:
             continue
         message = (
-            f"sources.{name}.credentials.{place}.scheme: the document has no security scheme {scheme!r}"
-            f"{did_you_mean(scheme, known) or ';'} it has: {', '.join(known) or 'none'}"
+            f"sources.{name}.credentials.{index}.scheme: the document declares no security scheme {scheme!r}"
+            f"{did_you_mean(scheme, known) or ';'} declared: {', '.join(known) or 'none'}"
         )
         raise ConfigurationError(message)
 
 
 def grant_of(name: str, setting: OAuth2Credential, secrets: Secrets, tokens: Path) -> Grant:
-    """How the tokens of an OAuth credential are got. Raises ConfigurationError."""
+    """Return the OAuth grant of a credential, with secrets resolved. Raises ConfigurationError."""
     return Grant(
         token_url=setting.token_url,
         client_id=setting.client_id,
@@ -75,20 +75,20 @@ def _configured(name: str, setting: CredentialSettings, secrets: Secrets, tokens
             supply = _supply(setting.password, partial(Credential.basic, setting.username), secrets)
             return Configured(SchemeKind.BASIC, supply, scheme=setting.scheme)
         case ApiKeyCredential():
-            place = Place(setting.location)
-            supply = _supply(setting.value, partial(_key, place, setting.name, setting.prefix), secrets)
-            return Configured(SchemeKind.API_KEY, supply, place, setting.name, setting.scheme)
+            location = Place(setting.location)
+            supply = _supply(setting.value, partial(_key, location, setting.name, setting.prefix), secrets)
+            return Configured(SchemeKind.API_KEY, supply, location, setting.name, setting.scheme)
         case OAuth2Credential():
             return Configured(SchemeKind.OAUTH2, grant_of(name, setting, secrets, tokens), scheme=setting.scheme)
         case NoCredential():
             return Configured(SchemeKind.NONE, None)
         case AwsCredential():
-            message = f"sources.{name}.credentials: kind: aws is for services of AWS (kind: aws of the source)"
+            message = f"sources.{name}.credentials: credentials of kind aws require a source of kind aws"
             raise ConfigurationError(message)
 
 
-def _key(place: Place, name: str, prefix: str, value: str) -> Credential:
-    return Credential.api_key(place, name, value, prefix=prefix)
+def _key(location: Place, name: str, prefix: str, value: str) -> Credential:
+    return Credential.api_key(location, name, value, prefix=prefix)
 
 
 def _supply(

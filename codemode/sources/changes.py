@@ -1,4 +1,4 @@
-"""What changed in a source since it was last looked at: operations that came, went, or say something else now."""
+"""Compare a source with its last refresh: operations that were added, removed or changed."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Changes:
-    """The ids of operations that are new, gone, or changed in their signature, description or effect."""
+    """Tool ids by kind of change. A changed tool has another signature, description or effect."""
 
     added: tuple[str, ...]
     removed: tuple[str, ...]
@@ -30,13 +30,13 @@ class Changes:
 
 
 class LastSeen:
-    """What each source looked like when it was last refreshed: one file for each in a folder of the operator's."""
+    """The state of each source at its last refresh, in one file for each source."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def changes(self, source: str, tools: Iterable[Tool]) -> Changes | None:
-        """What changed since the last time, which is kept from now on; None where there was no last time."""
+        """Return the changes since the last refresh, and store the current state. None on the first refresh."""
         now = {tool.key or tool.id: (tool.id, fingerprint(tool)) for tool in tools}
         before = self._read(source)
         self._keep(source, now)
@@ -66,6 +66,6 @@ class LastSeen:
 
 
 def fingerprint(tool: Tool) -> str:
-    """A mark of what a model is shown of a tool: its whole signature, its description, its effect."""
+    """Return a digest of what a model sees of a tool: its full signature, description and effect."""
     text = "\x1f".join((signature(tool, budget_tokens=100_000), tool.summary, tool.description, tool.effect))
     return hashlib.blake2s(text.encode("utf-8", "surrogatepass"), digest_size=12).hexdigest()

@@ -1,4 +1,4 @@
-"""What a look at a source says about it: operations, what could not be read, what a model will not understand."""
+"""Check a source: count its operations, and report what could not be read and what models will not understand."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from codemode.catalog.paging import paging_of
 from codemode.catalog.shapes import Shapes
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.text.prose import plain
 from codemode.transports.auth.requirements import in_words
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.sources.loaded import Surface
 
-#: A description of fewer words than this says no more than the name.
+#: A description with fewer words adds nothing to the name.
 _FEWEST_WORDS = 2
 
 
 @dataclass(frozen=True, slots=True)
 class SourceReport:
-    """What was found.
+    """The result of a check.
 
-    `auth` are the declared ways of authentication, as credentials are configured; `auth_needed` counts the operations
-    for each choice between them. `by_words` are the operations that a word made destructive, each with its word.
+    `auth` lists the declared security schemes as credential settings. `auth_needed` counts the operations for each
+    security requirement. `by_words` maps tool ids to the word that made the tool destructive.
     """
 
     title: str
@@ -42,17 +42,17 @@ class SourceReport:
     servers: tuple[str, ...]
     auth: tuple[str, ...]
     auth_needed: Mapping[str, int]
-    warnings: tuple[Warned, ...]
+    warnings: tuple[SourceWarning, ...]
     by_words: Mapping[str, str]
 
 
 def check_surface(surface: Surface) -> SourceReport:
-    """Look at every operation of a surface, its parameters and its result."""
+    """Check every operation of a surface, with its parameters and its result."""
     shapes = Shapes(naming=False)
     tools = surface.tools
     parameters = [parameter for tool in tools for parameter in tool.parameters]
     untyped = sum(1 for parameter in parameters if shapes.text(parameter.schema) == "Any")
-    vague = [*_described(tools), *_repeated(tools)]
+    vague = [*_undescribed(tools), *_same_descriptions(tools)]
     return SourceReport(
         title=surface.title,
         operations=len(tools),
@@ -66,21 +66,21 @@ def check_surface(surface: Surface) -> SourceReport:
         servers=surface.servers,
         auth=tuple(scheme.words for scheme in surface.auth),
         auth_needed=Counter(in_words(getattr(tool.invocation, "security", None)) for tool in tools),
-        warnings=(*surface.warnings, *_dangling(tools), *vague),
+        warnings=(*surface.warnings, *_dangling_references(tools), *vague),
         by_words={tool.id: tool.effect_word for tool in tools if tool.effect_word},
     )
 
 
-def _described(tools: Iterable[Tool]) -> Iterable[Warned]:
+def _undescribed(tools: Iterable[Tool]) -> Iterable[SourceWarning]:
     for tool in tools:
         text = plain(tool.description or tool.summary)
         if not text:
-            yield Warned(tool.id, "has no description: a search finds it by its name, path and parameters alone")
+            yield SourceWarning(tool.id, "has no description: search uses only its name, path and parameters")
         elif len(text.split()) < _FEWEST_WORDS:
-            yield Warned(tool.id, f"is described as {text!r}: say what it does (describe: in the configuration)")
+            yield SourceWarning(tool.id, f"is described as {text!r}: say what it does (setting `describe`)")
 
 
-def _repeated(tools: Iterable[Tool]) -> Iterable[Warned]:
+def _same_descriptions(tools: Iterable[Tool]) -> Iterable[SourceWarning]:
     same: dict[str, list[str]] = defaultdict(list)
     for tool in tools:
         text = plain(tool.description or tool.summary).lower()
@@ -89,18 +89,18 @@ def _repeated(tools: Iterable[Tool]) -> Iterable[Warned]:
     for ids in same.values():
         if len(ids) > 1:
             others = ", ".join(ids[1:4]) + (f" and {len(ids) - 4} more" if len(ids) > 4 else "")
-            yield Warned(ids[0], f"is described in the same words as {others}")
+            yield SourceWarning(ids[0], f"has the same description as {others}")
 
 
-def _dangling(tools: Iterable[Tool]) -> Iterable[Warned]:
-    """References that lead nowhere, each once; whatever refers so has no type."""
-    found: set[tuple[str, str]] = set()
+def _dangling_references(tools: Iterable[Tool]) -> Iterable[SourceWarning]:
+    """Return one warning for each reference without a target."""
+    dangling: set[tuple[str, str]] = set()
     for tool in tools:
         for schema in (tool.returns, *(parameter.schema for parameter in tool.parameters)):
             if schema is not None:
                 Shapes().text(schema)
-                found |= schema.graph.dangling
+                dangling |= schema.graph.dangling
     return [
-        Warned(f"{base}{reference}", "points to nothing: what refers to it has no type")
-        for base, reference in sorted(found)
+        SourceWarning(f"{base}{reference}", "has no target: schemas that refer to it have no type")
+        for base, reference in sorted(dangling)
     ]

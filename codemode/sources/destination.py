@@ -1,4 +1,4 @@
-"""Where the calls of a source go and as whom they are made, as far as the configuration says it; never a secret."""
+"""The destination of a source's calls and the credentials they use, without secrets."""
 
 from __future__ import annotations
 
@@ -15,18 +15,19 @@ if TYPE_CHECKING:
 
     from codemode.settings import CredentialSettings, SourceSettings
 
-#: All that leads a call elsewhere, or makes it in another's name, besides an address.
-_LEADING = frozenset(
+#: The settings besides the address that decide where a call goes and as whom.
+_SETTINGS = frozenset(
     ("kind", "options", "bind", "services", "region", "profile", "command", "env", "cwd", "headers", "transport")
 ) | {"address", "credentials", "client_certificate", "ca_file"}
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """`address` is where calls go: a URL with its base path, a program, or Python code. `host` is the same, shorter.
+class Destination:
+    """Where the calls of a source go, and as whom.
 
-    `credentials` are references in words. `details` is JSON data that also tells two places apart; it may hold
-    what an operator wrote as plain text, and is only ever shown as a keyed digest.
+    `address` is a URL with its base path, a program, or Python code; `host` is its short form. `credentials` describes
+    secret references. `details` is JSON data that also distinguishes destinations. It may hold plain text of the
+    operator, so it is recorded only as a keyed digest.
     """
 
     host: str
@@ -35,7 +36,7 @@ class Place:
     details: Mapping[str, Any] = field(default_factory=dict)
 
     def facts(self, source: str, digest: Callable[[Any], str]) -> dict[str, str]:
-        """What is recorded with an execution: texts that name the place, and a digest of the rest."""
+        """Return what is recorded with an execution: the address, the credentials, and a digest of the details."""
         if not self.address:
             return {}
         return {
@@ -45,26 +46,26 @@ class Place:
         }
 
 
-#: How the facts begin whose values a person may read.
+#: Prefixes of the recorded facts. The values of the first two are readable.
 ADDRESS = "the address of"
 CREDENTIALS = "the credentials of"
 WAY = "the way to"
 
-#: Where functions are called that were given to `CodeMode` in Python.
-HERE = Place("this Python program")
+#: The destination of functions that were passed to `CodeMode` in Python.
+HERE = Destination("this Python program")
 
 
-def place_of(settings: SourceSettings) -> Place:
-    """The place of a source."""
-    settings = _from_anywhere(settings)
+def destination_of(settings: SourceSettings) -> Destination:
+    """Return the destination of a source."""
+    settings = _with_absolute_paths(settings)
     address = _address(settings)
-    details = settings.model_dump(mode="json", include=set(_LEADING))
+    details = settings.model_dump(mode="json", include=set(_SETTINGS))
     details["location"] = "" if settings.base_url else settings.location
-    return Place(_host(address), address, "; ".join(map(_words, settings.credentials)) or "none", details)
+    return Destination(_host(address), address, "; ".join(map(_described, settings.credentials)) or "none", details)
 
 
-def _from_anywhere(settings: SourceSettings) -> SourceSettings:
-    """With whole paths: a command may be typed in the folder of the configuration, or name its file from elsewhere."""
+def _with_absolute_paths(settings: SourceSettings) -> SourceSettings:
+    """Make paths absolute, so that the working directory does not change the destination."""
     return settings.anchored(Path.cwd()) if settings.location or settings.bind else settings
 
 
@@ -89,16 +90,16 @@ def _without_secrets(url: str) -> str:
 
 
 def _host(address: str) -> str:
-    """A URL without its scheme; of code, the name of its file."""
+    """Return a URL without its scheme, or a file path as its name."""
     if is_url(address):
         return address.partition("://")[2]
     words, _, last = address.rpartition(" ")
     return f"{words} {PurePath(last).name}" if last.startswith("/") else address
 
 
-def _words(credential: CredentialSettings) -> str:
-    named = " ".join(_references(credential))
-    return f"{credential.kind} {named}".rstrip()
+def _described(credential: CredentialSettings) -> str:
+    references = " ".join(_references(credential))
+    return f"{credential.kind} {references}".rstrip()
 
 
 def _references(credential: CredentialSettings) -> Iterator[str]:

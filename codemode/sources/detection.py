@@ -1,4 +1,4 @@
-"""What a location is, where the configuration does not say it and it is no API document."""
+"""Detect the source kind of a location that is not an API document."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ _SHAPES: tuple[tuple[Callable[[Any], bool], str], ...] = (
 )
 
 
-async def recognised(name: str, settings: SourceSettings, context: SourceContext) -> str | None:
-    """The kind of what a file, a folder or a URL holds; None where it is nothing that is known."""
+async def detect_kind(name: str, settings: SourceSettings, context: SourceContext) -> str | None:
+    """Return the source kind of a file, folder or URL, or None if its content is unknown."""
     location = settings.location
     if not is_url(location) and await asyncio.to_thread(Path(location).is_dir):
         return "toolkit"

@@ -1,4 +1,4 @@
-"""From the configuration of a source to its tools and the transport that reaches them."""
+"""Create sources from their configuration: read the tools, apply overrides, connect the transport."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from codemode.catalog.tool import Effect
 from codemode.errors import ConfigurationError, SourceError
 from codemode.settings import namespace
-from codemode.sources.detection import recognised
+from codemode.sources.detection import detect_kind
 from codemode.sources.functions.source import load_functions
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.overrides import Overrides, apply_overrides
 from codemode.sources.registry import source_of
 from codemode.sources.source import SourceContext
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class LoadedSource:
-    """A source ready to use: what was read of it, and its transport (close it with `aclose`)."""
+    """A source that is ready for calls. Close its transport with `aclose`."""
 
     name: str
     surface: Surface
@@ -38,77 +38,77 @@ class LoadedSource:
 
     @property
     def tools(self) -> tuple[Tool, ...]:
-        """Its tools, as the operator wants them."""
+        """The tools, with the operator's overrides applied."""
         return self.surface.tools
 
     @property
     def failure(self) -> Failure | None:
-        """Why these are the tools of the last time, or none; None where they are those of now."""
+        """Why the tools are not current. None if they are."""
         return self.surface.failure
 
     @property
-    def warnings(self) -> tuple[Warned, ...]:
-        """What could not be read as it is written."""
+    def warnings(self) -> tuple[SourceWarning, ...]:
+        """The problems that were found while reading."""
         return self.surface.warnings
 
 
 async def load_source(name: str, settings: SourceSettings, context: SourceContext | None = None) -> LoadedSource:
-    """Read a source. Raises SourceError or ConfigurationError, which name the file or URL and what to do.
+    """Read a source.
 
-    Where the configuration does not say its kind, and it is no API document, what it holds tells.
+    With `kind: auto`, the kind of a document that is not an API document is detected from its content. Raises
+    SourceError or ConfigurationError; both name the file or URL and say what to do.
     """
     context = context or SourceContext()
     try:
         surface, transport = await source_of(settings.own_kind)(name, settings, context)
     except SourceError:
-        kind = await recognised(name, settings, context) if settings.is_document and settings.kind == "auto" else None
+        kind = await detect_kind(name, settings, context) if settings.is_document and settings.kind == "auto" else None
         if kind is None:
             raise
         surface, transport = await source_of(kind)(name, settings, context)
     try:
-        return LoadedSource(name, _changed(name, surface, settings), transport)
+        return LoadedSource(name, _with_overrides(name, surface, settings), transport)
     except ConfigurationError:
         await transport.aclose()
         raise
 
 
 def bind_functions(name: str, target: object) -> LoadedSource:
-    """The functions of `target` as a source; see `load_functions`. Raises SourceError, ConfigurationError."""
+    """Return the functions of `target` as a source; see `load_functions`. Raises SourceError or ConfigurationError."""
     namespace(name)
     surface = target.surface(name) if isinstance(target, BoundTools) else load_functions(target, name=name)
     return LoadedSource(name, surface, FunctionTransport(name))
 
 
 def absent_source(name: str, failure: Failure) -> LoadedSource:
-    """A source of which no tool is known, and why."""
-    return LoadedSource(
-        name, Surface((), (Warned("", failure.said),), failure=failure), AbsentTransport(name, failure.said)
-    )
+    """Return a source without tools. `failure` says why."""
+    surface = Surface((), (SourceWarning("", failure.message),), failure=failure)
+    return LoadedSource(name, surface, AbsentTransport(name, failure.message))
 
 
 def accepted_source(name: str, settings: SourceSettings, failure: Failure, servers: Path) -> LoadedSource:
-    """An MCP server that is not there, with the tools that were accepted of it before. Raises ConfigurationError."""
+    """Return an unreachable MCP server with the tools that were accepted before. Raises ConfigurationError."""
     from codemode.sources.mcp.definitions import AcceptedDefinitions, tools_of
 
     tools, _ = tools_of(name, tuple(AcceptedDefinitions(servers).read(name).values()))
-    surface = Surface(tools, (Warned("", failure.said),), failure=failure)
-    return LoadedSource(name, _changed(name, surface, settings), AbsentTransport(name, failure.said))
+    surface = Surface(tools, (SourceWarning("", failure.message),), failure=failure)
+    return LoadedSource(name, _with_overrides(name, surface, settings), AbsentTransport(name, failure.message))
 
 
 def with_definitions(
     source: LoadedSource, settings: SourceSettings, definitions: Definitions, servers: Path
 ) -> LoadedSource:
-    """An MCP server's source with the definitions that it gives now, which its operator may have to accept."""
+    """Return an MCP source with its current definitions. Changed ones are left out until the operator accepts them."""
     from codemode.sources.mcp.definitions import AcceptedDefinitions, surface_of
 
     surface = surface_of(source.name, definitions, AcceptedDefinitions(servers))
-    return replace(source, surface=_changed(source.name, surface, settings))
+    return replace(source, surface=_with_overrides(source.name, surface, settings))
 
 
-def _changed(name: str, surface: Surface, settings: SourceSettings) -> Surface:
-    """The surface with the operator's changes; they are part of its state. Raises ConfigurationError."""
+def _with_overrides(name: str, surface: Surface, settings: SourceSettings) -> Surface:
+    """Return the surface with the operator's overrides, which become part of its digest. Raises ConfigurationError."""
     if surface.failure is not None and not surface.tools:
-        return surface  # there is nothing to change, and nothing to hold against the changes
+        return surface  # without tools, every override would be rejected as unknown
     overrides = Overrides(
         include=settings.include,
         exclude=settings.exclude,

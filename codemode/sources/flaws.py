@@ -1,4 +1,4 @@
-"""What an operation says that cannot be read, each with its place and what it costs: nothing is dropped in silence."""
+"""Find invalid parameters and bodies of an operation. Each is reported with its place and its consequence."""
 
 from __future__ import annotations
 
@@ -6,40 +6,42 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Dialect
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.sources.openapi.bodies import is_form
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
     from codemode.sources.openapi.operations import Operation
 
-_PLACES = ("path", "query", "header", "cookie")
+_LOCATIONS = ("path", "query", "header", "cookie")
 
-#: Where parameters may stand besides: as the body (2.0), as the whole query (3.2).
-_MORE_PLACES = {
+#: Further values of `in`: the body in Swagger 2.0, the whole query string in OpenAPI 3.2.
+_EXTRA_LOCATIONS = {
     Dialect.SWAGGER_2_0: ("body", "formData"),
     Dialect.OPENAPI_3_0: (),
     Dialect.OPENAPI_3_1: ("querystring",),
 }
 
 
-def flaws_of(operation: Operation) -> Iterator[Warned]:
-    """The flaws of one operation's parameters and body."""
-    places = (*_PLACES, *_MORE_PLACES.get(operation.document.dialect, ()))
+def flaws_of(operation: Operation) -> Iterator[SourceWarning]:
+    """Yield a warning for each invalid parameter and body of an operation."""
+    locations = (*_LOCATIONS, *_EXTRA_LOCATIONS.get(operation.document.dialect, ()))
     for holder, pointer in ((operation.node, operation.pointer), (operation.item, operation.item_pointer)):
         declared = holder.get("parameters")
         if isinstance(declared, list):
             for index, value in enumerate(declared):
-                reason = _of_parameter(holder, value, places, operation)
+                reason = _parameter_flaw(holder, value, locations, operation)
                 if reason:
-                    yield Warned(f"{pointer}/parameters/{index}", reason)
+                    yield SourceWarning(f"{pointer}/parameters/{index}", reason)
         elif declared is not None:
-            yield Warned(f"{pointer}/parameters", f"is {_kind(declared)}, not a list: the operation has none of them")
-    yield from _undeclared(operation)
-    yield from _of_body(operation)
+            yield SourceWarning(
+                f"{pointer}/parameters", f"is {_kind(declared)}, not a list: all parameters are ignored"
+            )
+    yield from _undeclared_placeholders(operation)
+    yield from _body_flaws(operation)
 
 
-def _undeclared(operation: Operation) -> Iterator[Warned]:
+def _undeclared_placeholders(operation: Operation) -> Iterator[SourceWarning]:
     if not operation.placeholders:
         return
     holders = (holder for holder in (operation.node, operation.item) if isinstance(holder.get("parameters"), list))
@@ -47,29 +49,29 @@ def _undeclared(operation: Operation) -> Iterator[Warned]:
     declared = {str(node.get("name")) for node in nodes if node.get("in") == "path"}
     for name in operation.placeholders:
         if name not in declared:
-            yield Warned(operation.pointer, f"{{{name}}} in the path is declared nowhere: it is taken for text")
+            yield SourceWarning(operation.pointer, f"{{{name}}} in the path is not declared: it is used as a string")
 
 
-def _of_parameter(holder: Schema, value: Any, places: tuple[str, ...], operation: Operation) -> str:
+def _parameter_flaw(holder: Schema, value: Any, locations: tuple[str, ...], operation: Operation) -> str:
     node = holder.at(value).resolved()
     if not isinstance(node.value, Mapping):
         reference = value.get("$ref") if isinstance(value, Mapping) else None
         if reference is None:
-            return f"is {_kind(value)}, not a parameter: it is no argument"
-        return f"refers to {reference!r}, where no parameter is: it is no argument"
-    name, place = node.get("name"), node.get("in")
+            return f"is {_kind(value)}, not a parameter: it is ignored"
+        return f"refers to {reference!r}, which is not a parameter: it is ignored"
+    name, location = node.get("name"), node.get("in")
     if not isinstance(name, str) or not name:
-        return "has no name: it is no argument"
-    if place not in places:
-        return f"{name!r} stands `in: {place}`, which is none of {', '.join(places)}: it is no argument"
-    if place == "path" and f"{{{name}}}" not in operation.path:
-        return f"{name!r} stands in the path, which has no {{{name}}}: it is no argument"
-    if place == "querystring" and not is_form(node.get("content")):
-        return f"{name!r} is a whole query that is no form: it is no argument"
+        return "has no name: it is ignored"
+    if location not in locations:
+        return f"{name!r} has `in: {location}`, which is not one of {', '.join(locations)}: it is ignored"
+    if location == "path" and f"{{{name}}}" not in operation.path:
+        return f"{name!r} is a path parameter, but the path has no {{{name}}}: it is ignored"
+    if location == "querystring" and not is_form(node.get("content")):
+        return f"{name!r} is a query string that is not a form: it is ignored"
     return ""
 
 
-def _of_body(operation: Operation) -> Iterator[Warned]:
+def _body_flaws(operation: Operation) -> Iterator[SourceWarning]:
     declared = operation.node.get("requestBody")
     if declared is None or operation.document.dialect is Dialect.SWAGGER_2_0:
         return
@@ -77,12 +79,12 @@ def _of_body(operation: Operation) -> Iterator[Warned]:
     node = operation.node.at(declared).resolved()
     if not isinstance(declared, Mapping) or not isinstance(node.value, Mapping):
         reference = declared.get("$ref") if isinstance(declared, Mapping) else None
-        what = f"refers to {reference!r}, where no body is" if reference else f"is {_kind(declared)}, not a body"
-        yield Warned(pointer, f"{what}: none is sent")
+        problem = f"refers to {reference!r}, which is not a body" if reference else f"is {_kind(declared)}, not a body"
+        yield SourceWarning(pointer, f"{problem}: no body is sent")
     elif not isinstance(node.get("content"), Mapping) or not node.get("content"):
-        yield Warned(pointer, "says nothing of its content: no body is sent")
+        yield SourceWarning(pointer, "has no `content`: no body is sent")
 
 
 def _kind(value: Any) -> str:
-    names = {dict: "a mapping", list: "a list", str: "text", bool: "true or false", type(None): "empty"}
+    names = {dict: "a mapping", list: "a list", str: "a string", bool: "a boolean", type(None): "empty"}
     return names.get(type(value), "a number")

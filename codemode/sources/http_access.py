@@ -1,4 +1,4 @@
-"""From the configuration of a source to how it is reached over HTTP: its document, and its operations."""
+"""HTTP access to a source: fetch its documents and create the transport for its operations."""
 
 from __future__ import annotations
 
@@ -26,21 +26,21 @@ if TYPE_CHECKING:
     from codemode.sources.source import SourceContext
     from codemode.transports.auth.requirements import Authentication, CallerSupply
 
-#: The largest answer of a token endpoint that is read.
+#: The largest response of a token endpoint.
 _TOKEN_BYTES = 1024 * 1024
 
 
 async def authentication(name: str, settings: SourceSettings, context: SourceContext) -> Authentication:
-    """The credentials of a source. Raises ConfigurationError; it may take as long as the commands that print them."""
+    """Return the credentials of a source, resolved in a thread: commands may print them. Raises ConfigurationError."""
     return await asyncio.to_thread(authentication_of, name, settings, context.secrets, tokens=context.tokens)
 
 
 def http_transport(
     name: str, settings: SourceSettings, context: SourceContext, *, servers: tuple[str, ...] = ()
 ) -> DeferredTransport:
-    """What calls the operations of a source, with `servers` that its document suggests. Raises ConfigurationError.
+    """Return the transport of an HTTP source. Secrets are read on the first call.
 
-    Its secrets are read with the first call.
+    `servers` are the base URLs that the document suggests. Raises ConfigurationError.
     """
     reach = Reach(
         source=name,
@@ -57,7 +57,7 @@ def http_transport(
         certificate=_certificate(settings),
         ca_file=_ca_file(settings),
     )
-    _check(name, settings)
+    _check_settings(name, settings)
     return DeferredTransport(
         name,
         partial(authentication_of, name, settings, context.secrets, tokens=context.tokens),
@@ -66,15 +66,15 @@ def http_transport(
     )
 
 
-def _check(name: str, settings: SourceSettings) -> None:
-    """Raise ConfigurationError for what can be seen to be wrong before a secret is read."""
+def _check_settings(name: str, settings: SourceSettings) -> None:
+    """Raise ConfigurationError for mistakes that show without reading secrets."""
     if settings.base_url is not None:
         checked_base(settings.base_url)
     if settings.client_certificate is not None or settings.ca_file is not None:
         open_pool(Permitted(()), certificate=_certificate(settings), ca_file=_ca_file(settings))
     for credential in settings.credentials:
         if isinstance(credential, AwsCredential):
-            message = f"sources.{name}.credentials: kind: aws is for services of AWS (kind: aws of the source)"
+            message = f"sources.{name}.credentials: credentials of kind aws require a source of kind aws"
             raise ConfigurationError(message)
         if isinstance(credential, OAuth2Credential):
             for address in filter(None, (credential.token_url, credential.issuer)):
@@ -82,14 +82,14 @@ def _check(name: str, settings: SourceSettings) -> None:
 
 
 def fetch(name: str, settings: SourceSettings, context: SourceContext) -> Callable[[str], Awaitable[str]]:
-    """How the documents of a source are fetched, where it has a URL: as its operations are called.
+    """Return a function that fetches the documents of a source with its network settings.
 
-    The source's own credentials are sent where a document cannot be had without, to the origin that its calls go to.
+    The source's own credentials are sent only if the document requires a login, and only to the origin of its calls.
     """
     plain = partial(
         fetch_text,
         timeout_s=settings.timeout_s,
-        address=settings.address if _is_at_base(settings, by=lambda url: origin(url).host) else None,
+        address=settings.address if _shares_base(settings, by=lambda url: origin(url).host) else None,
         certificate=_certificate(settings),
         ca_file=_ca_file(settings),
     )
@@ -98,42 +98,42 @@ def fetch(name: str, settings: SourceSettings, context: SourceContext) -> Callab
         try:
             return await plain(url)
         except BehindLogin as error:
-            if without_userinfo(url) != url or not _may_sign(settings):
+            if without_userinfo(url) != url or not _has_credentials(settings):
                 raise
-            if not _is_at_base(settings, by=origin) or not is_same_origin(url, settings.location):
-                message = f"{error.message}; credentials of this source are for {settings.base_url}, and not sent here"
+            if not _shares_base(settings, by=origin) or not is_same_origin(url, settings.location):
+                message = f"{error.message}; this source's credentials are sent to {settings.base_url} only"
                 raise SourceError(message, location=url, told=error.told) from None
         return await plain(url, credentials=await own_credentials(name, settings, context))
 
     return lambda url: context.documents.text(url, partial(fetched, url))
 
 
-def _may_sign(settings: SourceSettings) -> bool:
+def _has_credentials(settings: SourceSettings) -> bool:
     return any(not isinstance(one, NoCredential) for one in settings.credentials)
 
 
-def _is_at_base(settings: SourceSettings, *, by: Callable[[str], object]) -> bool:
-    """Whether the document and the operations are at one place, as `by` sees it."""
+def _shares_base(settings: SourceSettings, *, by: Callable[[str], object]) -> bool:
+    """Whether `by` returns the same for the URL of the document and the base URL of the operations."""
     location = without_userinfo(settings.location)
     return settings.base_url is None or not is_url(location) or by(settings.base_url) == by(location)
 
 
 async def own_credentials(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Credential, ...]:
-    """What the operator has configured for a source, as it is sent now. Raises ConfigurationError, SourceError."""
+    """Return the operator's credentials for a source, ready to send. Raises ConfigurationError or SourceError."""
     configured = (await authentication(name, settings, context)).chosen(None)
     try:
-        return tuple([await _sent(name, one.supply, settings) for one in configured if is_own(one.supply)])
+        return tuple([await _resolved(name, one.supply, settings) for one in configured if is_own(one.supply)])
     except CallError as error:
-        message = f"cannot be fetched: {error}"
+        message = f"its token cannot be fetched: {error}"
         raise SourceError(message, location=settings.location, told=error.for_model()) from None
 
 
 def is_own(supply: Credential | CallerSupply | Grant | None) -> TypeGuard[Credential | Grant]:
-    """Whether it is the operator's, and not brought by each caller."""
+    """Whether a credential is the operator's, not one that each caller supplies."""
     return isinstance(supply, (Credential, Grant))
 
 
-async def _sent(name: str, supply: Credential | Grant, settings: SourceSettings) -> Credential:
+async def _resolved(name: str, supply: Credential | Grant, settings: SourceSettings) -> Credential:
     if isinstance(supply, Credential):
         return supply
     pool = open_pool(Permitted(tuple(map(origin, supply.addresses))), most=1, ca_file=_ca_file(settings))
@@ -147,8 +147,8 @@ async def _sent(name: str, supply: Credential | Grant, settings: SourceSettings)
 
 
 def _certificate(settings: SourceSettings) -> tuple[str, str] | None:
-    found = settings.client_certificate
-    return None if found is None else (str(found.certificate), str(found.key))
+    pair = settings.client_certificate
+    return None if pair is None else (str(pair.certificate), str(pair.key))
 
 
 def _ca_file(settings: SourceSettings) -> str | None:

@@ -1,4 +1,4 @@
-"""What a source gives: tools, and what could not be read."""
+"""The result of reading a source: tools, warnings, and the failure if there was one."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from codemode.transports.auth.requirements import SecurityScheme
 
 
-class Warned(NamedTuple):
-    """Something in a document that is not as it should be: JSON pointer, and what it costs."""
+class SourceWarning(NamedTuple):
+    """A problem in a source: where it is (JSON pointer, line or tool id), and its consequence."""
 
     pointer: str
     reason: str
@@ -20,26 +20,31 @@ class Warned(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """Why a source is not as it is now: `said` to the operator, `told` to models (no hosts, no paths).
+    """Why the current state of a source could not be read.
 
-    `is_connecting` says that its transport tries again by itself.
+    `message` is for the operator. `told` is for models and names no hosts or paths. `is_connecting` is true if the
+    transport reconnects by itself.
     """
 
-    said: str
+    message: str
     told: str
     is_connecting: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Surface:
-    """The tools of one API surface, the warnings of reading it, and the state of what it was read from."""
+    """The tools of one API surface, and what else was read with them.
+
+    `digest` identifies the texts that the surface was read from. It is empty if they can change without notice.
+    `server_defaults` are the defaults that replaced variables in `servers`, as `NAME=DEFAULT`.
+    """
 
     tools: tuple[Tool, ...]
-    warnings: tuple[Warned, ...] = ()
+    warnings: tuple[SourceWarning, ...] = ()
     servers: tuple[str, ...] = ()
     title: str = ""
-    digest: str = ""  # of the texts it was read from; empty where they may change unseen
-    auth: tuple[SecurityScheme, ...] = ()  # the ways of authentication that the document declares
+    digest: str = ""
+    auth: tuple[SecurityScheme, ...] = ()  # the security schemes that the document declares
     toolkits: tuple[Toolkit, ...] = ()
-    server_defaults: tuple[str, ...] = ()  # what stands for variables in `servers`, as `NAME=DEFAULT`
-    failure: Failure | None = None  # why these are the tools of the last time, or none
+    server_defaults: tuple[str, ...] = ()
+    failure: Failure | None = None  # set if the tools are those last read, or missing

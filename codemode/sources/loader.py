@@ -1,4 +1,4 @@
-"""The sources of a service: each read, or known to be unavailable and why; closed once nobody calls them any more."""
+"""Load the sources of a service. A source that cannot be read is replaced by its last known state."""
 
 from __future__ import annotations
 
@@ -13,9 +13,9 @@ from codemode.errors import ConfigurationError, EnvironmentIncomplete, SourceErr
 from codemode.sources.documents.cache import CatalogCache
 from codemode.sources.documents.last_known import Documents, KnownDocuments
 from codemode.sources.factory import LoadedSource, absent_source, accepted_source, bind_functions, load_source
-from codemode.sources.loaded import Failure, Warned
+from codemode.sources.loaded import Failure, SourceWarning
 from codemode.sources.source import SourceContext
-from codemode.sources.stable_ids import GivenIds
+from codemode.sources.stable_ids import StableIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
@@ -24,22 +24,25 @@ if TYPE_CHECKING:
     from codemode.transports.content import ContentStore
     from codemode.transports.mcp.transport import Definitions, McpTransport
 
-#: What may be wrong with a source now and right later: the rest of the configuration's mistakes are the operator's.
+#: Errors that may pass without a change of the configuration.
 PASSING = (SourceError, EnvironmentIncomplete)
 
-_STILL_READ = Failure("it is still being read", "it is still being read")
+_STILL_LOADING = Failure("it is still loading", "it is still loading")
 
 
 @dataclass(frozen=True, slots=True)
-class Reading:
-    """The sources that were asked for; `late` are being read still, and stand among the others as they were known."""
+class LoadResult:
+    """All sources by name. Those in `late` are still loading, and `sources` holds their last known state."""
 
     sources: Mapping[str, LoadedSource]
     late: Mapping[str, asyncio.Task[LoadedSource]] = field(default_factory=dict)
 
 
 class Reader:
-    """Reads the sources of one configuration. `on_change` is told which MCP server has other tools than before."""
+    """Read the sources of one configuration.
+
+    `on_change` is called with the name of an MCP server and its new definitions whenever they change.
+    """
 
     def __init__(
         self, settings: Settings, *, contents: ContentStore, on_change: Callable[[str, Definitions], None]
@@ -49,17 +52,17 @@ class Reader:
         self._context = SourceContext(
             contents=contents,
             cache=CatalogCache(settings.cache() / "catalogs"),
-            given=GivenIds(settings.state() / "ids"),
+            given=StableIds(settings.state() / "ids"),
             known=KnownDocuments(settings.state() / "documents"),
             tokens=settings.tokens(),
             servers=settings.servers(),
         )
 
     async def read(self, name: str) -> LoadedSource:
-        """Read a source as it is now. Raises SourceError, ConfigurationError."""
+        """Read the current state of a source. Raises SourceError or ConfigurationError."""
         settings = self._settings.sources[name]
         context = replace(self._context, documents=Documents())
-        source = await self._loaded(name, context)
+        source = await self._load(name, context)
         if context.known is not None and context.documents.noted:
             try:
                 await asyncio.to_thread(context.known.keep, name, settings.location, context.documents)
@@ -71,7 +74,7 @@ class Reader:
         return source
 
     async def known(self, name: str, failure: Failure) -> LoadedSource:
-        """A source as it was when it was last read, else without any tool; its failure says why it is no newer."""
+        """Return the last known state of a source, or a source without tools. `failure` becomes its failure."""
         settings = self._settings.sources[name]
         if settings.is_mcp:
             return await asyncio.to_thread(accepted_source, name, settings, failure, self._context.servers)
@@ -80,38 +83,40 @@ class Reader:
         if documents is None:
             return absent_source(name, failure)
         try:
-            source = await self._loaded(name, replace(self._context, documents=documents))
+            source = await self._load(name, replace(self._context, documents=documents))
         except PASSING:
             return absent_source(name, failure)
-        warned = Warned("", f"{failure.said}; it is used as it was when it was last read")
+        warned = SourceWarning("", f"{failure.message}; its last known state is used")
         surface = replace(source.surface, failure=failure, warnings=(warned, *source.surface.warnings))
         return replace(source, surface=surface)
 
     async def read_all(
         self, *, must: Callable[[str], bool] = lambda _: False, patience_s: float | None = None
-    ) -> Reading:
-        """All sources. One that cannot be read is as it was, or absent, unless it `must`: then its error is raised.
+    ) -> LoadResult:
+        """Read all sources, in parallel.
 
-        So is a mistake of the configuration. What takes longer than `patience_s` goes on while the others are used.
+        A source that cannot be read is replaced by its last known state, or by one without tools. Its error is raised
+        if `must(name)` is true or the configuration is wrong. Sources that take longer than `patience_s` seconds keep
+        loading; they are returned in `late`.
         """
         tasks = {name: asyncio.create_task(self.read(name), name=f"read {name}") for name in self._settings.sources}
         if tasks:
             await asyncio.wait(tasks.values(), timeout=patience_s)
         try:
-            _raise_first(tasks, must)
-            sources = {name: await self._as_far(name, task) for name, task in tasks.items()}
+            _raise_fatal(tasks, must)
+            sources = {name: await self._loaded_or_known(name, task) for name, task in tasks.items()}
         except BaseException:
-            await _give_up(tasks.values())
+            await _cancel(tasks.values())
             raise
-        return Reading(sources, {name: task for name, task in tasks.items() if not task.done()})
+        return LoadResult(sources, {name: task for name, task in tasks.items() if not task.done()})
 
-    async def _as_far(self, name: str, task: asyncio.Task[LoadedSource]) -> LoadedSource:
+    async def _loaded_or_known(self, name: str, task: asyncio.Task[LoadedSource]) -> LoadedSource:
         if not task.done():
-            return await self.known(name, _STILL_READ)
+            return await self.known(name, _STILL_LOADING)
         error = task.exception()
         return task.result() if error is None else await self.known(name, failure_of(error))
 
-    async def _loaded(self, name: str, context: SourceContext) -> LoadedSource:
+    async def _load(self, name: str, context: SourceContext) -> LoadedSource:
         try:
             return await load_source(name, self._settings.sources[name], context)
         except ConfigurationError as error:
@@ -122,68 +127,71 @@ class Reader:
 
 
 def failure_of(error: BaseException) -> Failure:
-    """Why a source is not there, for the operator and for models."""
+    """Return the failure of a source for the operator and for models."""
     if isinstance(error, SourceError):
         return Failure(str(error), error.told)
-    return Failure(str(error), "the operator has not given it what it needs")
+    return Failure(str(error), "a secret or package that it needs is missing on the server")
 
 
 def bound_functions(functions: Mapping[str, object]) -> dict[str, LoadedSource]:
-    """Functions as sources. Raises SourceError, ConfigurationError."""
+    """Return each target of Python functions as a source. Raises SourceError or ConfigurationError."""
     return {name: bind_functions(name, target) for name, target in functions.items()}
 
 
 def require_sources(settings: Settings, functions: Mapping[str, object]) -> None:
-    """Raise ConfigurationError where there is nothing to read."""
+    """Raise ConfigurationError if there are neither sources nor functions."""
     if not settings.sources and not functions:
-        message = "there are no sources: name one under `sources:`, as `codemode sources add NAME LOCATION` does"
+        message = "no sources are configured: run `codemode sources add NAME LOCATION`, or add one under `sources:`"
         raise ConfigurationError(message)
 
 
 def catalog_of(sources: Mapping[str, LoadedSource]) -> Catalog:
-    """The tools of all sources, their toolkits, and the namespaces of which no tool is known."""
+    """Return the catalog of all sources, with the reason for each namespace without tools."""
     tools = (tool for source in sources.values() for tool in source.tools)
     absent = {name: one.failure.told for name, one in sources.items() if one.failure is not None and not one.tools}
     return Catalog(tools, (toolkit for source in sources.values() for toolkit in source.surface.toolkits), absent)
 
 
 def to_retry(sources: Mapping[str, LoadedSource]) -> list[str]:
-    """The sources that are not as they are now, and whose transport does not try again by itself."""
+    """Return the names of failed sources whose transport does not reconnect by itself."""
     failures = {name: source.failure for name, source in sources.items() if source.failure is not None}
     return [name for name, failure in failures.items() if not failure.is_connecting]
 
 
 def source_states(sources: Mapping[str, LoadedSource], view: Catalog) -> list[dict[str, str | int]]:
-    """The sources of a view as JSON data: `ready`, `stale` (the tools of the last time) or `unavailable`, and why."""
-    found: list[dict[str, str | int]] = []
+    """Return the sources of a view as JSON data, with the state and the reason of a failure.
+
+    The states are `ready`, `stale` (its tools are those last read) and `unavailable`.
+    """
+    states: list[dict[str, str | int]] = []
     for name, source in sources.items():
         count = sum(tool.source == name for tool in view)
         if not count and name not in view.unavailable:
-            continue  # what a role may not use is in no view of it
+            continue  # this role may use none of its tools
         state: dict[str, str | int] = {"name": name, "state": "ready", "tools": count}
         if source.failure is not None:
             state |= {"state": "stale" if count else "unavailable", "reason": source.failure.told}
-        found.append(state)
-    return found
+        states.append(state)
+    return states
 
 
 async def close_after(running: Iterable[asyncio.Event], retired: Mapping[str, LoadedSource]) -> None:
-    """Close the connections of sources that were replaced, once what began with them has ended."""
+    """Close replaced sources after the executions that use them have ended."""
     for execution in running:
         await execution.wait()
     for source in retired.values():
         await source.transport.aclose()
 
 
-def _raise_first(tasks: Mapping[str, asyncio.Task[LoadedSource]], must: Callable[[str], bool]) -> None:
+def _raise_fatal(tasks: Mapping[str, asyncio.Task[LoadedSource]], must: Callable[[str], bool]) -> None:
     for name, task in tasks.items():
         error = task.exception() if task.done() else None
         if error is not None and (must(name) or not isinstance(error, PASSING)):
             raise error
 
 
-async def _give_up(tasks: Iterable[asyncio.Task[LoadedSource]]) -> None:
-    """End what is being read, and close what was."""
+async def _cancel(tasks: Iterable[asyncio.Task[LoadedSource]]) -> None:
+    """Cancel the tasks and close the sources that they loaded."""
     for task in tasks:
         task.cancel()
     ended = await asyncio.gather(*tasks, return_exceptions=True)

@@ -1,7 +1,7 @@
-"""What the operator changes about the tools of a source: which there are, what they are called, what they do.
+"""The operator's overrides of a source's tools: selection, names, descriptions and effects.
 
-Patterns are those of the shell (`issues.*`, `*.delete_*`), matched against the id without its namespace, the
-operationId, and `METHOD /path`.
+Patterns are shell patterns such as `issues.*` or `*.delete_*`. They match the id without its namespace, the
+operationId, or `METHOD /path`.
 """
 
 from __future__ import annotations
@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from fnmatch import translate
 from typing import TYPE_CHECKING, TypeVar
 
+from codemode.catalog.identifiers import identifier
 from codemode.catalog.inverse import Inverse, InverseInvalid
-from codemode.catalog.names import identifier
 from codemode.errors import ConfigurationError
 from codemode.text.nearest import did_you_mean
 
@@ -26,7 +26,11 @@ _Value = TypeVar("_Value")
 
 @dataclass(frozen=True, slots=True)
 class Overrides:
-    """The changes. `include` (nothing: all) is applied before `exclude`; `rename` gives the id without namespace."""
+    """The overrides of one source, by pattern.
+
+    `include` is applied before `exclude`; if it is empty, all tools are included. `rename` maps to ids without their
+    namespace.
+    """
 
     include: tuple[str, ...] = ()
     exclude: tuple[str, ...] = ()
@@ -39,27 +43,31 @@ class Overrides:
 
 
 def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str) -> tuple[Tool, ...]:
-    """The tools as the operator wants them. Raises ConfigurationError for a change that fits no tool, or two names."""
-    every = tuple(tools)
-    kept = _chosen(every, overrides, source)
-    renamed = _single(overrides.rename, every, source, "rename")
-    described = _single(overrides.describe, every, source, "describe")
-    exemplified = _single(overrides.examples, every, source, "examples")
-    reverts = _single(_inverses(overrides.revert, source), every, source, "revert")
+    """Return the tools with the overrides applied.
+
+    Raises ConfigurationError if a pattern matches no tool, if one that must match a single tool matches several, or
+    if a new name or a revert call is invalid.
+    """
+    all_tools = tuple(tools)
+    kept = _included(all_tools, overrides, source)
+    renamed = _by_tool(overrides.rename, all_tools, source, "rename")
+    described = _by_tool(overrides.describe, all_tools, source, "describe")
+    exemplified = _by_tool(overrides.examples, all_tools, source, "examples")
+    reverts = _by_tool(_inverses(overrides.revert, source), all_tools, source, "revert")
     effects = [(_Pattern(pattern), effect) for pattern, effect in overrides.effect.items()]
     tiers = [(_Pattern(pattern), tier) for pattern, tier in overrides.tier.items()]
     for section, patterns in (("effect", effects), ("tier", tiers)):
         for pattern, _ in patterns:
-            pattern.require(every, source, section)
+            pattern.require(all_tools, source, section)
     changed = []
     for tool in kept:
         effect = next((effect for pattern, effect in effects if pattern.fits(tool)), None)
         tier = next((tier for pattern, tier in tiers if pattern.fits(tool)), None)
-        named = any(tool.id in changes for changes in (renamed, described, exemplified, reverts))
+        has_changes = any(tool.id in changes for changes in (renamed, described, exemplified, reverts))
         path = _legal_path(renamed[tool.id], source) if tool.id in renamed else tool.path
         changed.append(
             tool
-            if effect is None and tier is None and not named
+            if effect is None and tier is None and not has_changes
             else tool.changed(
                 id=f"{tool.namespace}.{path}",
                 description=described.get(tool.id),
@@ -83,7 +91,7 @@ class _Pattern:
     def require(self, tools: Iterable[Tool], source: str, section: str) -> None:
         if not any(self.fits(tool) for tool in tools):
             near = did_you_mean(self.text, (name for tool in tools for name in _names(tool)))
-            message = f"sources.{source}.{section}: {self.text!r} fits no operation{near}"
+            message = f"sources.{source}.{section}: {self.text!r} matches no operation{near}"
             raise ConfigurationError(message)
 
 
@@ -91,7 +99,7 @@ def _names(tool: Tool) -> tuple[str, ...]:
     return tool.path, tool.key, *tool.aliases
 
 
-def _chosen(tools: tuple[Tool, ...], overrides: Overrides, source: str) -> list[Tool]:
+def _included(tools: tuple[Tool, ...], overrides: Overrides, source: str) -> list[Tool]:
     include = [_Pattern(text) for text in overrides.include]
     exclude = [_Pattern(text) for text in overrides.exclude]
     for pattern in include:
@@ -106,18 +114,18 @@ def _chosen(tools: tuple[Tool, ...], overrides: Overrides, source: str) -> list[
     ]
 
 
-def _single(changes: Mapping[str, _Value], tools: tuple[Tool, ...], source: str, section: str) -> dict[str, _Value]:
-    found: dict[str, _Value] = {}
+def _by_tool(changes: Mapping[str, _Value], tools: tuple[Tool, ...], source: str, section: str) -> dict[str, _Value]:
+    by_id: dict[str, _Value] = {}
     for text, value in changes.items():
         pattern = _Pattern(text)
         pattern.require(tools, source, section)
         fitting = [tool for tool in tools if pattern.fits(tool)]
         if len(fitting) != 1:
             fits = ", ".join(tool.path for tool in fitting[:3])
-            message = f"sources.{source}.{section}: {text!r} must fit one operation; it fits {len(fitting)} ({fits})"
+            message = f"sources.{source}.{section}: {text!r} matches {len(fitting)} operations, not one ({fits})"
             raise ConfigurationError(message)
-        found[fitting[0].id] = value
-    return found
+        by_id[fitting[0].id] = value
+    return by_id
 
 
 def _inverses(reverts: Mapping[str, str], source: str) -> Mapping[str, str]:
@@ -134,6 +142,6 @@ def _legal_path(path: str, source: str) -> str:
     parts = path.split(".")
     if any(identifier(part) != part for part in parts):
         legal = ".".join(identifier(part) for part in parts)
-        message = f"sources.{source}.rename: {path!r} is no name that a program can call; {legal!r} is"
+        message = f"sources.{source}.rename: {path!r} is not a valid Python name; use {legal!r}"
         raise ConfigurationError(message)
     return path

@@ -1,4 +1,4 @@
-"""Sources that are not there are asked for again, with growing waits, until they come."""
+"""Retry unavailable sources, with growing waits, until they load."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Seconds before the second attempt, which double with each, and the longest.
+#: The wait before the first retry, and the longest wait. Waits double with each retry.
 FIRST_WAIT_S, LONGEST_WAIT_S = 1.0, 300.0
 
 
 class Retries:
-    """A task for each source that is not as it is now. `arrived` takes what `read` gives in the end."""
+    """Retry sources in the background, one task each. `arrived` is called with each source that loads."""
 
     def __init__(
         self,
@@ -38,19 +38,19 @@ class Retries:
     def start(
         self, names: Iterable[str], late: Mapping[str, asyncio.Task[LoadedSource]] = MappingProxyType({})
     ) -> None:
-        """Ask for these from now on; for what is being read already, its task is the first attempt."""
+        """Start retrying the named sources. A task in `late` counts as the first attempt for its source."""
         for name in names:
-            task = asyncio.create_task(self._until_there(name, late.get(name)), name=f"retry {name}")
+            task = asyncio.create_task(self._retry_until_loaded(name, late.get(name)), name=f"retry {name}")
             self._tasks.add(task)
             task.add_done_callback(self._tasks.discard)
 
     async def aclose(self) -> None:
-        """Ask for nothing more."""
+        """Cancel all retries."""
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    async def _until_there(self, name: str, first: asyncio.Task[LoadedSource] | None) -> None:
+    async def _retry_until_loaded(self, name: str, first: asyncio.Task[LoadedSource] | None) -> None:
         source = await self._attempt(name, first) if first is not None else None
         wait_s = FIRST_WAIT_S
         while source is None:
@@ -62,13 +62,13 @@ class Retries:
         except BaseException:
             await source.transport.aclose()
             raise
-        log.info("the source %s is there: %d tools", name, len(source.tools))
+        log.info("source %s has loaded: %d tools", name, len(source.tools))
 
     async def _attempt(self, name: str, reading: Awaitable[LoadedSource]) -> LoadedSource | None:
         try:
             return await reading
         except CodeModeError as error:
-            log.info("the source %s is still unavailable: %s", name, error)
+            log.info("source %s is still unavailable: %s", name, error)
         except Exception:
-            log.exception("the source %s cannot be read", name)
+            log.exception("source %s cannot be read", name)
         return None

@@ -1,4 +1,4 @@
-"""The kinds of API surface that there are: those of codemode, and those that other packages bring."""
+"""Source kinds by name: the built-in ones and those of other packages."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from codemode.settings import SOURCES_GROUP
 if TYPE_CHECKING:
     from codemode.sources.source import Source
 
-#: Where each is read. A module is imported when a source of its kind is: some need half a second, or an extra.
+#: The module of each source kind, imported on first use: some take half a second or need an extra.
 _MODULES = {
     "openapi": "codemode.sources.openapi.source",
     "python": "codemode.sources.functions.source",
@@ -23,12 +23,16 @@ _MODULES = {
     "google": "codemode.sources.google.source",
 }
 
-#: The extra of codemode that a module belongs to, by the module's first name.
+#: The extra that installs a package, by the package's import name.
 EXTRAS = {"graphql": "graphql", "botocore": "aws", "googleapiclient": "google", "langchain_core": "langchain"}
 
 
 def source_of(kind: str) -> Source:
-    """What reads a kind of source. Raises ConfigurationError where it needs a package that is not there."""
+    """Return the source function of a kind.
+
+    Raises EnvironmentIncomplete if a required package is not installed, and ConfigurationError if the entry point is
+    ambiguous or broken.
+    """
     try:
         if kind in _MODULES:
             built_in: Source = importlib.import_module(_MODULES[kind]).load
@@ -39,12 +43,12 @@ def source_of(kind: str) -> Source:
         message = f"kind: {kind} cannot be used: {error}{remedy(error)}"
         raise EnvironmentIncomplete(message) from error
     except (ValueError, AttributeError) as error:
-        message = f"kind: {kind} cannot be used: several packages bring it, or its entry point names nothing: {error}"
+        message = f"kind: {kind} cannot be used: several packages register it, or its entry point is broken: {error}"
         raise ConfigurationError(message) from error
     return loaded
 
 
 def remedy(error: ImportError) -> str:
-    """What to install, where the missing module is one of an extra."""
+    """Return "; pip install …" if an extra installs the missing module, else an empty string."""
     extra = EXTRAS.get((error.name or "").partition(".")[0])
     return f"; pip install 'codemode[{extra}]'" if extra else ""

@@ -1,7 +1,7 @@
-"""What a source is: one kind of API surface made into tools, and into the transport that reaches them.
+"""The interface of a source kind: a function that returns a surface and its transport.
 
-Those of codemode and those of other packages are the same: a function of this shape. Other packages name theirs by an
-entry point of the group `codemode.sources` whose name is the `kind` of the configuration.
+Built-in source kinds and those of other packages share this interface. A package registers its function as an entry
+point in the group `codemode.sources`. The name of the entry point is the `kind` in the configuration.
 """
 
 from __future__ import annotations
@@ -22,24 +22,29 @@ if TYPE_CHECKING:
     from codemode.sources.documents.cache import CatalogCache
     from codemode.sources.documents.last_known import KnownDocuments
     from codemode.sources.loaded import Surface
-    from codemode.sources.stable_ids import GivenIds
+    from codemode.sources.stable_ids import StableIds
     from codemode.transports.base import Transport
     from codemode.transports.content import ContentStore
 
 
 @dataclass(frozen=True, slots=True)
 class SourceContext:
-    """What there is for all sources.
+    """The stores and secrets that all sources share.
 
-    `contents` keeps binary data that programs pass on; `cache` what was read, `given` ids that were given before (each
-    None where nothing is kept); `secrets` reads what the configuration refers to; `tokens` is the folder of logins,
-    `servers` that of accepted definitions of MCP servers. `known` keeps the documents of each source; `documents` are
-    those of the one that is read.
+    Attributes:
+        contents: binary data that programs pass between tools.
+        cache: parsed catalogs. None disables the cache.
+        given: tool ids of earlier loads. None assigns all ids anew.
+        known: source documents as last read. None keeps none.
+        documents: the documents of the source that is being read.
+        secrets: the reader of secret references.
+        tokens: the folder of OAuth logins.
+        servers: the folder of accepted MCP definitions.
     """
 
     contents: ContentStore | None = None
     cache: CatalogCache | None = None
-    given: GivenIds | None = None
+    given: StableIds | None = None
     known: KnownDocuments | None = None
     documents: Documents = field(default_factory=Documents)
     secrets: Secrets = field(default_factory=Secrets)
@@ -47,23 +52,24 @@ class SourceContext:
     servers: Path = field(default_factory=lambda: Settings().servers())
 
     def ids_of(self, source: str, settings: SourceSettings) -> Mapping[str, str]:
-        """The ids that were given to a source's tools before, by `Tool.key`; none where they are not to be kept."""
+        """Return the stored tool ids of a source by `Tool.key`. Empty if `keep_names` is off."""
         return self.given.read(source) if self.given is not None and settings.keep_names else {}
 
     async def keep_ids(self, source: str, settings: SourceSettings, tools: Iterable[Tool]) -> None:
-        """Keep the ids of a source's tools, where they are to be kept."""
+        """Store the tool ids of a source, unless `keep_names` is off."""
         if self.given is not None and settings.keep_names:
             await asyncio.to_thread(self.given.keep, source, tools)
 
 
 class Source(Protocol):
-    """Reads one kind of API surface."""
+    """The function of a source kind."""
 
     async def __call__(
         self, name: str, settings: SourceSettings, context: SourceContext, /
     ) -> tuple[Surface, Transport]:
-        """The tools of the source `name`, which is their namespace, and what carries their calls out.
+        """Return the tools of a source and the transport that carries their calls.
 
-        What could not be read stands in the surface's warnings. Raises SourceError for a surface that cannot be read at
-        all, ConfigurationError for settings that do not fit; each names the file or key and what to do.
+        `name` is the name of the source and the namespace of its tools. Parts that could not be read are reported in
+        `Surface.warnings`. Raises SourceError if nothing can be read and ConfigurationError for invalid settings; each
+        names the file or key and says what to do.
         """

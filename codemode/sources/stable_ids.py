@@ -1,4 +1,4 @@
-"""Ids that were given once, by source and operation, kept so that a new operation never renames an old one."""
+"""Store tool ids by source and operation, so that a new operation never renames an old one."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
 
 
-class GivenIds:
-    """One file for each source in a folder of the operator's; a folder that cannot be written keeps nothing."""
+class StableIds:
+    """Tool ids in one file for each source. Write errors are ignored: the ids are then assigned anew."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def read(self, source: str) -> dict[str, str]:
-        """The ids of a source's operations by their key (`GET /path`)."""
+        """Return the stored ids of a source by operation key (`GET /path`). Empty if there are none."""
         try:
             data = json.loads(self._file(source).read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -32,7 +32,7 @@ class GivenIds:
         return {key: id_ for key, id_ in ids.items() if isinstance(id_, str) and id_.startswith(f"{source}.")}
 
     def keep(self, source: str, tools: Iterable[Tool]) -> None:
-        """Add the ids of a source's tools; those of operations that are gone stay taken."""
+        """Add the ids of a source's tools. The ids of removed operations stay reserved."""
         known = self.read(source)
         added = {tool.key: tool.id for tool in tools if tool.key not in known}
         if not added:

@@ -1,9 +1,9 @@
-"""What the name of an operation says of its effect, where nothing else does."""
+"""Derive the effect of an operation from the verb in its name."""
 
 from __future__ import annotations
 
 from codemode.catalog.effect_words import destructive_word
-from codemode.catalog.names import snake
+from codemode.catalog.identifiers import snake
 from codemode.catalog.tool import Effect
 
 _READING = frozenset(
@@ -12,14 +12,14 @@ _READING = frozenset(
      "search", "select", "show", "simulate", "validate", "view")
 )  # fmt: skip
 
-#: What may stand before the verb: `AdminDeleteUser`, `BatchGetItem`.
-_BEFORE = ("admin", "batch", "bulk")
+#: Words that may precede the verb: `AdminDeleteUser`, `BatchGetItem`.
+_PREFIXES = ("admin", "batch", "bulk")
 
 
 def effect_of_verb(name: str) -> Effect:
-    """The effect of an operation whose name begins with a verb: `ListBuckets` reads; what is not known writes."""
+    """Return the effect of an operation by its verb, such as `read` for `ListBuckets`. Unknown verbs write."""
     words = snake(name).split("_")
-    verb = words[1] if words[0] in _BEFORE and len(words) > 1 else words[0]
+    verb = words[1] if words[0] in _PREFIXES and len(words) > 1 else words[0]
     if verb in _READING:
         return Effect.READ
     return Effect.DESTRUCTIVE if destructive_word(name) else Effect.WRITE

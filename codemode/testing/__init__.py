@@ -6,10 +6,11 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
-from codemode.transports.auth.credentials import NOBODY, CallerCredentials
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
+
+    from codemode.transports.base import CallContext
 
 
 def make_tool(
@@ -21,6 +22,7 @@ def make_tool(
     effect: Effect = Effect.READ,
     aliases: tuple[str, ...] = (),
     source: str = "fake",
+    invocation: Any = None,
 ) -> Tool:
     """Return a tool whose `parameters` are JSON Schemas by name."""
     made = [
@@ -41,7 +43,7 @@ def make_tool(
         description=summary,
         parameters=tuple(sorted(made, key=lambda parameter: not parameter.required)),
         effect=effect,
-        invocation=None,
+        invocation=invocation,
         aliases=aliases,
         key=id,
     )
@@ -50,18 +52,21 @@ def make_tool(
 class RecordingTransport:
     """A transport that answers with `answer(tool, arguments)`, which may raise. Recorded calls are in `sent`."""
 
+    idempotency_header = ""
+
     def __init__(self, answer: Callable[[Tool, Mapping[str, Any]], Any]) -> None:
         self._answer = answer
         self.sent: list[tuple[str, dict[str, Any]]] = []
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """Record the call and answer it."""
+        await context.before_send()
         self.sent.append((tool.id, dict(arguments)))
         return self._answer(tool, arguments)
 
-    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """Record the call and answer it with one page."""
-        return await self.call(tool, arguments)
+        return await self.call(tool, arguments, context)
 
     async def aclose(self) -> None:
         """Do nothing: there is nothing to close."""

@@ -25,10 +25,10 @@ class _Server(uvicorn.Server):
 
 
 class Served:
-    """Serves an application on a free port within the block."""
+    """Serves an application on a free port within the block; with `has_lifespan` it receives lifespan events."""
 
-    def __init__(self, app: ASGIApp) -> None:
-        self._server = _Server(uvicorn.Config(app, log_config=None, lifespan="off"))
+    def __init__(self, app: ASGIApp, *, has_lifespan: bool = False) -> None:
+        self._server = _Server(uvicorn.Config(app, log_config=None, lifespan="on" if has_lifespan else "off"))
         self._socket = socket.socket()
         self._serving: asyncio.Task[None] | None = None
 

@@ -27,15 +27,14 @@ from codemode.errors import (
     UpstreamTimeout,
     UpstreamUnreachable,
 )
-from codemode.transports.auth.credentials import NOBODY
 from codemode.transports.base import Page
-from codemode.transports.content import Content, ContentStore
+from codemode.transports.content import Content, ContentStore, OwnedContents
 from codemode.transports.rate_limit import Pace
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
-    from codemode.transports.auth.credentials import CallerCredentials
+    from codemode.transports.base import CallContext
 
 _MISSING = (
     exceptions.NoCredentialsError,
@@ -93,7 +92,7 @@ class AwsTransport:
     then finds its own. It may raise ConfigurationError.
     """
 
-    has_pace = True
+    idempotency_header = ""
 
     def __init__(
         self,
@@ -112,7 +111,7 @@ class AwsTransport:
         self._clients: dict[tuple[str, bool], Any] = {}
         self._making = Lock()
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """The operation's answer as JSON data: times as texts (ISO 8601), bytes and streams as content references.
 
         Raises ArgumentsInvalid, CredentialsMissing, UpstreamError with the code of AWS, UpstreamUnreachable, and
@@ -120,7 +119,9 @@ class AwsTransport:
         """
         try:
             async with asyncio.timeout(self._reach.timeout_s), self._pace:
-                data = await asyncio.to_thread(self._called, tool, arguments)
+                await context.before_send()
+                contents = self._contents.of(context.owner)
+                data = await asyncio.to_thread(self._called, tool, arguments, contents)
                 return self._redactor.answer(data, json.dumps(data).encode())
         except TimeoutError:
             message = f"{self._reach.source} gave no answer within {self._reach.timeout_s:g} s"
@@ -129,15 +130,13 @@ class AwsTransport:
             self._redactor.clean(error)
             raise
 
-    async def call_page(
-        self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY
-    ) -> Page:
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
         """One page, as botocore's paginators know them. Raises what `call` raises, CallError where there are none."""
         paginator: Paginator | None = tool.invocation.paginator
         if paginator is None:
             message = f"{tool.id} has no pages: call it as it is"
             raise CallError(message)
-        value = await self.call(tool, arguments, credentials)
+        value = await self.call(tool, arguments, context)
         found = jmespath.search(paginator.items, value)
         return Page(value, found if isinstance(found, list) else [], _following(paginator, tool, arguments, value))
 
@@ -146,17 +145,18 @@ class AwsTransport:
         for client in self._clients.values():
             await asyncio.to_thread(client.close)
 
-    def _called(self, tool: Tool, arguments: Mapping[str, Any]) -> Any:
+    def _called(self, tool: Tool, arguments: Mapping[str, Any], contents: OwnedContents) -> Any:
         plan: AwsInvocation = tool.invocation
         by_name = {parameter.name: parameter.wire_name for parameter in tool.parameters}
         sent = {by_name[name]: value for name, value in arguments.items()}
         if plan.shape is not None:
-            sent = self._input(plan.shape, sent)
+            sent = _input(plan.shape, sent, contents)
         try:
             client = self._client(plan.service, is_read=tool.effect is Effect.READ)
             self._learn_secrets()
             answer = getattr(client, xform_name(plan.operation))(**sent)
-            return self._data({name: value for name, value in answer.items() if name != "ResponseMetadata"}, answer)
+            value = {name: value for name, value in answer.items() if name != "ResponseMetadata"}
+            return self._data(value, answer, contents)
         except exceptions.ClientError as error:
             raise self._refused(error) from None
         except exceptions.ParamValidationError as error:
@@ -207,36 +207,24 @@ class AwsTransport:
             self._session.set_credentials(*found)
         self._secrets = None
 
-    def _input(self, shape: Any, value: Any) -> Any:
-        """A value with the bytes that its content references stand for. Raises CallError for content no longer kept."""
-        if shape.type_name == "blob":
-            return self._contents.get(value).data
-        if shape.type_name == "structure" and isinstance(value, Mapping) and not getattr(shape, "is_document_type", 0):
-            members = shape.members
-            return {key: self._input(members[key], one) if key in members else one for key, one in value.items()}
-        if shape.type_name == "list" and isinstance(value, list):
-            return [self._input(shape.member, one) for one in value]
-        if shape.type_name == "map" and isinstance(value, Mapping) and not is_content(value):
-            return {key: self._input(shape.value, one) for key, one in value.items()}
-        return value
-
-    def _data(self, value: Any, answer: Mapping[str, Any]) -> Any:
+    def _data(self, value: Any, answer: Mapping[str, Any], contents: OwnedContents) -> Any:
         match value:
             case Mapping():
-                return {str(key): self._data(one, answer) for key, one in value.items()}
+                return {str(key): self._data(one, answer, contents) for key, one in value.items()}
             case list():
-                return [self._data(one, answer) for one in value]
+                return [self._data(one, answer, contents) for one in value]
             case datetime():
                 return value.isoformat()
             case bytes():
-                return self._contents.put(Content(value))
+                return contents.put(Content(value))
             case StreamingBody():
-                return self._stream(value, str(answer.get("ContentType") or answer.get("contentType") or ""))
+                media_type = str(answer.get("ContentType") or answer.get("contentType") or "")
+                return self._stream(value, media_type, contents)
             case _:
                 return value
 
-    def _stream(self, stream: Any, media_type: str) -> dict[str, Any]:
-        """A stream as content, with its text beside it where it is text and not too long."""
+    def _stream(self, stream: Any, media_type: str, contents: OwnedContents) -> dict[str, Any]:
+        """Return a stream as content, with its text beside it if it is a short text."""
         limit = self._reach.response_limit_bytes
         with stream:
             data = stream.read(limit + 1)
@@ -246,7 +234,7 @@ class AwsTransport:
         text = _readable(data, media_type)
         if text is not None and not media_type:
             media_type = "application/json"
-        kept = self._contents.put(Content(data, media_type or "application/octet-stream"))
+        kept = contents.put(Content(data, media_type or "application/octet-stream"))
         return kept if text is None else {**kept, "text": text}
 
     def _refused(self, error: Any) -> UpstreamError:
@@ -266,6 +254,20 @@ class AwsTransport:
         if isinstance(error, _UNKNOWN_END):
             return UpstreamTimeout(f"{source} gave no whole answer: {type(error).__name__}")
         return UpstreamError(f"{source}: {error}")
+
+
+def _input(shape: Any, value: Any, contents: OwnedContents) -> Any:
+    """Replace content references in a value by their bytes. Raises CallError for content that is no longer kept."""
+    if shape.type_name == "blob":
+        return contents.get(value).data
+    if shape.type_name == "structure" and isinstance(value, Mapping) and not getattr(shape, "is_document_type", 0):
+        members = shape.members
+        return {key: _input(members[key], one, contents) if key in members else one for key, one in value.items()}
+    if shape.type_name == "list" and isinstance(value, list):
+        return [_input(shape.member, one, contents) for one in value]
+    if shape.type_name == "map" and isinstance(value, Mapping) and not is_content(value):
+        return {key: _input(shape.value, one, contents) for key, one in value.items()}
+    return value
 
 
 def _readable(data: bytes, media_type: str) -> str | None:

@@ -1,15 +1,16 @@
-"""What every transport is: the way to the tools of one source, which alone knows their credentials."""
+"""The interface of transports: how the gateway sends calls to one source."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
+from codemode.transports.auth.credentials import NOBODY, CallerCredentials
+
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from codemode.catalog.tool import Tool
-    from codemode.transports.auth.credentials import CallerCredentials
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,21 +22,49 @@ class Page:
     next_arguments: dict[str, Any] | None
 
 
-class Transport(Protocol):
-    """How the tools of one source are reached. It alone knows the credentials.
+async def _send_freely() -> None:
+    """Allow every send."""
 
-    One with the attribute `has_pace` lets its calls wait for their turn (`codemode.transports.rate_limit.Pace`), with
-    which they count as sent; else they do when it is called.
+
+def _ignore(_: str) -> None:
+    """Drop a progress report."""
+
+
+@dataclass(frozen=True, slots=True)
+class CallContext:
+    """On whose behalf a call is sent, and what has to be told while it is sent.
+
+    `owner` is the caller's id: content references are valid for that id only. `credentials` are the caller's own
+    secrets. `idempotency_key` identifies the call to services that accept such a key ("" for none).
+
+    A transport awaits `before_send` right before the request may have an effect, and again before each further attempt.
+    If the hook raises, the transport sends nothing and lets the exception pass. `on_progress` takes each progress
+    message of the service.
     """
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials) -> Any:
-        """Send validated arguments, with the caller's own credentials where they are asked for; return JSON data.
+    owner: str = ""
+    credentials: CallerCredentials = NOBODY
+    idempotency_key: str = ""
+    before_send: Callable[[], Awaitable[None]] = _send_freely
+    on_progress: Callable[[str], None] = _ignore
 
-        Raises a CallError.
-        """
 
-    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials) -> Page:
-        """The same for one page of a list. Raises a CallError, also where the tool has no pages."""
+class Transport(Protocol):
+    """Sends the calls of one source. Nothing else knows the credentials of the source.
+
+    Every implementation awaits `context.before_send()` itself, after a call has waited for its turn. A call that ends
+    before that counts as not sent. `tests/unit/codemode/transports/test_contract.py` checks all transports for this.
+    """
+
+    @property
+    def idempotency_header(self) -> str:
+        """The request header that carries `context.idempotency_key`, "" if the service accepts no such key."""
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
+        """Send validated arguments and return JSON data. Raises CallError."""
+
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
+        """Send validated arguments and return one page of a list. Raises CallError, also if the tool has no pages."""
 
     async def aclose(self) -> None:
         """Close the connections."""

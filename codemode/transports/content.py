@@ -1,4 +1,4 @@
-"""Binary data that programs pass from one call to another without reading it."""
+"""Binary data that programs pass from one call to another by reference."""
 
 from __future__ import annotations
 
@@ -7,7 +7,6 @@ import binascii
 import re
 import secrets
 from collections import OrderedDict
-from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import Any
@@ -36,15 +35,8 @@ class Content:
     name: str = ""
 
 
-#: Whose call is being made, by the caller's id: what it keeps is given back to nobody else.
-OWNER: ContextVar[str] = ContextVar("content_owner", default="")
-
-
 class ContentStore:
-    """Content by reference, bounded: the least recently used goes first. References cannot be guessed.
-
-    A reference is good for its `OWNER` alone: for anybody else there is no such content.
-    """
+    """Content of all callers, bounded: the least recently used goes first. References cannot be guessed."""
 
     def __init__(self, limit_bytes: int = KEPT_BYTES) -> None:
         self._limit_bytes = limit_bytes
@@ -52,13 +44,17 @@ class ContentStore:
         self._size_bytes = 0
         self._changing = Lock()
 
-    def put(self, content: Content) -> dict[str, Any]:
-        """Keep content; returns the JSON that a program gets for it."""
+    def of(self, owner: str) -> OwnedContents:
+        """Return the content of one caller, by the caller's id. References are valid for that id only."""
+        return OwnedContents(self, owner)
+
+    def put(self, content: Content, owner: str) -> dict[str, Any]:
+        """Keep content and return the JSON that a program receives for it."""
         if _MEDIA_TYPE.fullmatch(content.media_type) is None:
             content = replace(content, media_type=_ANY_BYTES)
         key = f"c_{secrets.token_hex(16)}"
         with self._changing:  # large answers are read in threads
-            self._kept[key] = (OWNER.get(), content)
+            self._kept[key] = (owner, content)
             self._size_bytes += _weight(content)
             while self._size_bytes > self._limit_bytes and len(self._kept) > 1:
                 _, (_, dropped) = self._kept.popitem(last=False)
@@ -68,8 +64,8 @@ class ContentStore:
             reference["name"] = content.name
         return {**reference, "size_bytes": len(content.data)}
 
-    def get(self, value: Any) -> Content:
-        """The content that a program's value stands for: a reference, `{"$base64": …}`, or text. Raises CallError."""
+    def get(self, value: Any, owner: str) -> Content:
+        """Return the content of a program's value: a reference, `{"$base64": …}`, or text. Raises CallError."""
         if isinstance(value, str):
             return Content(value.encode("utf-8", "replace"), "text/plain; charset=utf-8")
         if isinstance(value, dict) and isinstance(value.get(INLINE_KEY), str):
@@ -79,11 +75,27 @@ class ContentStore:
                 raise CallError("the value of '$base64' is not base64") from None
         key = value.get(REFERENCE_KEY) if isinstance(value, dict) else None
         with self._changing:
-            owner, content = self._kept.get(key, ("", None)) if isinstance(key, str) else ("", None)
-            if content is None or key is None or owner != OWNER.get():
+            kept_by, content = self._kept.get(key, ("", None)) if isinstance(key, str) else ("", None)
+            if content is None or key is None or kept_by != owner:
                 raise CallError("this content is no longer kept (or never was): download it again before passing it on")
             self._kept.move_to_end(key)
         return content
+
+
+@dataclass(frozen=True, slots=True)
+class OwnedContents:
+    """The content of one caller in a store."""
+
+    store: ContentStore
+    owner: str
+
+    def put(self, content: Content) -> dict[str, Any]:
+        """Keep content and return the JSON that a program receives for it."""
+        return self.store.put(content, self.owner)
+
+    def get(self, value: Any) -> Content:
+        """Return the content of a program's value. Raises CallError for references of other callers."""
+        return self.store.get(value, self.owner)
 
 
 def _weight(content: Content) -> int:

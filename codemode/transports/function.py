@@ -11,13 +11,13 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
 from codemode.errors import AnswerInvalid, ArgumentsInvalid, CallError, UpstreamError, UpstreamTimeout
-from codemode.transports.auth.credentials import NOBODY, CallerCredentials
 from codemode.transports.rate_limit import Pace
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from codemode.catalog.tool import Tool
+    from codemode.transports.base import CallContext
 
 
 #: A result of any type that has a form as JSON data.
@@ -43,14 +43,14 @@ class FunctionInvocation:
 class FunctionTransport:
     """Calls the functions of one source: coroutines on the loop, others in threads, at most `concurrency` at once."""
 
-    has_pace = True
+    idempotency_header = ""
 
     def __init__(self, source: str, *, timeout_s: float = 30.0, concurrency: int = 32) -> None:
         self._source = source
         self._timeout_s = timeout_s
         self._pace = Pace(concurrency)
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """Call the function and return JSON data.
 
         Raises ArgumentsInvalid, UpstreamError with what the function raised, AnswerInvalid for a result that is no
@@ -60,6 +60,7 @@ class FunctionTransport:
         positional, named = _arguments(tool, plan, arguments)
         try:
             async with asyncio.timeout(self._timeout_s), self._pace:
+                await context.before_send()
                 value = await _result(tool, plan.function, positional, named)
         except TimeoutError:
             message = f"{self._source} gave no answer within {self._timeout_s:g} s"
@@ -70,8 +71,8 @@ class FunctionTransport:
             message = f"{tool.id} returned what is no data: {error}"
             raise AnswerInvalid(message) from None
 
-    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
-        """Raises CallError: functions give their lists whole."""
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
+        """Raises CallError: a function returns its whole list."""
         message = f"{tool.id} has no pages: call it as it is"
         raise CallError(message)
 

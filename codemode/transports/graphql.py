@@ -17,14 +17,13 @@ from codemode.catalog.paging import items_of, next_arguments, paging_of
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Location, Parameter, Tool
 from codemode.errors import AnswerInvalid, ArgumentsInvalid, CallError, UpstreamError
-from codemode.transports.auth.credentials import NOBODY
 from codemode.transports.base import Page
 from codemode.transports.http.invocation import BodyKind, BodyPlan, HttpInvocation
 
 if TYPE_CHECKING:
     from graphql import GraphQLSchema
 
-    from codemode.transports.auth.credentials import CallerCredentials
+    from codemode.transports.base import CallContext
     from codemode.transports.http.deferred import DeferredTransport
 
 #: Items of a page where the program does not say how many: services may insist on a number.
@@ -56,7 +55,7 @@ class FieldInvocation:
 class GraphqlTransport:
     """Calls one service through `http`, at a path of the base URL. `schema` judges what programs ask for."""
 
-    has_pace = True
+    idempotency_header = ""
 
     def __init__(
         self, source: str, http: DeferredTransport, path: str, query: tuple[tuple[str, str], ...] = ()
@@ -74,11 +73,11 @@ class GraphqlTransport:
         self.schema: GraphQLSchema | None = None
 
     async def ask(
-        self, document: str, variables: Mapping[str, Any] | None = None, credentials: CallerCredentials = NOBODY
+        self, document: str, context: CallContext, variables: Mapping[str, Any] | None = None
     ) -> Mapping[str, Any]:
         """The data of an answer. Raises UpstreamError where it has errors, with them and the data that there are."""
         body = {"query": document, "variables": dict(variables or {})}
-        answer = await self._http.call(self._request, {"body": body}, credentials)
+        answer = await self._http.call(self._request, {"body": body}, context)
         if not isinstance(answer, Mapping) or not ("data" in answer or "errors" in answer):
             message = f"{self._source} gave no answer of GraphQL: neither data nor errors"
             raise AnswerInvalid(message, body=answer)
@@ -88,13 +87,11 @@ class GraphqlTransport:
         data = answer.get("data")
         return data if isinstance(data, Mapping) else {}
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """The field's value. Raises ArgumentsInvalid for a selection that the schema does not have, UpstreamError."""
-        return await self._value(tool, arguments, credentials)
+        return await self._value(tool, arguments, context)
 
-    async def call_page(
-        self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY
-    ) -> Page:
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
         """One page of a connection, or of a list that is asked for by number. Raises what `call` raises, CallError."""
         plan: FieldInvocation = tool.invocation
         paging = paging_of(tool)
@@ -102,10 +99,10 @@ class GraphqlTransport:
             message = f"{tool.id} has no pages: call it as it is"
             raise CallError(message)
         if not plan.items:
-            value = await self._value(tool, arguments, credentials)
+            value = await self._value(tool, arguments, context)
             return Page(value, items_of(paging, value), next_arguments(tool, paging, arguments, value))
         sized = {paging.size: PAGE_SIZE, **arguments} if paging.size else dict(arguments)
-        value = await self._value(tool, sized, credentials, also=_PAGE_INFO)
+        value = await self._value(tool, sized, context, also=_PAGE_INFO)
         found = value.get(plan.items) if isinstance(value, Mapping) else None
         edges = found if isinstance(found, list) else []
         items = [edge.get("node") if isinstance(edge, Mapping) else edge for edge in edges]
@@ -117,9 +114,7 @@ class GraphqlTransport:
         """Close all connections."""
         await self._http.aclose()
 
-    async def _value(
-        self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials, also: str = ""
-    ) -> Any:
+    async def _value(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext, also: str = "") -> Any:
         plan: FieldInvocation = tool.invocation
         given = {name: value for name, value in arguments.items() if name in plan.variables}
         chosen = arguments.get(plan.selecting) if plan.selecting else None
@@ -130,7 +125,7 @@ class GraphqlTransport:
                 message = f"{plan.selecting}: {problem.rstrip('.')}; write fields as GraphQL does: 'id user {{ name }}'"
                 raise ArgumentsInvalid(tool.id, message, parameter=plan.selecting, valid=tool.parameter_names)
         variables = {plan.variables[name][0]: value for name, value in given.items()}
-        return (await self.ask(document, variables, credentials)).get(plan.field)
+        return (await self.ask(document, context, variables)).get(plan.field)
 
     def _problem(self, selection: str, document: str) -> str:
         """What is wrong with a program's selection; empty where nothing is.

@@ -6,7 +6,6 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from codemode.errors import UpstreamError
-from codemode.transports.departure import DEPARTURE
 from codemode.transports.http.exchange import Interrupted
 from codemode.transports.http.uncertainty import has_key, is_in_progress
 
@@ -35,10 +34,7 @@ _KEY_WAIT_S = 2.0
 
 
 class Pace:
-    """Lets at most `concurrency` calls run at once, and starts at most `rate_per_s` in a second.
-
-    A call whose turn has come departs.
-    """
+    """Lets at most `concurrency` calls run at once, and starts at most `rate_per_s` in a second."""
 
     def __init__(
         self,
@@ -58,7 +54,6 @@ class Pace:
         await self._gate.acquire()
         try:
             await self._turn()
-            await DEPARTURE.get().leave()
         except BaseException:
             self._gate.release()
             raise

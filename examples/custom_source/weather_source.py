@@ -3,47 +3,24 @@
 from collections.abc import Mapping
 from typing import Any
 
-from codemode.catalog.tool import Effect, Tool
-from codemode.errors import UpstreamError
-from codemode.settings import SourceSettings
-from codemode.sources.loaded import Surface
-from codemode.sources.source import SourceContext
-from codemode.sources.toolkits.described import parameters_of
-from codemode.transports.auth.credentials import NOBODY, CallerCredentials
-from codemode.transports.base import Page
+from codemode import CallContext, CustomSource, Tool, UpstreamError
 
 CITY = {"type": "object", "properties": {"city": {"type": "string"}}, "required": ["city"]}
 
 
-class WeatherTransport:
-    """Answers calls of the tools that `load` returned."""
+class Weather(CustomSource):
+    """Forecasts; the option `degrees` is the temperature everywhere."""
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
-        """Return JSON data for validated arguments. Raises a CallError."""
+    async def tools(self) -> list[Tool]:
+        """Return the one tool."""
+        return [self.tool("forecast", summary="Forecast tomorrow's weather", parameters=CITY, effect="read")]
+
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
+        """Return the forecast for a city. Raises UpstreamError for Atlantis."""
+        await context.before_send()
         if arguments["city"] == "Atlantis":
             raise UpstreamError("no such city")
-        return {"city": arguments["city"], "degrees": tool.invocation}
-
-    async def call_page(
-        self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY
-    ) -> Page:
-        """Return one page of a list; this source has no lists."""
-        raise UpstreamError("the weather has no pages")
-
-    async def aclose(self) -> None:
-        """Close the connections; this source has none."""
+        return {"city": arguments["city"], "degrees": self.settings.options.get("degrees", 20)}
 
 
-async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, WeatherTransport]:
-    """Return the tools of the source `name` and their transport. Raises SourceError and ConfigurationError."""
-    forecast = Tool(
-        f"{name}.forecast",
-        source=name,
-        summary="Forecast tomorrow's weather",
-        description="Forecast tomorrow's weather in a city, in degrees Celsius.",
-        parameters=parameters_of(CITY),
-        effect=Effect.READ,
-        invocation=settings.options.get("degrees", 20),
-        key="forecast",
-    )
-    return Surface((forecast,)), WeatherTransport()
+load = Weather.load

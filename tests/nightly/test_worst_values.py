@@ -47,7 +47,7 @@ def listed(item: bytes, last: bytes = b"1") -> bytes:
 
 
 def answered(data: bytes) -> None:
-    decode(data, {"content-type": "application/json"}, wants_json=True, status=200, contents=ContentStore())
+    decode(data, {"content-type": "application/json"}, wants_json=True, status=200, contents=ContentStore().of(""))
 
 
 PARSERS: dict[str, Callable[[bytes], object]] = {

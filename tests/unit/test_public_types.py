@@ -49,6 +49,9 @@ async def service(settings: Settings) -> None:
     assert_type(CodeMode.from_config("codemode.yaml"), CodeMode)
     assert_type(CodeMode.from_settings(settings, functions={"shop": [find_order]}), CodeMode)
     assert_type(CodeMode.from_functions(shop=bind([], to={})), CodeMode)
+    assert_type(CodeMode.from_openapi("gym.json", base_url="http://127.0.0.1"), CodeMode)
+    assert_type(CodeMode.from_mcp(["server"]), CodeMode)
+    assert_type(await CodeMode(settings).start(), CodeMode)
     async with CodeMode(settings) as entered:
         assert_type(entered, CodeMode)
         assert_type((await entered.search("find an order")).text, str)
@@ -61,6 +64,7 @@ async def service(settings: Settings) -> None:
         assert_type(outcome.value, Any)
         assert_type(outcome.output, str)
         assert_type(outcome.ok, bool)
+        assert_type(outcome.raise_for_status(), ExecutionOutcome)
         assert_type(outcome.failure, Failure | None)
         assert_type(outcome.usage, Usage)
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.executions.journal import space, transactions
 from codemode.executions.journal.base import Pruned
+from codemode.executions.journal.decisions import decide
+from codemode.executions.journal.decisions import pending as pending_calls
 from codemode.executions.journal.seals import Seals
 from codemode.executions.journal.space import Bounds
 
@@ -105,11 +107,11 @@ class SqlJournal(ABC):
 
     async def pending(self, *, execution: str = "", unanswered: bool = True) -> tuple[PendingCall, ...]:
         """See `Journal.pending`."""
-        return await self._read(transactions.pending(self._seals, execution, unanswered=unanswered))
+        return await self._read(pending_calls(self._seals, execution, unanswered=unanswered))
 
     async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
         """See `Journal.decide`."""
-        return await self._write(transactions.decide(self._seals, decisions))
+        return await self._write(decide(self._seals, decisions))
 
     async def prune(self, retention: Retention) -> Pruned:
         """See `Journal.prune`."""

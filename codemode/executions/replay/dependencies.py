@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import NewExecution
     from codemode.executions.replay.record import Record
     from codemode.settings import PolicySettings
-    from codemode.sources.destination import Place
+    from codemode.sources.destination import Destination
 
 #: Read once: it is looked for among all packages that are installed.
 _VERSION = version("codemode")
@@ -39,11 +39,17 @@ _PLACES = "how places are recorded"
 _OF_PLACES = (_PLACES, ADDRESS, CREDENTIALS, WAY)
 
 
-def environment(policy: PolicySettings, places: Mapping[str, Place], digest: Callable[[Any], str]) -> dict[str, str]:
+def environment(
+    policy: PolicySettings, destinations: Mapping[str, Destination], digest: Callable[[Any], str]
+) -> dict[str, str]:
     """Digests, versions and places of what holds for every program of this server now; `digest` is a keyed one."""
     return {
         _PLACES: "1",
-        **{name: value for source, place in places.items() for name, value in place.facts(source, digest).items()},
+        **{
+            name: value
+            for source, destination in destinations.items()
+            for name, value in destination.facts(source, digest).items()
+        },
         "the policy": _digest(policy.model_dump(mode="json")),
         "the version of Python": platform.python_version(),
         "the version of codemode": _VERSION,

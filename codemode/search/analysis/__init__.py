@@ -1,1 +1,1 @@
-"""Text analysis: terms, spelling, word lists, and the expansion and weights of query terms."""
+"""Text analysis: terms, spelling correction, word lists, query expansion and term weights."""

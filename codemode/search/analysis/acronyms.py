@@ -1,4 +1,4 @@
-"""Acronyms: short forms made of the first letters of words that stand beside each other in names of tools."""
+"""Acronyms: short forms made from the initials of adjacent words in tool names."""
 
 from __future__ import annotations
 
@@ -13,25 +13,25 @@ if TYPE_CHECKING:
     from codemode.search.analysis.vocabulary import Vocabulary
     from codemode.search.index.segment import Segment
 
-_LENGTHS = range(3, 6)  # letters; two begin too many pairs of words, and longer ones are words
-_REMEMBERED = 5_000  # acronyms
+_LENGTHS = range(3, 6)  # letters; two letters match too many pairs of words, longer runs are ordinary words
+_CACHED = 5_000  # acronyms
 
 
 class Acronyms:
-    """Finds what an acronym is short for: `PVC` in `create_persistent_volume_claim`."""
+    """Expands acronyms: `PVC` stands for the words of `create_persistent_volume_claim`."""
 
     def __init__(self, documents: Segment, vocabulary: Vocabulary) -> None:
         letters = np.array([ord(form[0]) for form in vocabulary.surfaces], np.uint32)
         owners = np.arange(len(documents), dtype=np.int32).repeat(np.diff(documents.name_starts))
-        found = partial(_found, vocabulary, documents.names, letters[documents.names], owners)
-        self._found = lru_cache(maxsize=_REMEMBERED)(found)
+        expand = partial(_expand, vocabulary, documents.names, letters[documents.names], owners)
+        self._expand = lru_cache(maxsize=_CACHED)(expand)
 
     def spelled_out(self, acronym: str) -> tuple[str, ...]:
-        """The terms that it is made of in most names; none where no name has such words."""
-        return self._found(acronym) if len(acronym) in _LENGTHS else ()
+        """Return the terms that the acronym most often stands for in tool names, or nothing if no name fits."""
+        return self._expand(acronym) if len(acronym) in _LENGTHS else ()
 
 
-def _found(
+def _expand(
     vocabulary: Vocabulary,
     names: NDArray[np.int32],
     initials: NDArray[np.uint32],
@@ -46,6 +46,6 @@ def _found(
     if not len(starts):
         return ()
     runs = names[starts[:, None] + np.arange(len(acronym))]
-    found, counts = np.unique(vocabulary.term_of_surface[runs], axis=0, return_counts=True)
+    expansions, counts = np.unique(vocabulary.term_of_surface[runs], axis=0, return_counts=True)
     terms = vocabulary.terms
-    return tuple(terms[number] for number in found[counts.argmax()].tolist())
+    return tuple(terms[number] for number in expansions[counts.argmax()].tolist())

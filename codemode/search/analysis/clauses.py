@@ -1,4 +1,4 @@
-"""Clauses: the several wishes of one sentence, so that each gets a hit of its own."""
+"""Clauses: split a query that asks for several things, so that each gets its own hit."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codemode.search.ranking.ranking import Column, Look, Question
+    from codemode.search.ranking.ranking import Assessment, Column, ParsedQuery
 
-_CLAUSES = 4  # looked at in one query; a request with more is a plan, to be searched step by step
-_LEAST_WORDS = 2  # that tell something; a shorter clause says too little to stand alone
-_TELLING = 0.45  # weight of a word that tells something
-_FOUND = 0.75  # share of a clause, by rarity, that a hit of its own must answer
-_IN_NAME = np.array(0.5, np.float32)  # what an answer in the name adds
-_LEAST = np.array(1e-6, np.float32)  # keeps a share of nothing from dividing by zero
-_OVERALL = np.array(0.1, np.float32)  # what the score for the whole query adds, so that ties go to it
+_CLAUSES = 4  # most clauses of one query; a longer request is a plan and needs one query for each step
+_LEAST_WORDS = 2  # fewest informative words of a clause
+_INFORMATIVE = 0.45  # weight above which a word is informative
+_LEAST_COVERAGE = 0.75  # share of a clause, by rarity, that its hit must match
+_IN_NAME = np.array(0.5, np.float32)  # bonus for a match in the name
+_LEAST = np.array(1e-6, np.float32)  # avoids division by zero
+_OVERALL = np.array(0.1, np.float32)  # share of the score for the whole query, which breaks ties
 
 _SENTENCE_END = ".!?;\n"
 _JOINT = re.compile(
-    r"(?=[.!?;\n,abflmnpt])"  # what a joint may begin with: most characters are passed over at once
+    r"(?=[.!?;\n,abflmnpt])"  # first characters of a joint: the look-ahead skips all others quickly
     r"(?:[.!?;\n]+\s+|,\s*(?:and\s+)?"
     r"|\b(?:a(?:nd(?: then| also)?|lso|fter(?: that|wards)?|dditionally|s well as)|before|finally|furthermore|lastly"
     r"|moreover|next|plus|then)\b)",
@@ -35,29 +35,34 @@ _JOINT = re.compile(
 )
 _OPENING = frozenset(("also", "then", "please", "i", "we", "need", "want", "would", "like", "to", "can", "could", "you",
                       "me", "us", "the", "a", "an"))  # fmt: skip
-_LOOKED_AT = 60  # characters after a joint in which an action must begin
+_ACTION_WITHIN = 60  # characters after a joint in which an action must begin
 
 
-def clause_heads(question: Question, text: str, look: Look, scores: Column) -> list[int]:
-    """The place of the best candidate of each clause, where a query has several and one answers most of it."""
-    spans = _spans(text) if len(question.groups) >= 2 * _LEAST_WORDS else []
+def clause_heads(parsed: ParsedQuery, text: str, assessment: Assessment, scores: Column) -> list[int]:
+    """Return the position of the best candidate of each clause.
+
+    A query with one clause has no heads. Clauses that no candidate covers sufficiently are left out.
+    """
+    spans = _spans(text) if len(parsed.groups) >= 2 * _LEAST_WORDS else []
     if len(spans) < 2:
         return []
-    telling = [group.place for group in question.groups if group.weight > _TELLING]
+    informative = [group.place for group in parsed.groups if group.weight > _INFORMATIVE]
     spans = [
-        (start, end) for start, end in spans if len([0 for place in telling if start <= place < end]) >= _LEAST_WORDS
+        (start, end)
+        for start, end in spans
+        if len([0 for place in informative if start <= place < end]) >= _LEAST_WORDS
     ]
     if not spans:
         return []
     heads: list[int] = []
     overall = _OVERALL * scores / np.maximum.reduce(scores)
-    answers = look.found + _IN_NAME * look.named
-    places = [group.place for group in question.groups]
+    answers = assessment.in_any + _IN_NAME * assessment.in_name
+    places = [group.place for group in parsed.groups]
     for start, end in spans:
-        rarity = look.rarity * np.array([start <= place < end for place in places])
+        rarity = assessment.rarity * np.array([start <= place < end for place in places])
         shares = rarity / np.maximum(np.add.reduce(rarity), _LEAST)
         best = int((by_shares(answers, shares) + overall).argmax())
-        if look.found[best].dot(shares) >= _FOUND:
+        if assessment.in_any[best].dot(shares) >= _LEAST_COVERAGE:
             heads.append(best)
         if len(heads) == _CLAUSES:
             break
@@ -65,7 +70,7 @@ def clause_heads(question: Question, text: str, look: Look, scores: Column) -> l
 
 
 def fill(order: NDArray[np.intp], heads: Sequence[int], page: int) -> NDArray[np.intp]:
-    """`order` with the heads that are not on its first page put at the end of that page. The first stays first."""
+    """Move the heads that are not on the first page of `order` to the end of that page. The first hit stays first."""
     if not heads:
         return order
     first = order[:page].tolist()
@@ -78,7 +83,7 @@ def fill(order: NDArray[np.intp], heads: Sequence[int], page: int) -> NDArray[np
 
 
 def _spans(query: str) -> list[tuple[int, int]]:
-    """Where the clauses of a query start and end. A comma or an `and` parts only before another action."""
+    """Return the start and end of each clause. A comma or an `and` separates clauses only before another action."""
     spans = []
     start = 0
     for joint in _JOINT.finditer(query):
@@ -90,7 +95,7 @@ def _spans(query: str) -> list[tuple[int, int]]:
 
 
 def _opens_with_action(query: str, start: int) -> bool:
-    for raw in text.words_within(query, start, start + _LOOKED_AT):
+    for raw in text.words_within(query, start, start + _ACTION_WITHIN):
         word = raw.group().lower()
         if word not in _OPENING:
             return text.term(word) in wordlists.actions()

@@ -1,4 +1,4 @@
-"""Compounds: words that some write in one piece and others in two, such as `work groups` and `workgroups`."""
+"""Compounds: words written either as one word or as two, such as `workgroups` and `work groups`."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ if TYPE_CHECKING:
     from codemode.search.analysis.vocabulary import Vocabulary
     from codemode.search.index.segment import Segment
 
-_SHORTEST = 3  # letters of a part
-_LONGEST = 18  # letters of both
+_SHORTEST = 3  # letters of each part
+_LONGEST = 18  # letters of both parts together
 
 
 def pairs_of_names(documents: Segment, vocabulary: Vocabulary) -> Mapping[str, tuple[int, int]]:
-    """Surface forms that stand beside each other in a name, written as one word -> their terms."""
+    """Map adjacent surface forms of tool names, joined into one word, to their two terms."""
     names = documents.names
     begins = np.zeros(len(names) + 1, bool)
     begins[documents.name_starts] = True
@@ -31,10 +31,10 @@ def pairs_of_names(documents: Segment, vocabulary: Vocabulary) -> Mapping[str, t
     lengths = np.fromiter(map(len, surfaces), np.int32, len(surfaces))
     fits = (np.minimum(lengths[first], lengths[second]) >= _SHORTEST) & (lengths[first] + lengths[second] <= _LONGEST)
     first, second = first[fits], second[fits]
-    found = zip(terms[first].tolist(), terms[second].tolist(), strict=True)
-    words = map(str.__add__, _chosen(surfaces, first), _chosen(surfaces, second))
-    return dict(zip(words, found, strict=True))
+    parts = zip(terms[first].tolist(), terms[second].tolist(), strict=True)
+    words = map(str.__add__, _taken(surfaces, first), _taken(surfaces, second))
+    return dict(zip(words, parts, strict=True))
 
 
-def _chosen(surfaces: Sequence[str], places: NDArray[np.int64]) -> list[str]:
+def _taken(surfaces: Sequence[str], places: NDArray[np.int64]) -> list[str]:
     return [surfaces[place] for place in places.tolist()]

@@ -1,4 +1,4 @@
-"""A query's words as groups of alternatives: the word itself, its synonyms, short forms, and corrections of a typo."""
+"""Query expansion: each word becomes a group of alternatives (synonyms, short forms, spelling corrections)."""
 
 from __future__ import annotations
 
@@ -22,14 +22,15 @@ if TYPE_CHECKING:
     from codemode.search.index.postings import Postings
     from codemode.search.ranking.weights import Weights
 
-_REMEMBERED = 20_000  # words whose meaning is kept
+_CACHED = 20_000  # words whose expansion is cached
 
 
 class Group(NamedTuple):
-    """One word of a query. A document scores with the best of `alternatives`: (term number, worth).
+    """One word of a query with its alternatives. A document scores with its best alternative.
 
-    `weight` is how much the word says, `place` the character of the query it starts at; `known` is whether it is in
-    the vocabulary itself, and `corrected` what it was taken for otherwise.
+    `alternatives` are pairs of a term number and a weight relative to the word itself. `weight` is the weight of the
+    word in the query, and `place` its first character. `known` is whether the vocabulary has the word. `corrected` is
+    the spelling correction, or "".
     """
 
     surface: str
@@ -41,10 +42,10 @@ class Group(NamedTuple):
 
 
 class Interpreter:
-    """Turns the words of a query into groups, remembering what single words mean.
+    """Expands the words of a query into groups, and caches the expansion of each word.
 
-    `compounds` are pairs of words of names, written as one word, with their terms; `acronyms` are made of their first
-    letters; `is_named` is for each term whether any tool has it in its name.
+    `compounds` maps joined words to the terms of their parts. `is_named` is, for each term, whether any tool name
+    contains it.
     """
 
     def __init__(
@@ -66,31 +67,31 @@ class Interpreter:
         self._weights = weights
         self._frequencies = np.diff(postings.starts).tolist()
         self._general = _general_spelling()
-        self._meanings: dict[tuple[str, bool], Group] = {}
+        self._by_surface: dict[tuple[str, bool], Group] = {}
         self._joined: dict[tuple[str, str], int | None] = {}
 
     def groups(self, words: Sequence[Word]) -> list[Group]:
-        """Groups in the order of the words; a word that is repeated makes one group, and unknown ones are kept."""
-        found: dict[str, Group] = {}
+        """Return one group for each distinct word, in order. Unknown words keep their group."""
+        groups: dict[str, Group] = {}
         for form, weight, place, is_name in words:
             for term in self._spelled_out(form) if form.is_short else (form.term,):
-                before = found.get(term)
+                before = groups.get(term)
                 if before is None:
-                    meant = self._meanings.get((form.surface, is_name)) or self._look_up(form.surface, is_name=is_name)
+                    group = self._by_surface.get((form.surface, is_name)) or self._expand(form.surface, is_name=is_name)
                     if term != form.term:
-                        meant = self._standing_for(form, term, meant)
-                    surface, alternatives, _, known, corrected, _ = meant
-                    found[term] = Group(surface, alternatives, weight, known, corrected, place)
+                        group = self._spelled_group(form, term, group)
+                    surface, alternatives, _, known, corrected, _ = group
+                    groups[term] = Group(surface, alternatives, weight, known, corrected, place)
                 elif before.weight < weight:
-                    found[term] = before._replace(weight=weight)
-        for term, number, worth in self._together(words):
-            if term in found and number not in dict(found[term].alternatives):
-                alternatives = (*found[term].alternatives, (number, worth))
-                found[term] = found[term]._replace(alternatives=alternatives)
-        return list(found.values())
+                    groups[term] = before._replace(weight=weight)
+        for term, number, worth in self._adjacent(words):
+            if term in groups and number not in dict(groups[term].alternatives):
+                alternatives = (*groups[term].alternatives, (number, worth))
+                groups[term] = groups[term]._replace(alternatives=alternatives)
+        return list(groups.values())
 
-    def _together(self, words: Sequence[Word]) -> Iterator[tuple[str, int, float]]:
-        """What terms stand for beside each other: the short form of some, or the one word that two make."""
+    def _adjacent(self, words: Sequence[Word]) -> Iterator[tuple[str, int, float]]:
+        """Yield the terms that adjacent words add: the short form of several words, or the compound of two."""
         for term, short in _short_forms([form for form, *_ in words]):
             number = self._frequent(short)
             if number is not None:
@@ -104,13 +105,13 @@ class Interpreter:
                     yield other.term, number, self._weights.compound
 
     def _join(self, pair: tuple[str, str]) -> int | None:
-        if len(self._joined) >= _REMEMBERED:
+        if len(self._joined) >= _CACHED:
             self._joined.clear()
         number = self._joined[pair] = self._frequent(text.term("".join(pair)))
         return number
 
     def _spelled_out(self, form: Form) -> tuple[str, ...]:
-        """The words that a short form is made of, where the tools write each of them more often than it."""
+        """Return the terms that a short form stands for, if tools use each of them more often than the short form."""
         for run in wordlists.abbreviations().get(form.term, ()):
             if len(run) > 1 and min(map(self._count, run)) > self._count(form.term):
                 return run
@@ -118,8 +119,8 @@ class Interpreter:
             return self._acronyms.spelled_out(form.surface) or (form.term,)
         return (form.term,)
 
-    def _standing_for(self, form: Form, term: str, group: Group) -> Group:
-        """The group of a word, or of one of the words that it is short for; the short form counts as much as these."""
+    def _spelled_group(self, form: Form, term: str, group: Group) -> Group:
+        """Return the group for one spelled-out term of a short form. The short form itself weighs as much."""
         number = self._frequent(term)
         if number is None:
             return group
@@ -131,7 +132,7 @@ class Interpreter:
         number = self._frequent(term)
         return 0 if number is None else self._frequencies[number]
 
-    def _look_up(self, surface: str, *, is_name: bool) -> Group:
+    def _expand(self, surface: str, *, is_name: bool) -> Group:
         term = text.term(surface)
         worths: dict[int, float] = {}
         own = self._frequent(term)
@@ -142,21 +143,21 @@ class Interpreter:
             worths[own] = 1.0
         elif not worths and not surface.isdigit() and not _is_listed(surface, term):
             corrected = self._correct(surface, worths, self._weights.name_typo if is_name else 1.0)
-        meant = text.term(corrected) if corrected else term
+        intended = text.term(corrected) if corrected else term
         share = self._weights.typo if corrected else 1.0
-        known = self._frequent(meant)
+        known = self._frequent(intended)
         is_named = known is not None and self._is_named[known]
         if not is_named:
-            for place, other in enumerate(wordlists.same_actions().get(meant, ()), 1):
+            for place, other in enumerate(wordlists.same_actions().get(intended, ()), 1):
                 self._add(worths, (other,), share * self._weights.same_action**place)
         alike = self._weights.synonym if is_named else self._weights.substitute
-        self._add(worths, wordlists.synonyms().get(meant, ()), share * alike)
-        for run in wordlists.abbreviations().get(meant, ()):
+        self._add(worths, wordlists.synonyms().get(intended, ()), share * alike)
+        for run in wordlists.abbreviations().get(intended, ()):
             self._add(worths, run, share * self._weights.abbreviation)
-        if len(self._meanings) >= _REMEMBERED:
-            self._meanings.clear()
+        if len(self._by_surface) >= _CACHED:
+            self._by_surface.clear()
         group = Group(surface, tuple(worths.items()), 1.0, own is not None, corrected)
-        self._meanings[surface, is_name] = group
+        self._by_surface[surface, is_name] = group
         return group
 
     def _frequent(self, term: str) -> int | None:
@@ -164,7 +165,7 @@ class Interpreter:
         return number if number is not None and self._frequencies[number] else None
 
     def _correct(self, surface: str, worths: dict[int, float], share: float) -> str:
-        """Add the nearest known words; the most frequent one, or "" when there is none."""
+        """Add the closest known terms to `worths`. Return the most frequent of the closest words, or ""."""
         ranked = sorted(
             (edits, -self._frequencies[term], known, term)
             for known, term, edits in self._spelling.corrections(surface)
@@ -191,7 +192,7 @@ class Interpreter:
 
 
 def _is_listed(surface: str, term: str) -> bool:
-    """Whether a word is a word, though no tool may have it."""
+    """Return whether the word lists contain a word, so that it is not a typo."""
     return surface in wordlists.words() or term in wordlists.synonyms() or term in wordlists.abbreviations()
 
 
@@ -202,11 +203,11 @@ def _general_spelling() -> Spelling:
 
 
 def _short_forms(forms: Sequence[Form]) -> Iterator[tuple[str, str]]:
-    """The terms that are among the spelled-out words of a short form, each with that."""
+    """Return each term of a spelled-out short form, paired with the short form."""
     known = wordlists.abbreviated()
-    found: dict[int, str] = {}
+    short_of: dict[int, str] = {}
     for start, first in enumerate(forms):
         for run in first.opens:
             if tuple(form.term for form in forms[start : start + len(run)]) == run:
-                found.update((place, known[run]) for place in range(start, start + len(run)))
-    return ((forms[place].term, short) for place, short in found.items())
+                short_of.update((place, known[run]) for place in range(start, start + len(run)))
+    return ((forms[place].term, short) for place, short in short_of.items())

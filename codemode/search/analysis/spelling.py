@@ -1,4 +1,4 @@
-"""Spelling: the known words that an unknown word was probably meant to be."""
+"""Spelling correction: find the known words closest to an unknown word."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 _SHORTEST = 4  # letters; shorter words have too many neighbours
-_TWO_EDITS_FROM = 8  # letters
-_LONGEST = 255  # letters; longer words all count as this long
+_TWO_EDITS_FROM = 8  # letters; shorter words are corrected by one edit
+_LONGEST = 255  # letters; longer words count as this long
 
 
 class Spelling:
-    """Finds neighbours by optimal string alignment (insert, delete, replace, swap two adjacent letters).
+    """Finds close words by optimal string alignment: insert, delete, replace, or swap two adjacent letters.
 
-    Each word has a mask of the letters in it: one edit changes at most two bits, so that comparing masks leaves a few
-    hundred words of a hundred thousand, and no neighbour is lost.
+    A bit mask of its letters filters the words first. One edit changes at most two bits, so the filter loses no
+    neighbour and leaves a few hundred of a hundred thousand words.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Spelling:
         self._starts = np.searchsorted(self.lengths[self._by_length], np.arange(_LONGEST + 2)).tolist()
 
     def corrections(self, word: str) -> list[tuple[str, int, int]]:
-        """Nearest known words: (word, its term, edits), nearest first; empty when the word is too short."""
+        """Return known words as (word, term number, edits), closest first. Words under four letters have none."""
         if len(word) < _SHORTEST:
             return []
         edits = 2 if len(word) >= _TWO_EDITS_FROM else 1
@@ -50,7 +50,7 @@ class Spelling:
         return [(known, int(self._terms[plausible[at]]), int(distance)) for known, distance, at in near]
 
     def _plausible(self, word: str, edits: int) -> list[int]:
-        """The places of the words of about the same length and letters."""
+        """Return the positions of the words with a similar length and similar letters."""
         length = min(len(word), _LONGEST)
         some = slice(self._starts[max(length - edits, 0)], self._starts[min(length + edits, _LONGEST) + 1])
         differing = np.bitwise_count(self._sorted_masks[some] ^ np.uint64(_mask(word)))

@@ -1,4 +1,4 @@
-"""Salience: how much each word of a query says about which tool is meant."""
+"""Term weights: how strongly each word of a query identifies the tool."""
 
 from __future__ import annotations
 
@@ -16,20 +16,20 @@ if TYPE_CHECKING:
     from codemode.search.analysis.values import Value
     from codemode.search.ranking.weights import Weights
 
-_LONGEST_QUERY = 2_000  # characters; a longer one is cut: no search needs more
+_LONGEST_QUERY = 2_000  # characters; longer queries are cut
 _FEW_WORDS = 4
-_APART = 4  # words after a verb among which its particle is looked for
-_PREPOSITIONS = frozenset(("in", "into", "for", "on", "over"))  # particles only where they follow directly
-_LIST = "list"  # the action that one has in mind who names several things and no action
+_APART = 4  # words after a verb that may hold its particle
+_PREPOSITIONS = frozenset(("in", "into", "for", "on", "over"))  # particles only directly after the verb
+_LIST = "list"  # the implied action of a query that names several things and no action
 _SENTENCE = re.compile(r"(?:[^.!?\n]++|[.!?](?=\S))+[.!?]*")
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _ASKING = re.compile(
-    r"\?|\b(?=[cfghiklpstw])"  # what the others begin with: most characters are passed over at once
+    r"\?|\b(?=[cfghiklpstw])"  # first letters of the phrases below: the look-ahead skips all others quickly
     r"(?:(?:can|could|would|will) (?:you|i|we)|please|kindly|(?:i|we)(?:'d| would)? (?:want|need|like|require)"
     r"|(?:i'm|i am|we're|we are) (?:looking|trying)|(?:help|tell|show|give|find|get|let) (?:me|us))\b",
     re.IGNORECASE,
 )
-_TELLING = re.compile(
+_STATEMENT = re.compile(
     r"[\s\"'(]*(?:\w+,\s+)?(?:(?:i|we|you|he|she|it|they|there|here|this|that|these|those|the|my|our|your|his|her|its|their|an?"
     r"|i'm|i've|we're|we've|it's|he's|she's|they're|there's|that's)\b|thank|hi\b|hello|hey)",
     re.IGNORECASE,
@@ -42,9 +42,13 @@ _QUOTES = re.compile("[\"'\u201c\u2018]")
 
 @dataclass(frozen=True, slots=True)
 class Form:
-    """A surface form with what the word lists say of it. `kind` is the place of its weight among those of ordinary
-    words, faint ones and actions; `is_short` is whether it may be short for other words, `in_capitals` whether it is
-    written as an acronym is; `opens` are spelled-out words that have a short form and begin with it."""
+    """A surface form with its entries in the word lists.
+
+    `kind` is 0 for ordinary words, 1 for faint words and 2 for actions. `actions` are the kinds of action as bits.
+    `is_short` is whether the form may be short for other words, and `in_capitals` whether it is written like an
+    acronym. `particles` maps the particles of a phrasal verb to its meaning. `opens` are the spelled-out short forms
+    that begin with this form.
+    """
 
     surface: str
     term: str
@@ -57,14 +61,17 @@ class Form:
     opens: tuple[tuple[str, ...], ...]
 
 
-#: A word of a query: its form, its weight (1 when it counts in full), the character it starts at, and whether it is
-#: written like a proper name: capitalized inside a sentence that is not all capitalized.
+#: A word of a query: form, weight (0 to 1), first character, and whether it looks like a proper name: capitalized
+#: within a sentence that is not all capitalized.
 Word: TypeAlias = tuple[Form, float, int, bool]
 
 
 class Reading(NamedTuple):
-    """A query as read: the words that tell something, or all if none does; the kinds of action (bits) of the word that
-    it opens with, and of all its words; the surface forms of the words that were left out."""
+    """The weighted words of a query. `left_out` are the surface forms of its stop words.
+
+    `leading` are the kinds of action of the first word that is not left out, as bits, and `actions` those of all
+    words. A query of stop words only keeps all its words.
+    """
 
     words: list[Word]
     leading: int
@@ -73,14 +80,14 @@ class Reading(NamedTuple):
 
 
 def read(query: str, weights: Weights) -> Reading:
-    """Read a query, its first `_LONGEST_QUERY` characters."""
+    """Return the weighted words of the first 2,000 characters of a query."""
     query = query[:_LONGEST_QUERY]
     written = values(query) if weights.value else []
-    said = _with_meanings(_said(query, written, weights))
+    weighted = _with_phrasal_verbs(_weighted(query, written, weights))
     of_kind = (1.0, weights.faint, weights.action)
     leading, actions = -1, 0
     words, left_out = [], set()
-    for form, share, place, is_name in said:
+    for form, share, place, is_name in weighted:
         if not form.is_stop:
             words.append((form, share * of_kind[form.kind], place, is_name))
         elif not form.actions:
@@ -90,7 +97,7 @@ def read(query: str, weights: Weights) -> Reading:
         if leading < 0:
             leading = form.actions
     if not words:
-        words = [(form, share * of_kind[form.kind], place, is_name) for form, share, place, is_name in said]
+        words = [(form, share * of_kind[form.kind], place, is_name) for form, share, place, is_name in weighted]
         left_out.clear()
     if weights.implied and not actions and _names_several(words, query):
         words.append((_form(_LIST), weights.implied, len(query), False))
@@ -99,23 +106,23 @@ def read(query: str, weights: Weights) -> Reading:
     return Reading(words, max(leading, 0), actions, frozenset(left_out))
 
 
-def _with_meanings(said: list[Word]) -> list[Word]:
-    """What is said, and after each verb what it means together with its particle: `call it off`, cancel."""
-    verbs = [at for at, each in enumerate(said) if each[0].particles]
+def _with_phrasal_verbs(words: list[Word]) -> list[Word]:
+    """Insert the meaning of each phrasal verb after its verb: `call it off` gains `cancel`."""
+    verbs = [at for at, each in enumerate(words) if each[0].particles]
     for at in reversed(verbs):
-        verb, share, place, _ = said[at]
-        for gap, (particle, *_) in enumerate(said[at + 1 : at + 1 + _APART]):
+        verb, share, place, _ = words[at]
+        for gap, (particle, *_) in enumerate(words[at + 1 : at + 1 + _APART]):
             meaning = verb.particles.get(particle.surface)
             if meaning and (not gap or particle.surface not in _PREPOSITIONS):
-                said[at + 1 : at + 1] = [
+                words[at + 1 : at + 1] = [
                     (form, share, place, False) for word in meaning for form in _raw_word(word).forms
                 ]
                 break
-    return said
+    return words
 
 
 def _names_several(words: list[Word], query: str) -> bool:
-    """Whether a few words, one of them in the plural, are all there is: `PRs`, `open invoices`."""
+    """Return whether the query is only a few words with a plural among them: `PRs`, `open invoices`."""
     plural = any(
         query[place : place + len(form.surface) + 1].rstrip().endswith("s") and not form.term.endswith("s")
         for form, _, place, _ in words
@@ -124,7 +131,7 @@ def _names_several(words: list[Word], query: str) -> bool:
 
 
 class _Raw(NamedTuple):
-    """A raw word: its surface forms, and whether it begins with a capital letter as names do."""
+    """The surface forms of a raw word, and whether it is capitalized."""
 
     forms: tuple[Form, ...]
     is_title: bool
@@ -149,46 +156,48 @@ def _forms(raw: str) -> tuple[Form, ...]:
 
 
 def _form(word: str) -> Form:
-    """The form of a word that has one."""
+    """Return the only form of a word."""
     (form,) = _raw_word(word).forms
     return form
 
 
-def _said(query: str, written: list[Value], weights: Weights) -> list[Word]:
-    """The words of a query, weighed by what the sentence makes of them."""
+def _weighted(query: str, written: list[Value], weights: Weights) -> list[Word]:
+    """Return the words of a query, weighted by sentence and lowered inside quotes."""
     quoted = [(value.start - 1, value.end) for value in written]
     if _QUOTES.search(query):
         quoted += [match.span() for match in _QUOTED.finditer(query)]
-    said = []
+    words = []
     for start, end, share in _sentences(query, weights):
-        found = [(_raw_word(match[0]), match.start()) for match in text.words_within(query, start, end)]
-        names = _name_like(found)
-        said += [(form, share, place, place in names) for raw, place in found for form in raw.forms]
+        raw_words = [(_raw_word(match[0]), match.start()) for match in text.words_within(query, start, end)]
+        names = _name_like(raw_words)
+        words += [(form, share, place, place in names) for raw, place in raw_words for form in raw.forms]
     if quoted:
         inside = {place for begin, end in quoted for place in range(begin + 1, end)}
         return [
             (form, share * weights.quoted if place in inside else share, place, is_name)
-            for form, share, place, is_name in said
+            for form, share, place, is_name in words
         ]
-    return said
+    return words
 
 
 def _sentences(query: str, weights: Weights) -> list[tuple[int, int, float]]:
-    """Where sentences start and end, and their shares: where some ask for something, the others only tell the
-    circumstances."""
+    """Return the start, end and weight of each sentence.
+
+    Statements weigh less if another sentence of the query asks for something.
+    """
     if not _SENTENCE_END.search(query, 0, len(query) - 1):
         return [(0, len(query), 1.0)]
-    found = [match.span() for match in _SENTENCE.finditer(query)]
-    telling = [_tells(query[start:end]) for start, end in found]
-    circumstance = 1.0 if all(telling) else weights.circumstance
-    return [(*span, circumstance if tells else 1.0) for span, tells in zip(found, telling, strict=True)]
+    spans = [match.span() for match in _SENTENCE.finditer(query)]
+    statements = [_is_statement(query[start:end]) for start, end in spans]
+    circumstance = 1.0 if all(statements) else weights.circumstance
+    return [(*span, circumstance if states else 1.0) for span, states in zip(spans, statements, strict=True)]
 
 
-def _tells(sentence: str) -> bool:
-    """Whether a sentence states something rather than asks for it or orders it."""
-    return bool(_TELLING.match(sentence)) and not _ASKING.search(sentence)
+def _is_statement(sentence: str) -> bool:
+    """Return whether a sentence is a statement and not a question or a request."""
+    return bool(_STATEMENT.match(sentence)) and not _ASKING.search(sentence)
 
 
-def _name_like(found: list[tuple[_Raw, int]]) -> set[int]:
-    capitalized = {place for raw, place in found[1:] if raw.is_title}
-    return capitalized if len(capitalized) <= len(found) // 2 else set()
+def _name_like(raw_words: list[tuple[_Raw, int]]) -> set[int]:
+    capitalized = {place for raw, place in raw_words[1:] if raw.is_title}
+    return capitalized if len(capitalized) <= len(raw_words) // 2 else set()

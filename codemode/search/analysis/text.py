@@ -1,8 +1,8 @@
-"""Text to terms: words of any script, identifiers split, case and accents folded, English stemmed.
+"""Tokenization: split identifiers, fold case and accents, stem English. Words of all scripts are supported.
 
-A *raw word* is a run of letters and digits as written (`listPullRequests`, `EC2`, `予約一覧`). It has *surface forms*
-(`list`, `pull`, `requests`), which are what a person may mistype, and each surface form has a *term*, which is what the
-index holds (`list`, `pull`, `request`).
+A *raw word* is a run of letters and digits as written (`listPullRequests`, `EC2`, `予約一覧`). It has one or more
+*surface forms* (`list`, `pull`, `requests`), which spelling correction works on. Each surface form has one *term*
+(`list`, `pull`, `request`), which the index holds.
 """
 
 from __future__ import annotations
@@ -20,35 +20,35 @@ from codemode.text.normal_form import normalized
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-# Vowel signs and accents that stand apart belong to the word, which `\w` does not know.
+# Combining vowel signs and accents belong to the word, but `\w` does not match them.
 _MARKS = "".join(chr(code) for code in range(0x300, 0xFFFF) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
 RAW_WORD = re.compile(rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*")
-_ASCII_WORD = re.compile(r"[A-Za-z0-9]+")  # the same where there is nothing else, and found sooner
+_ASCII_WORD = re.compile(r"[A-Za-z0-9]+")  # equivalent for ASCII text, and faster
 
-# Scripts written without spaces, and Hangul, whose particles stick to the word: indexed by pairs of characters.
+# Scripts without spaces, and Hangul, whose particles are suffixes, are indexed as character bigrams.
 _UNSPACED = re.compile(
     "[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u1100-\u11ff\u3040-\u30ff\u3130-\u318f\u3400-\u4dbf\u4e00-\u9fff"
     "\uac00-\ud7af\uf900-\ufaff\uff66-\uff9f\U00020000-\U0003ffff]+"
 )
 _PLURAL_ABBREVIATION = re.compile(r"[A-Z]{2,}s")
 _CAMEL = re.compile(r"[A-Z]+\d*(?=[A-Z][a-z])|[A-Z]?[a-z]+\d*|[A-Z]+\d*|\d+[a-z]*|.")
-_JOINED_LENGTH = 12  # `GitHub`, `OAuth`, `TimeZone`: people also write these in one piece; longer ones are identifiers
+_JOINED_LENGTH = 12  # `GitHub`, `OAuth`, `TimeZone` are also written as one word; longer ones are identifiers
 _JOINED_PARTS = 2
 _STEMMED = re.compile(r"[a-z]+")
 
 
 def raw_words(text: str) -> list[str]:
-    """The runs of letters and digits in `text`, as written."""
+    """Return the runs of letters and digits in `text`, as written."""
     return RAW_WORD.findall(text)
 
 
 def words_within(text: str, start: int, end: int) -> Iterator[re.Match[str]]:
-    """The raw words between two places of `text`."""
+    """Yield a match for each raw word between two positions of `text`."""
     return (_ASCII_WORD if text.isascii() else RAW_WORD).finditer(text, start, end)
 
 
 def surface_forms(raw: str) -> tuple[str, ...]:
-    """What a raw word is made of, folded: parts of an identifier, pairs of characters where a script has no spaces."""
+    """Return the folded parts of a raw word: the words of an identifier, or the bigrams of a script without spaces."""
     if raw.isascii():
         return _latin_forms(raw)
     folded = without_accents(normalized("NFKC", raw))
@@ -64,13 +64,13 @@ def surface_forms(raw: str) -> tuple[str, ...]:
 
 
 def is_acronym(raw: str) -> bool:
-    """Whether a raw word is written in capitals, an `s` for the plural apart."""
+    """Return whether a raw word is in capitals, apart from a plural `s`."""
     return raw.isupper() or bool(_PLURAL_ABBREVIATION.fullmatch(raw))
 
 
 @lru_cache(maxsize=65_536)
 def term(surface: str) -> str:
-    """The term of a surface form: its English stem when it is plain Latin letters, else itself."""
+    """Return the term of a surface form: its English stem if it has only the letters a to z, else the form itself."""
     form = _FORMS.get(surface, surface)
     if form in _WHOLE or not _STEMMED.fullmatch(form):
         return form
@@ -79,7 +79,7 @@ def term(surface: str) -> str:
 
 
 def terms(text: str) -> list[str]:
-    """All terms of `text`, in order."""
+    """Return all terms of `text`, in order."""
     return [term(form) for raw in raw_words(text) for form in surface_forms(raw)]
 
 
@@ -105,7 +105,7 @@ def _pairs(run: str) -> list[str]:
 
 
 def without_accents(text: str) -> str:
-    """Latin letters without their accents; other scripts keep their marks, which are part of the word there."""
+    """Remove accents from Latin letters. Other scripts keep their combining marks, which belong to the word."""
     kept: list[str] = []
     for character in normalized("NFD", text):
         if unicodedata.combining(character) and kept and kept[-1].isascii():
@@ -118,4 +118,4 @@ _LINES = [line.removeprefix("=").split() for line in lines("forms.txt")]
 _FORMS = {form: words[0] for words in _LINES for form in words[1:]}
 _WHOLE = frozenset(line.split()[1] for line in lines("forms.txt") if line.startswith("="))
 _STEMMER = Stemmer.Stemmer("english")
-_STEMMER.maxCacheSize = 0  # `term` and the index's own vocabulary remember
+_STEMMER.maxCacheSize = 0  # `term` and the vocabulary of the index cache the stems

@@ -1,4 +1,4 @@
-"""Values in a query, told by their shape: who writes `notes.txt` speaks of a file, not of notes."""
+"""Literal values in a query, recognized by shape: `notes.txt` names a file, not notes."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ _EXTENSIONS = (
     "|wav|mp4|mov|zip|tar|gz"
 )
 _DOMAINS = "com|org|net|io|edu|gov|info|co|de|uk|fr"
-#: Each named by the word that tools call such a value by.
+#: Each group is named by the word that tools use for such a value.
 _SHAPE = re.compile(
     rf"""(?:(?P<url> https?://\S+ | www\.\S+ | (?:[a-z0-9-]{{1,63}}\.){{1,8}}(?:{_DOMAINS})\b(?:/\S*)? )
     | (?P<email> [\w.+-]{{1,64}}@[\w-]{{1,63}}(?:\.[\w-]{{1,63}}){{1,8}} )
@@ -19,13 +19,13 @@ _SHAPE = re.compile(
     )(?=\W*\Z)""",
     re.IGNORECASE | re.VERBOSE,
 )
-_MARKS = re.compile(r"\.\w|@|://")  # one of them is in every value, and in few queries
+_MARKS = re.compile(r"\.\w|@|://")  # every value contains one, few queries do
 _RUN = re.compile(r"\S+")
 _OPENING = "\"'`([{<\u201c\u2018"
 
 
 class Value(NamedTuple):
-    """A value: what kind of thing it is, and the characters of the query from which to which it stands."""
+    """A literal value: its kind, and its first character and end in the query."""
 
     kind: str
     start: int
@@ -33,13 +33,13 @@ class Value(NamedTuple):
 
 
 def values(query: str) -> list[Value]:
-    """The values that are written out in a query."""
-    found = []
+    """Return the literal values in a query."""
+    matches = []
     for run in _RUN.finditer(query) if _MARKS.search(query) else ():
         text = run.group()
         if _MARKS.search(text):
             start = run.end() - len(text.lstrip(_OPENING))
             shape = _SHAPE.match(query, start, run.end())
             if shape and shape.lastgroup:
-                found.append(Value(shape.lastgroup, start, shape.end()))
-    return found
+                matches.append(Value(shape.lastgroup, start, shape.end()))
+    return matches

@@ -1,4 +1,4 @@
-"""The vocabulary: terms and the surface forms that lead to them, numbered in the order of their coming."""
+"""The vocabulary: terms and their surface forms, numbered in order of first appearance."""
 
 from __future__ import annotations
 
@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 
 
 class Vocabulary:
-    """Numbers for terms. It only grows: a number once given stays, so that segments made at different times agree."""
+    """Numbers terms and surface forms. Numbers never change, so segments made at different times agree."""
 
     def __init__(self, terms: Iterable[str] = (), surfaces: Iterable[str] = (), of_surface: Iterable[int] = ()) -> None:
         self._terms: dict[str, int] = {term: number for number, term in enumerate(terms)}
         self._surfaces: dict[str, int] = {surface: number for number, surface in enumerate(surfaces)}
         self._of_surface = array("i", of_surface)
-        self.number = self._terms.get  #: the number of a term, or None if it was never seen
+        self.number = self._terms.get  #: returns the number of a term, or None for an unknown term
 
     def __len__(self) -> int:
         return len(self._terms)
 
     def copy(self) -> Vocabulary:
-        """One that grows apart: an index whose vocabulary grew would look for terms that it has no postings of."""
+        """Return an independent copy. A vocabulary that outgrows its index would yield terms without postings."""
         return Vocabulary(self._terms, self._surfaces, self._of_surface)
 
     def known(self, surfaces: Iterable[str]) -> list[int]:
-        """The numbers of those surface forms that were ever seen."""
+        """Return the numbers of the surface forms that are in the vocabulary."""
         return [number for number in map(self._surfaces.get, surfaces) if number is not None]
 
     def add(self, surface: str) -> int:
-        """The number of a surface form, seen now or before."""
+        """Return the number of a surface form, after adding it if it is new."""
         number = self._surfaces.get(surface)
         if number is None:
             number = self._surfaces[surface] = len(self._surfaces)
@@ -45,29 +45,29 @@ class Vocabulary:
 
     @property
     def terms(self) -> tuple[str, ...]:
-        """All terms; the place of a term is its number."""
+        """All terms. The position of a term is its number."""
         return tuple(self._terms)
 
     @property
     def surfaces(self) -> tuple[str, ...]:
-        """All surface forms; the place of a form is its number."""
+        """All surface forms. The position of a form is its number."""
         return tuple(self._surfaces)
 
     @property
     def term_of_surface(self) -> NDArray[np.int32]:
-        """The number of the term of each surface form."""
+        """The term number of each surface form."""
         return np.array(self._of_surface, np.int32)
 
 
 class Reader:
-    """Reads texts as numbers of surface forms, remembering raw words: a catalog repeats the same few ten thousand."""
+    """Converts texts to surface form numbers. Caches raw words, as texts of a catalog repeat them often."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         self.vocabulary = vocabulary
         self._known = _Remembered(vocabulary)
 
     def read(self, texts: Sequence[str]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """The surface forms of all texts, and for each the place of its text in `texts`."""
+        """Return the surface form numbers of all texts, and for each the position of its text in `texts`."""
         known = self._known
         words = text.RAW_WORD.findall(_joined(texts))
         raw = np.fromiter(map(known.__getitem__, words), np.int32, len(words))
@@ -78,7 +78,7 @@ class Reader:
         return numbers[first + np.arange(len(first))], np.repeat(place, each)
 
 
-# Many texts are read as one, with this word between them; a text that holds it, by malice, loses it.
+# Texts are joined by this word and tokenized as one. It is removed from any text that contains it.
 _BREAK = "ꙮꙮ"
 _BREAK_NUMBER = 0
 
@@ -91,7 +91,7 @@ def _joined(texts: Sequence[str]) -> str:
 
 
 class _Remembered(dict[str, int]):
-    """Raw word -> its own number; `expansions` leads from that number to surface forms."""
+    """Maps raw words to numbers. `expansions` maps these numbers to surface forms."""
 
     def __init__(self, vocabulary: Vocabulary) -> None:
         super().__init__()
@@ -108,5 +108,5 @@ class _Remembered(dict[str, int]):
         return number
 
     def expansions(self) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
-        """Where the surface forms of each raw word start, with one end more, and all of them in a row."""
+        """Return the start of each raw word's surface forms, with the end of the last, and all forms in a row."""
         return np.array(self._starts, np.int32), np.array(self._numbers, np.int32)

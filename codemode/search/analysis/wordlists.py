@@ -1,4 +1,4 @@
-"""The word lists: words to leave out, words that people use for each other, short forms. General terms only."""
+"""Word lists: stop words, synonyms, actions, short forms and phrasal verbs. They hold general English only."""
 
 from __future__ import annotations
 
@@ -15,99 +15,99 @@ if TYPE_CHECKING:
 
 @cache
 def stop_words() -> frozenset[str]:
-    """Words, not terms, that say nothing about which tool is meant."""
+    """Return the surface forms that do not help to identify a tool."""
     return frozenset(form for line in lines("stop.txt") for form in _forms(line))
 
 
 @cache
 def faint_words() -> frozenset[str]:
-    """Words, not terms, that say little."""
+    """Return the surface forms that hardly help to identify a tool."""
     return frozenset(form for line in lines("faint.txt") for form in _forms(line))
 
 
 @cache
 def actions() -> Mapping[str, int]:
-    """Term -> the kinds of action it stands for, one bit each."""
-    found: defaultdict[str, int] = defaultdict(int)
+    """Map terms to the kinds of action that they stand for, one bit each."""
+    kinds: defaultdict[str, int] = defaultdict(int)
     for bit, line in enumerate(lines("actions.txt")):
         for term in _terms(line.partition(":")[2]):
-            found[term] |= 1 << bit
-    return dict(found)
+            kinds[term] |= 1 << bit
+    return dict(kinds)
 
 
 @cache
 def kind(name: str) -> int:
-    """The bit of a kind of action by its name, the word that begins its line."""
+    """Return the bit of a kind of action. Its name is the first word of its line."""
     names = [line.partition(":")[0] for line in lines("actions.txt")]
     return 1 << names.index(name)
 
 
 @cache
 def synonyms() -> Mapping[str, tuple[str, ...]]:
-    """Term -> terms that may stand for it, best first."""
-    found: defaultdict[str, dict[str, None]] = defaultdict(dict)
+    """Map terms to their synonyms, best first."""
+    related: defaultdict[str, dict[str, None]] = defaultdict(dict)
     for line in lines("synonyms.txt"):
         narrow, arrow, broad = line.partition(">")
         words = _terms(narrow)
         for word in words:
             others = _terms(broad) if arrow else words
-            found[word].update((other, None) for other in others if other != word)
-    return {word: tuple(others) for word, others in found.items()}
+            related[word].update((other, None) for other in others if other != word)
+    return {word: tuple(others) for word, others in related.items()}
 
 
 @cache
 def same_actions() -> Mapping[str, tuple[str, ...]]:
-    """Term -> those of its synonyms that stand for the same kind of action."""
+    """Map terms to their synonyms of the same kind of action."""
     kinds = actions()
-    found = {}
+    same_kind = {}
     for word in kinds:
         same = tuple(other for other in synonyms().get(word, ()) if kinds[word] & kinds.get(other, 0))
         if same:
-            found[word] = same
-    return found
+            same_kind[word] = same
+    return same_kind
 
 
 @cache
 def abbreviations() -> Mapping[str, tuple[tuple[str, ...], ...]]:
-    """Short form (a term) -> what it may be short for: one term, or several that stand together."""
-    found = {}
+    """Map short forms to their spelled-out forms. Short forms are terms, spelled-out forms sequences of terms."""
+    spelled_out = {}
     for line in lines("abbreviations.txt"):
         short, _, long = line.partition(":")
-        found[_terms(short)[0]] = tuple(tuple(_terms(run)) for run in long.split("|"))
-    return found
+        spelled_out[_terms(short)[0]] = tuple(tuple(_terms(run)) for run in long.split("|"))
+    return spelled_out
 
 
 @cache
 def phrases() -> Mapping[str, Mapping[str, tuple[str, ...]]]:
-    """Verb (a term) -> particle -> the words for what they mean together."""
-    found: defaultdict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
+    """Map the verb (a term) and the particle of each phrasal verb to the words for its meaning."""
+    meanings: defaultdict[str, dict[str, tuple[str, ...]]] = defaultdict(dict)
     for line in lines("phrases.txt"):
         phrase, _, meaning = line.partition(":")
         verb, particle = _forms(phrase)
-        found[text.term(verb)][particle] = tuple(_forms(meaning))
-    return dict(found)
+        meanings[text.term(verb)][particle] = tuple(_forms(meaning))
+    return dict(meanings)
 
 
 @cache
 def words() -> frozenset[str]:
-    """All words of the lists as written: what an unknown word may be a typo of when no tool has anything near."""
+    """Return all surface forms of the lists. They correct typos that no word of the tools comes close to."""
     listed = (*lines("stop.txt"), *lines("faint.txt"), *lines("synonyms.txt"))
     return frozenset(form for line in listed for form in _forms(line))
 
 
 @cache
 def abbreviated() -> Mapping[tuple[str, ...], str]:
-    """The reverse of `abbreviations`: spelled-out terms in a row -> the short form."""
+    """Map spelled-out forms to short forms: the reverse of `abbreviations`."""
     return {run: short for short, runs in abbreviations().items() for run in runs}
 
 
 @cache
 def abbreviated_from() -> Mapping[str, tuple[tuple[str, ...], ...]]:
-    """The keys of `abbreviated` by their first term."""
-    found: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
+    """Map first terms to the spelled-out forms that begin with them."""
+    by_first: defaultdict[str, list[tuple[str, ...]]] = defaultdict(list)
     for run in abbreviated():
-        found[run[0]].append(run)
-    return {first: tuple(runs) for first, runs in found.items()}
+        by_first[run[0]].append(run)
+    return {first: tuple(runs) for first, runs in by_first.items()}
 
 
 def _forms(line: str) -> list[str]:

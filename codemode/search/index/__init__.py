@@ -1,1 +1,1 @@
-"""The index: documents, postings and segments, in memory and on disk."""
+"""The search index: documents, segments and postings, in memory and on disk."""

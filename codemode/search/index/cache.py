@@ -1,4 +1,4 @@
-"""Indexes on disk, by the state of the catalog they were built from: what was indexed once is opened, not built."""
+"""A cache of indexes on disk, keyed by the state of the catalog."""
 
 from __future__ import annotations
 
@@ -15,21 +15,21 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
 
-#: Indexes beyond this many: the least recently written are removed.
+#: Number of indexes in the cache. The least recently written ones are removed.
 MOST_KEPT = 10
 
 
 class IndexCache:
-    """Indexes in one folder. A folder that cannot be written is not an error: the index is built each time."""
+    """A folder of indexes. If the folder is not writable, indexes are built each time without an error."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def open(self, catalog: Catalog, digests: Iterable[str], previous: Index) -> Index:
-        """The index of a catalog with the weights of the one before: from disk where it is there, else built.
+        """Load the index of a catalog from disk, or build it, with the weights of `previous`.
 
-        `digests` are of the documents that the catalog was read from; where one is empty its state is not known, and
-        the index is built. What `previous` has read of sources that are the same is not read again.
+        `digests` are those of the source documents. An empty digest stands for an unknown state, and the index is then
+        built. A build reuses the segments of `previous` for unchanged sources.
         """
         weights = previous.weights
         states = tuple(digests)
@@ -37,11 +37,11 @@ class IndexCache:
             return Index.build(catalog, previous=previous)
         key = hashlib.blake2b("\n".join((catalog.digest, *states)).encode(), digest_size=20).hexdigest()
         path = self._folder / f"{key}.index"
-        found = load(path, catalog, key=key, weights=weights)
-        if found is None:
-            found = Index.build(catalog, previous=previous)
-            self._keep(found, path, catalog, key)
-        return found
+        index = load(path, catalog, key=key, weights=weights)
+        if index is None:
+            index = Index.build(catalog, previous=previous)
+            self._keep(index, path, catalog, key)
+        return index
 
     def _keep(self, index: Index, path: Path, catalog: Catalog, key: str) -> None:
         with contextlib.suppress(OSError):

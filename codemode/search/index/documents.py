@@ -1,4 +1,4 @@
-"""Tools to documents: what of a tool is searched, field by field. Apart from what the model is shown."""
+"""Documents: the searchable text of a tool, field by field. Signatures shown to the model are made elsewhere."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ if TYPE_CHECKING:
 _SENTENCE_END = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n\s*\n")
 _SEPARATORS = re.compile(r"[\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
-_TEXT_LIMIT = 4_000  # characters of one field; what comes later in a long text is seldom what the tool is for
-_ENUM_LIMIT = 24  # values of one enumeration; longer lists (countries, time zones) say little about the tool
+_TEXT_LIMIT = 4_000  # characters of one field; later text seldom describes the purpose of the tool
+_ENUM_LIMIT = 24  # values of one enumeration; longer lists (countries, time zones) do not identify a tool
 
 
 class Field(IntEnum):
-    """The fields of a document, in the order in which `fields_of` gives them."""
+    """The fields of a document, in the order of `fields_of`."""
 
-    NAME = 0  # the id without its namespace, and other exact names that say something else
+    NAME = 0  # the id without its namespace, and aliases that are not part of the id
     HOME = 1  # namespace, source, tags
     SUMMARY = 2  # the first sentence
     TEXT = 3  # the rest of the description
@@ -34,7 +34,7 @@ class Field(IntEnum):
 
 
 def fields_of(tool: Tool) -> tuple[str, ...]:
-    """The text of each field of a tool."""
+    """Return the text of each field of a tool."""
     summary, text = _summary_and_text(tool)
     return (
         _names(tool),
@@ -54,12 +54,12 @@ def _names(tool: Tool) -> str:
     for alias in tool.aliases:
         if squashed(alias) not in known:
             others.append(alias)
-            known += squashed(alias)  # a name by another group says nothing new
+            known += squashed(alias)  # skips aliases that differ in their separators only
     return _HUMP.sub("_", " ".join((path, *others)))
 
 
 def squashed(name: str) -> str:
-    """A name without case and separators: `pulls/list-files` and `pulls.listFiles` are the same."""
+    """Return a name without case and separators, so that `pulls/list-files` equals `pulls.listFiles`."""
     return _SEPARATORS.sub("", name).lower()
 
 
@@ -69,7 +69,7 @@ def _home(tool: Tool) -> str:
 
 @lru_cache(maxsize=4_096)
 def _distinct(names: tuple[str, ...]) -> str:
-    """Names in a row, without those that bring no word of their own."""
+    """Join names, without those that add no new word."""
     kept = [names[0]]
     known = set(_words(names[0]))
     for name in names[1:]:

@@ -1,4 +1,4 @@
-"""More to find tools by, from the configuration: synonyms, example queries, tags. The model sees none of it."""
+"""Enrichment: synonyms, example queries and tags from the configuration, which the model does not see."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.settings import Enrichment, Settings
 
-_SHOWN = 5  # sources named to who has misspelt a name
+_SHOWN = 5  # sources listed in the error for an unknown name
 
 
 def enriched(catalog: Catalog, settings: Settings) -> Catalog:
-    """The catalog with what `search.enrichment` adds. Raises ConfigurationError for names that nothing has."""
+    """Return the catalog with the texts and tags of `search.enrichment`.
+
+    Raises ConfigurationError for names that match no tool, namespace or source.
+    """
     more: dict[str, list[Enrichment]] = {}
     mistakes = []
     for name, enrichment in settings.search.enrichment.items():
@@ -25,10 +28,10 @@ def enriched(catalog: Catalog, settings: Settings) -> Catalog:
             for tool in _named(name, catalog):
                 more.setdefault(tool.id, []).append(enrichment)
         except SourceUnavailable:
-            continue  # judged when its tools are known
+            continue  # checked again when the source is available
         except ToolNotFound as error:
             near = error.nearest or tuple(sorted({tool.source for tool in catalog}))[:_SHOWN]
-            reason = f"there is no tool, namespace or source of that name; nearest: {', '.join(near)}"
+            reason = f"there is no tool, namespace or source with this name; nearest: {', '.join(near)}"
             mistakes.append(f"{settings.place('search', 'enrichment', name)}: {reason}")
     if mistakes:
         raise ConfigurationError("\n".join(mistakes))
@@ -39,9 +42,9 @@ def enriched(catalog: Catalog, settings: Settings) -> Catalog:
 
 
 def _named(name: str, catalog: Catalog) -> Iterator[Tool]:
-    """The tools of a source, of a namespace, or below a part of an id; else the one tool. Raises ToolNotFound."""
-    found = [tool for tool in catalog if name == tool.source or tool.id.startswith(f"{name}.")]
-    yield from found or (catalog.get(name),)
+    """Yield the tools of a source, namespace or group, or else the tool of that name. Raises ToolNotFound."""
+    members = [tool for tool in catalog if name == tool.source or tool.id.startswith(f"{name}.")]
+    yield from members or (catalog.get(name),)
 
 
 def _with(tool: Tool, more: list[Enrichment]) -> Tool:

@@ -1,4 +1,4 @@
-"""Facets: which documents a filter by namespace, source, effect or tag lets through."""
+"""Facets: filters by namespace, source, effect and tag."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.search.query import Query
 
-_REMEMBERED = 64  # masks kept, one byte a tool each
-_NEAREST = 3  # values named to who asked for one that no tool has
-_NEAR = 50.0  # of 100, by rapidfuzz's ratio
+_CACHED = 64  # masks, one byte a tool each
+_NEAREST = 3  # values suggested for an unknown one
+_NEAR = 50.0  # least similarity of a suggested value, 0 to 100 (rapidfuzz's ratio)
 
 
 class Facets:
-    """Masks of documents, made when first asked for and remembered."""
+    """Boolean masks over documents, computed on first use and cached."""
 
     def __init__(self, tools: Sequence[Tool]) -> None:
         self._tools = tools
         self._masks: dict[tuple[str, str], NDArray[np.bool_]] = {}
 
     def allowed(self, query: Query) -> NDArray[np.bool_] | None:
-        """The documents that all filters of a query let through; None when it has no filter.
+        """Return the mask of documents that pass all filters of a query, or None without filters.
 
-        Raises SearchInvalid for a value that no tool has, with the nearest that some have.
+        Raises SearchInvalid for a value that no tool has, with the closest values.
         """
         masks = [self._mask(kind, str(value)) for kind, value in _filters(query)]
         return np.logical_and.reduce(masks) if masks else None
@@ -46,17 +46,17 @@ class Facets:
             mask = np.fromiter((test(tool) for tool in self._tools), bool, len(self._tools))
             if not mask.any() and value not in self._values[kind]:
                 raise self._unknown(kind, value)
-            if len(self._masks) >= _REMEMBERED:
+            if len(self._masks) >= _CACHED:
                 self._masks.clear()
             self._masks[kind, value] = mask
         return mask
 
     def _unknown(self, kind: str, value: str) -> SearchInvalid:
         values = sorted(self._values[kind])
-        found = process.extract(
+        matches = process.extract(
             value, values, scorer=fuzz.ratio, processor=str.casefold, limit=_NEAREST, score_cutoff=_NEAR
         )
-        nearest = tuple(match[0] for match in found)
+        nearest = tuple(match[0] for match in matches)
         hint = f"nearest: {', '.join(nearest)}" if nearest else f"there are: {_listed(values)}"
         return SearchInvalid(f"no tool has the {kind} {value!r}; {hint}", nearest)
 
@@ -93,7 +93,7 @@ def _tagged(value: str) -> Callable[[Tool], bool]:
     return lambda tool: any(tag.casefold() == folded for tag in tool.tags)
 
 
-# `namespace` also takes the first parts of an id: `github.issues`.
+# `namespace` also accepts a group: `github.issues`.
 _TESTS: dict[str, Callable[[str], Callable[[Tool], bool]]] = {
     "namespace": _in_namespace,
     "source": lambda value: lambda tool: tool.source == value,

@@ -1,4 +1,4 @@
-"""The index: documents, postings and the steps of a search, from a query to its hits."""
+"""The index: documents, postings, and the steps from a query to its hits."""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ from codemode.search.query import DEFAULT_LIMIT, Hit, Hits, Query
 from codemode.search.ranking.candidates import Scorer, best
 from codemode.search.ranking.confidence import UNSURE, confidence, evidence
 from codemode.search.ranking.exact import ExactNames
-from codemode.search.ranking.ranking import Question, Ranker, weigh
+from codemode.search.ranking.ranking import ParsedQuery, Ranker, weigh
 from codemode.search.ranking.weights import Weights
-from codemode.search.semantic.similarity import MEANS_THE_SAME, with_nearest
+from codemode.search.semantic.similarity import NOTABLY_SIMILAR, with_nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -41,24 +41,23 @@ if TYPE_CHECKING:
     from codemode.search.index.postings import Postings
     from codemode.search.index.profile import Profile
     from codemode.search.index.segment import Segment
-    from codemode.search.query import LookUp
-    from codemode.search.semantic.similarity import Meanings
+    from codemode.search.semantic.similarity import EmbeddingIndex
 
-_CANDIDATES = 200  # hits of one search that can be paged through
-_LEAST = 1e-6  # keeps a share of nothing from dividing by zero
-_NEAREST = 3  # names given when nothing was found
-_NEAR = 30.0  # of 100, by rapidfuzz's ratio: names less alike than this are no help
+_CANDIDATES = 200  # most hits of one search, over all pages
+_LEAST = 1e-6  # avoids division by zero
+_NEAREST = 3  # ids suggested when a search has no hit
+_NEAR = 30.0  # least similarity of a suggested id, 0 to 100 (rapidfuzz's ratio)
 
 
-#: What is to be done where there is nothing to be found: by whoever runs this.
+#: The note of every search in an empty catalog.
 NO_TOOLS = (
-    "there are no tools here at all: the operator names a source (`codemode sources add NAME LOCATION`), or lets this"
-    " role use some (`policy`)"
+    "there are no tools here: the operator has to add a source (`codemode sources add NAME LOCATION`), or to allow this"
+    " role some tools (`policy`)"
 )
 
 
 class Index:
-    """Finds tools. Immutable: `Index.build(catalog, previous=index)` reads only the sources that changed."""
+    """An immutable search index. `Index.build(catalog, previous=index)` reads only the sources that changed."""
 
     def __init__(
         self,
@@ -77,7 +76,7 @@ class Index:
         self.vocabulary = vocabulary
         self.postings = postings
         self.weights = weights
-        self.meanings: Meanings | None = None
+        self.embeddings: EmbeddingIndex | None = None
         self._by_words: Index | None = None
         self.profile = profile or build_profile(tools, documents, postings, vocabulary)
         self.exact = exact or ExactNames.of(tools)
@@ -89,13 +88,13 @@ class Index:
         is_named[documents.terms[documents.fields == Field.NAME]] = True
         self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, acronyms, is_named, weights)
         self._scorer = Scorer(postings)
-        self._ranked_closely = min(max(weights.ranked, math.isqrt(len(tools))), _CANDIDATES)
+        self._rerank_count = min(max(weights.ranked, math.isqrt(len(tools))), _CANDIDATES)
         self._rarest = float(rarity_of(np.zeros(1, np.int64), postings.size, weights)[0])
         self._ranker = Ranker(documents, postings, self.profile, vocabulary)
 
     @classmethod
     def build(cls, catalog: Iterable[Tool], *, previous: Index | None = None, weights: Weights | None = None) -> Index:
-        """Index all tools of a catalog, reading anew only those sources that differ from `previous`."""
+        """Index all tools of a catalog. Segments of sources that are unchanged since `previous` are reused."""
         vocabulary = previous.vocabulary.copy() if previous is not None else Vocabulary()
         reader = Reader(vocabulary)
         kept = previous.parts() if previous is not None else {}
@@ -113,23 +112,23 @@ class Index:
 
     @staticmethod
     def arranged(catalog: Iterable[Tool]) -> tuple[Tool, ...]:
-        """The tools of a catalog in the order in which an index numbers them: source by source."""
+        """Return the tools of a catalog in the order of document numbers: source by source."""
         return tuple(tool for members in _by_source(catalog).values() for tool in members)
 
     def parts(self) -> dict[str, tuple[tuple[Tool, ...], Segment]]:
-        """The tools and the segment of each source."""
-        found = {}
+        """Return the tools and the segment of each source."""
+        parts = {}
         start = 0
         for source, members in groupby(self.tools, key=lambda tool: tool.source):
             of_source = tuple(members)
-            found[source] = (of_source, self.documents.part(start, start + len(of_source)))
+            parts[source] = (of_source, self.documents.part(start, start + len(of_source)))
             start += len(of_source)
-        return found
+        return parts
 
-    def with_meanings(self, meanings: Meanings) -> Index:
-        """The same index, that also ranks by embeddings of `tools` whenever these are ready."""
+    def with_embeddings(self, embeddings: EmbeddingIndex) -> Index:
+        """Return a copy that also ranks by embeddings, once these are ready. It shares all arrays."""
         other = copy(self)
-        other.meanings = meanings
+        other.embeddings = embeddings
         other._by_words = self.by_words
         return other
 
@@ -142,49 +141,62 @@ class Index:
         return len(self.tools)
 
     def check(self, query: Query) -> None:
-        """Raises SearchInvalid for a filter with a value that no tool has."""
+        """Check the filters of a query. Raises SearchInvalid for a value that no tool has."""
         self._facets.allowed(query)
 
     def search(self, query: Query | str) -> Hits:
-        """The hits of a query: each search ranked, then merged in turn, so that none is starved."""
-        asked = Query((query,)) if isinstance(query, str) else query
+        """Return the hits of a query. Its searches are ranked separately and merged by rank, one hit each in turn.
+
+        Raises SearchInvalid for a filter with a value that no tool has.
+        """
+        request = Query((query,)) if isinstance(query, str) else query
         if not self.tools:
-            count = len(asked.queries)
-            return Hits(asked, (), 0, ("",) * count, (0.0,) * count, empty=tuple(range(count)), note=NO_TOOLS)
-        allowed = self._facets.allowed(asked)
-        similar, note = self._similar(asked.queries)
-        end = asked.offset + (asked.limit if asked.offset else max(asked.limit, len(asked.queries)))
-        depth = _CANDIDATES if self.meanings or len(asked.queries) > 1 else min(end, _CANDIDATES)
-        lists = [self._found(*each, allowed, depth) for each in zip(asked.queries, similar, strict=True)]
-        page, total = _page(lists, asked.offset, end)
+            count = len(request.queries)
+            return Hits(request, (), 0, ("",) * count, (0.0,) * count, empty=tuple(range(count)), note=NO_TOOLS)
+        allowed = self._facets.allowed(request)
+        similarities, note = self._similarities(request.queries)
+        end = request.offset + (request.limit if request.offset else max(request.limit, len(request.queries)))
+        depth = _CANDIDATES if self.embeddings or len(request.queries) > 1 else min(end, _CANDIDATES)
+        lists = [self._searched(*each, allowed, depth) for each in zip(request.queries, similarities, strict=True)]
+        page, total = _page(lists, request.offset, end)
         return Hits(
-            asked,
+            request,
             tuple(page),
             total,
-            best=tuple(self.tools[found.documents[0]].id if found.documents else "" for found in lists),
-            confidence=tuple(found.confidence for found in lists),
-            unsure=tuple(place for place, found in enumerate(lists) if found.documents and found.confidence < UNSURE),
-            empty=tuple(place for place, found in enumerate(lists) if not found.documents),
-            nearest=() if total else self._nearest(asked.queries, allowed),
+            best=tuple(self.tools[result.documents[0]].id if result.documents else "" for result in lists),
+            confidence=tuple(result.confidence for result in lists),
+            unsure=tuple(
+                place for place, result in enumerate(lists) if result.documents and result.confidence < UNSURE
+            ),
+            empty=tuple(place for place, result in enumerate(lists) if not result.documents),
+            nearest=() if total else self._nearest(request.queries, allowed),
             note=note,
         )
 
-    def _similar(self, queries: Sequence[str]) -> tuple[Sequence[NDArray[np.float32] | None], str]:
-        """How near each tool is in meaning to each query, where that is known; and what is missing."""
-        if self.meanings is None or not any(query.strip() for query in queries):
-            return [None] * len(queries), ""
-        return self.meanings.standings(queries)
+    def with_look_ups(self, hits: Hits) -> Hits:
+        """Add the look-ups of the leading hits. Each takes its own search, so `search` leaves them out."""
+        return replace(
+            hits,
+            look_ups={
+                hit.tool.id: tuple(find_look_ups(hit.tool, self.by_words.search, self._by_id)) for hit in hits.leads
+            },
+        )
 
-    def _found(
-        self, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
-    ) -> _Found:
-        """The first `depth` documents of one search, or more, best first: exact names, then the ranked, clauses filling
-        the last places."""
+    def _similarities(self, queries: Sequence[str]) -> tuple[Sequence[NDArray[np.float32] | None], str]:
+        """Return the similarity of each tool to each query, None where unknown, and a note on what is missing."""
+        if self.embeddings is None or not any(query.strip() for query in queries):
+            return [None] * len(queries), ""
+        return self.embeddings.of_queries(queries)
+
+    def _searched(
+        self, text: str, similarities: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
+    ) -> _SearchResult:
+        """Return at least `depth` documents of one search, best first. Exact names precede ranked documents."""
         exact = [place for place in self.exact.find(text) if allowed is None or allowed[place]]
         if not exact:
-            return self._ranked(text, similar, allowed, depth)
-        ranked = self._ranked(text, similar, allowed, _CANDIDATES)
-        scores = dict(zip(ranked.documents, [*ranked.scores.tolist(), *ranked.behind.tolist()], strict=True))
+            return self._ranked(text, similarities, allowed, depth)
+        ranked = self._ranked(text, similarities, allowed, _CANDIDATES)
+        scores = dict(zip(ranked.documents, [*ranked.scores.tolist(), *ranked.tail_scores.tolist()], strict=True))
         highest = max(scores.values(), default=0.0) + 1
         documents = list(dict.fromkeys((*exact, *ranked.documents)))
         ordered = np.array([scores.get(document, highest) for document in documents])
@@ -193,54 +205,56 @@ class Index:
         )
 
     def _ranked(
-        self, text: str, similar: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
-    ) -> _Found:
-        """The documents with the highest sums or nearest meanings looked at closely, then the rest by their sums."""
-        question = self._question(text)
-        every = self._scorer.sums(question.groups)
+        self, text: str, similarities: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
+    ) -> _SearchResult:
+        """Re-rank the documents with the highest sums and the most similar ones. The others follow by sum."""
+        parsed = self._parsed(text)
+        all_sums = self._scorer.sums(parsed.groups)
         if allowed is not None:
-            every *= allowed
-        documents, sums = best(every, max(self._ranked_closely, depth))
-        close = min(self._ranked_closely, len(documents))
-        total = min(int(np.count_nonzero(every > 0)), _CANDIDATES)
-        if similar is not None:
-            documents, sums, close = with_nearest(documents, sums, close, similar, allowed)
+            all_sums *= allowed
+        documents, sums = best(all_sums, max(self._rerank_count, depth))
+        reranked = min(self._rerank_count, len(documents))
+        total = min(int(np.count_nonzero(all_sums > 0)), _CANDIDATES)
+        if similarities is not None:
+            documents, sums, reranked = with_nearest(documents, sums, reranked, similarities, allowed)
             total = len(documents)
-        if not close:
-            return _Found(self, question, similar, [], sums, sums)
-        look = self._ranker.look(question, documents[:close], sums[:close])
-        scores = weigh(look.features, self.weights.ranking)
+        if not reranked:
+            return _SearchResult(self, parsed, similarities, [], sums, sums)
+        assessment = self._ranker.assess(parsed, documents[:reranked], sums[:reranked])
+        scores = weigh(assessment.features, self.weights.ranking)
         order = (-scores).argsort(kind="stable")
-        sure = confidence(evidence(question.groups, look, sums, scores, order, self._rarest))
-        if similar is not None:
-            scores = scores + np.float32(self.weights.meaning) * similar[documents[:close]]
+        certainty = confidence(evidence(parsed.groups, assessment, sums, scores, order, self._rarest))
+        if similarities is not None:
+            scores = scores + np.float32(self.weights.meaning) * similarities[documents[:reranked]]
             order = (-scores).argsort(kind="stable")
-        order = fill(order, clause_heads(question, text, look, scores), DEFAULT_LIMIT)
-        documents[:close] = documents.take(order)
-        return _Found(self, question, similar, documents.tolist(), scores.take(order), sums[close:], total, 0, sure)
+        order = fill(order, clause_heads(parsed, text, assessment, scores), DEFAULT_LIMIT)
+        documents[:reranked] = documents.take(order)
+        return _SearchResult(
+            self, parsed, similarities, documents.tolist(), scores.take(order), sums[reranked:], total, 0, certainty
+        )
 
-    def looked_at(self, text: str) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]]]:
-        """The ids and features of the candidates of one search, for tuning."""
-        question = self._question(text)
-        documents, sums = best(self._scorer.sums(question.groups), self._ranked_closely)
+    def candidate_features(self, text: str) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]]]:
+        """Return the ids and features of the candidates of one search, for tuning."""
+        parsed = self._parsed(text)
+        documents, sums = best(self._scorer.sums(parsed.groups), self._rerank_count)
         if not len(documents):
             return (), {}
-        look = self._ranker.look(question, documents, sums)
-        return tuple(self.tools[document].id for document in documents.tolist()), look.features
+        assessment = self._ranker.assess(parsed, documents, sums)
+        return tuple(self.tools[document].id for document in documents.tolist()), assessment.features
 
     def evidence(self, text: str) -> Mapping[str, float] | None:
-        """What speaks for the best hit of a search, for fitting; None without a hit."""
-        question = self._question(text)
-        documents, sums = best(self._scorer.sums(question.groups), self._ranked_closely)
+        """Return the confidence features of the best hit, for fitting, or None without a hit."""
+        parsed = self._parsed(text)
+        documents, sums = best(self._scorer.sums(parsed.groups), self._rerank_count)
         if not len(documents):
             return None
-        look = self._ranker.look(question, documents, sums)
-        scores = weigh(look.features, self.weights.ranking)
-        return evidence(question.groups, look, sums, scores, (-scores).argsort(kind="stable"), self._rarest)
+        assessment = self._ranker.assess(parsed, documents, sums)
+        scores = weigh(assessment.features, self.weights.ranking)
+        return evidence(parsed.groups, assessment, sums, scores, (-scores).argsort(kind="stable"), self._rarest)
 
-    def _question(self, text: str) -> Question:
+    def _parsed(self, text: str) -> ParsedQuery:
         reading = read(text, self.weights)
-        return Question(
+        return ParsedQuery(
             tuple(self._interpreter.groups(reading.words)), reading.leading, reading.actions, reading.left_out
         )
 
@@ -249,13 +263,13 @@ class Index:
         return self.tools[places[0]] if places else None
 
     def _nearest(self, queries: Sequence[str], allowed: NDArray[np.bool_] | None) -> tuple[str, ...]:
-        """Ids close to the first search."""
+        """Return the ids that are spelled most like the first search."""
         ids = [tool.id for place, tool in enumerate(self.tools) if allowed is None or allowed[place]]
         name = queries[0] if queries else ""
-        found = process.extract(
+        matches = process.extract(
             name, ids, scorer=fuzz.ratio, processor=str.casefold, limit=_NEAREST, score_cutoff=_NEAR
         )
-        return tuple(match[0] for match in found)
+        return tuple(match[0] for match in matches)
 
 
 def _by_source(catalog: Iterable[Tool]) -> dict[str, tuple[Tool, ...]]:
@@ -266,13 +280,16 @@ def _by_source(catalog: Iterable[Tool]) -> dict[str, tuple[Tool, ...]]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Found:
-    """The first documents of the `total` that one search found, and the scores of those that were looked at closely;
-    the others have but `sums`. The first `exact` were asked for by name."""
+class _SearchResult:
+    """The result of one search: its first documents, of `total`.
+
+    `scores` are those of the re-ranked documents, and `sums` the BM25F sums of the documents behind them. The first
+    `exact` documents were found by exact name.
+    """
 
     index: Index
-    question: Question
-    similar: NDArray[np.float32] | None
+    parsed: ParsedQuery
+    similarities: NDArray[np.float32] | None
     documents: list[int]
     scores: NDArray[np.floating]
     sums: NDArray[np.float32]
@@ -281,39 +298,36 @@ class _Found:
     confidence: float = 0.0
 
     def hit(self, search: int, rank: int) -> Hit:
-        """The hit at a rank; `search` is the place of this search among several."""
+        """Return the hit at a rank. `search` is the position of this search in the query."""
         tool = self.index.tools[self.documents[rank]]
         place = rank - len(self.scores)
-        score = self.scores.item(rank) if place < 0 else self.behind.item(place)
+        score = self.scores.item(rank) if place < 0 else self.tail_scores.item(place)
         return Hit(tool, score, search, rank, rank < self.exact, self)
 
     @property
-    def behind(self) -> NDArray[np.floating]:
-        """The scores of those that were not looked at closely: they share what the last of the others has."""
+    def tail_scores(self) -> NDArray[np.floating]:
+        """The scores of the documents that were not re-ranked: their sums, scaled below the lowest score."""
         shared: NDArray[np.floating] = self.scores.min(initial=np.inf) * self.sums / self.sums.max(initial=_LEAST)
         return shared
 
     def matched(self, rank: int) -> tuple[str, ...]:
-        """The words of the query that a tool answers, each with the fields that do."""
+        """Return the query words that a tool matches, each with the matching fields."""
         document = self.documents[rank]
-        words = self.index._ranker.matched(self.question.groups, document)
-        is_near = self.similar is not None and self.similar[document] >= MEANS_THE_SAME
+        words = self.index._ranker.matched(self.parsed.groups, document)
+        is_near = self.similarities is not None and self.similarities[document] >= NOTABLY_SIMILAR
         return (*words, "meaning") if is_near else words
 
-    def look_ups(self, rank: int) -> Sequence[LookUp]:
-        """Tools that give what a tool requires."""
-        tool = self.index.tools[self.documents[rank]]
-        return find_look_ups(tool, self.index.by_words.search, self.index._by_id)
 
+def _page(lists: Sequence[_SearchResult], start: int, end: int) -> tuple[list[Hit], int]:
+    """Merge the results of searches rank by rank. Return the hits from `start` up to `end`, and the total.
 
-def _page(lists: Sequence[_Found], start: int, end: int) -> tuple[list[Hit], int]:
-    """The hits from one place up to another, and how many there are in all: rank by rank in turn; a document that
-    several searches found stands at its best."""
+    A document that several searches found keeps its best rank.
+    """
     if len(lists) == 1:
-        (found,) = lists
-        return [found.hit(0, rank) for rank in range(start, min(end, len(found.documents)))], found.total
+        (result,) = lists
+        return [result.hit(0, rank) for rank in range(start, min(end, len(result.documents)))], result.total
     merged: dict[int, tuple[int, int]] = {}
-    for rank, row in enumerate(zip_longest(*(found.documents for found in lists))):
+    for rank, row in enumerate(zip_longest(*(result.documents for result in lists))):
         for search, document in enumerate(row):
             if document is not None:
                 merged.setdefault(document, (search, rank))

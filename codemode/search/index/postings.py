@@ -1,4 +1,4 @@
-"""Documents to postings: for each term the documents that hold it, and what the term is worth in each (BM25F)."""
+"""Postings: for each term the documents that contain it, with their BM25F impacts."""
 
 from __future__ import annotations
 
@@ -16,9 +16,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Postings:
-    """Term `t` is in `documents[starts[t]:starts[t + 1]]`, ascending, worth `impacts[...]` before its rarity.
+    """Postings of all terms. Term `t` occurs in `documents[starts[t]:starts[t + 1]]`, in ascending order.
 
-    `rarity[t]` is what `rarity_of` gives for the term.
+    `impacts[starts[t]:starts[t + 1]]` are its saturated term frequencies, to be multiplied by `rarity[t]`. `size` is
+    the number of documents.
     """
 
     size: int
@@ -29,27 +30,28 @@ class Postings:
 
 
 def build_postings(documents: Segment, weights: Weights, terms: int) -> Postings:
-    """Postings of all documents; `terms` is the size of the vocabulary."""
+    """Compute the postings of all documents. `terms` is the size of the vocabulary."""
     size = len(documents)
-    holders, keys, impacts = _worth(documents, weights)
-    found = np.bincount(keys, minlength=terms)
-    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(found)))
+    holders, keys, impacts = _impacts(documents, weights)
+    frequency = np.bincount(keys, minlength=terms)
+    starts = np.concatenate((np.zeros(1, np.int64), np.cumsum(frequency)))
     order = _stable_order(keys)
-    return Postings(size, starts, holders[order], impacts[order], rarity_of(found, size, weights))
+    return Postings(size, starts, holders[order], impacts[order], rarity_of(frequency, size, weights))
 
 
 def rarity_of(frequency: NDArray[np.int64], size: int, weights: Weights) -> NDArray[np.float32]:
-    """The inverse document frequency of terms that so many of `size` documents have, raised to a power.
+    """Return the inverse document frequency of terms, raised to `weights.rarity_power`.
 
-    ln(1 + (N - n + 0.5) / (n + 0.5)), as Lucene has it.
+    `frequency` is the number of documents with each term, of `size` documents. The formula is that of Lucene's BM25:
+    ln(1 + (N - n + 0.5) / (n + 0.5)).
     """
     inverse = np.log1p((size - frequency + 0.5) / (frequency + 0.5))
     rarity: NDArray[np.float32] = inverse.astype(np.float32) ** weights.rarity_power
     return rarity
 
 
-def _worth(documents: Segment, weights: Weights) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
-    """Documents, terms and worth, one row for each term of each document."""
+def _impacts(documents: Segment, weights: Weights) -> tuple[NDArray[np.int32], NDArray[np.int32], NDArray[np.float32]]:
+    """Return documents, terms and impacts, one row for each term of each document."""
     b = np.asarray(weights.length_b)
     average = np.maximum(documents.lengths.mean(axis=0) if len(documents) else b, 1.0)
     w = np.asarray(weights.fields)
@@ -67,7 +69,7 @@ def _worth(documents: Segment, weights: Weights) -> tuple[NDArray[np.int32], NDA
 
 
 def _stable_order(keys: NDArray[np.int32]) -> NDArray[np.int64]:
-    """As `argsort(kind="stable")`, by sorting key and place as one number: several times faster."""
+    """Return `keys.argsort(kind="stable")`, several times faster, by sorting key and position as one number."""
     bits = max(len(keys) - 1, 1).bit_length()
     both = keys.astype(np.int64) << bits
     both |= np.arange(len(keys))

@@ -1,4 +1,4 @@
-"""Profiles: what ranking needs to know of each document beforehand."""
+"""Profiles: values of each document that ranking needs, computed when the index is built."""
 
 from __future__ import annotations
 
@@ -20,15 +20,18 @@ if TYPE_CHECKING:
     from codemode.search.index.postings import Postings
     from codemode.search.index.segment import Segment
 
-_LEAST_RARITY = 1e-6  # of a field, empty ones too: keeps a share of nothing from dividing by zero
+_LEAST_RARITY = 1e-6  # of each field, empty ones included: avoids division by zero
 
 COVERED = [Field.NAME, Field.HOME, Field.SUMMARY]
 
 
 @dataclass(frozen=True, slots=True)
 class Profile:
-    """`rarity` is documents x `COVERED`: the summed rarity of the terms of a field. `actions` are kinds of action,
-    `namespaces` a number for the namespace of each document."""
+    """Profiles of all documents.
+
+    `rarity` is documents x `COVERED`: the summed rarity of the terms in a field. `actions` are the kinds of action of
+    each document as bits, and `namespaces` numbers its namespace.
+    """
 
     rarity: NDArray[np.float32]
     actions: NDArray[np.uint64]
@@ -36,7 +39,7 @@ class Profile:
 
 
 def build_profile(tools: Sequence[Tool], documents: Segment, postings: Postings, vocabulary: Vocabulary) -> Profile:
-    """Sum up each document."""
+    """Compute the profiles of all documents."""
     holders = np.repeat(np.arange(len(documents), dtype=np.int32), np.diff(documents.starts))
     rarity = np.zeros((len(documents), len(COVERED)), np.float32)
     for column, field in enumerate(COVERED):
@@ -50,7 +53,7 @@ def build_profile(tools: Sequence[Tool], documents: Segment, postings: Postings,
 
 
 def _of_many(documents: Segment, vocabulary: Vocabulary, kinds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The kinds with that of listing added where a name says that many things are read."""
+    """Add the kind `list` to documents whose name has the kind `read` and a plural."""
     pairs = zip(vocabulary.surfaces, vocabulary.term_of_surface.tolist(), strict=True)
     terms = vocabulary.terms
     plural = np.array([form.endswith("s") and not terms[term].endswith("s") for form, term in pairs], bool)
@@ -71,12 +74,12 @@ def _kinds_of_surfaces(vocabulary: Vocabulary) -> NDArray[np.uint64]:
 
 
 def _actions(documents: Segment, kinds: NDArray[np.uint64]) -> NDArray[np.uint64]:
-    """The kinds of the first word of each name if it is an action, else of the last, else of all."""
-    found = np.zeros(len(documents), np.uint64)
+    """Return the kinds of action of each name: those of its first word, or else its last, or else all its words."""
+    chosen = np.zeros(len(documents), np.uint64)
     starts, ends = documents.name_starts[:-1], documents.name_starts[1:]
     named = np.flatnonzero(ends > starts)
     of_names = kinds[documents.names]
-    np.bitwise_or.at(found, np.repeat(np.arange(len(documents)), ends - starts), of_names)
+    np.bitwise_or.at(chosen, np.repeat(np.arange(len(documents)), ends - starts), of_names)
     for place in (ends[named] - 1, starts[named]):
-        found[named] = np.where(of_names[place] > 0, of_names[place], found[named])
-    return found
+        chosen[named] = np.where(of_names[place] > 0, of_names[place], chosen[named])
+    return chosen

@@ -1,4 +1,4 @@
-"""Segments: documents read into numbers. Re-reading one source makes one new segment, and the others are kept."""
+"""Segments: documents as arrays of numbers. Each source has one segment, so a changed source replaces only its own."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ if TYPE_CHECKING:
     from codemode.search.analysis.vocabulary import Reader
 
 FIELDS = len(Field)
-_BATCH = 500  # tools read at a time: bounds the memory that reading needs
-_MOST = 255  # occurrences in one field that are told apart
+_BATCH = 500  # tools read at a time, which bounds memory
+_MOST = 255  # highest count of a term in one field
 
 
 @dataclass(frozen=True, slots=True)
 class Segment:
-    """What documents say, as rows (document, term, field, occurrences) in that order.
+    """Documents as rows (document, term, field, count), sorted in that order.
 
-    `starts[d]:starts[d + 1]` are the rows of document `d`. `lengths` is documents x fields: terms in each field.
-    `names[name_starts[d]:name_starts[d + 1]]` are the surface forms of its name field in the order of the name.
+    `starts[d]:starts[d + 1]` are the rows of document `d`. `lengths` is documents x fields: the number of terms in each
+    field. `names[name_starts[d]:name_starts[d + 1]]` are the surface forms of its name, in order.
     """
 
     starts: NDArray[np.int64]
@@ -42,7 +42,7 @@ class Segment:
         return len(self.lengths)
 
     def part(self, start: int, end: int) -> Segment:
-        """The documents from `start` up to `end`; no copy but of the places."""
+        """Return the documents from `start` up to `end`. Only the start positions are copied."""
         rows = slice(self.starts[start], self.starts[end])
         names = slice(self.name_starts[start], self.name_starts[end])
         return Segment(
@@ -57,7 +57,7 @@ class Segment:
 
 
 def join(segments: Sequence[Segment]) -> Segment:
-    """All documents in a row."""
+    """Concatenate segments."""
     return Segment(
         _joined_places([segment.starts for segment in segments]),
         np.concatenate([_NO_TERMS, *(segment.terms for segment in segments)]),
@@ -70,7 +70,7 @@ def join(segments: Sequence[Segment]) -> Segment:
 
 
 def read_segment(tools: Sequence[Tool], reader: Reader) -> Segment:
-    """Read the documents of some tools."""
+    """Read the documents of tools into a segment."""
     return join([_read_batch(tools[i : i + _BATCH], reader) for i in range(0, len(tools), _BATCH)])
 
 

@@ -1,4 +1,4 @@
-"""An index on disk: one file, arrays mapped into memory when it is opened."""
+"""Index files: one file for each index, whose arrays are memory-mapped on load."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
 
 _MAGIC = b"codemode index 4\n"
-_ALIGNMENT = 64  # bytes: arrays start where any of their types may
+_ALIGNMENT = 64  # bytes, a multiple of every item size
 _SOURCE_FIELDS = ("id", "summary", "description", "retrieval_text", "source")
 
 
 def fingerprint(catalog: Catalog) -> str:
-    """What an index depends on: the texts of all tools. An index of other texts is not opened."""
+    """Return a hash of the texts of all tools. An index is loaded only for the same texts."""
     state = hashlib.blake2b(digest_size=16)
     for tool in catalog:
         parts = [getattr(tool, name) for name in _SOURCE_FIELDS]
@@ -43,10 +43,10 @@ def fingerprint(catalog: Catalog) -> str:
 
 
 def save(index: Index, path: Path, catalog: Catalog, *, key: str = "") -> None:
-    """Write an index of `catalog`, in one step: a reader sees the old file or the new one.
+    """Write an index of `catalog` atomically: readers see the old file or the new one.
 
-    `key` names the state of the catalog, such as the digests of its documents; without one its texts are read for a
-    `fingerprint`, which costs more than opening the index does.
+    `key` identifies the state of the catalog, such as a hash of its source digests. Without a key, `fingerprint` reads
+    all texts, which takes longer than loading the index. Raises OSError.
     """
     arrays = _arrays(index)
     places: dict[str, Any] = {}
@@ -69,7 +69,7 @@ def save(index: Index, path: Path, catalog: Catalog, *, key: str = "") -> None:
 
 
 def load(path: Path, catalog: Catalog, *, key: str = "", weights: Weights | None = None) -> Index | None:
-    """The index of `catalog` in a file; None where there is none, or it has another key, other weights or make."""
+    """Load the index of `catalog` from a file. Return None without a file, or for another key, format or weights."""
     chosen = weights or Weights()
     opened = _open(path)
     if opened is None:

@@ -1,1 +1,1 @@
-"""Ranking: candidates, their scores, confidence, and the weights behind them."""
+"""Ranking: candidate selection, re-ranking, confidence, and their weights."""

@@ -1,4 +1,4 @@
-"""Candidates: the documents with the highest sums over a query's groups."""
+"""Candidate selection: the documents with the highest BM25F sums over the groups of a query."""
 
 from __future__ import annotations
 
@@ -14,76 +14,78 @@ if TYPE_CHECKING:
     from codemode.search.analysis.expansion import Group
     from codemode.search.index.postings import Postings
 
-    Worths = tuple[NDArray[np.int32], NDArray[np.float32], float]
+    MergedGroup = tuple[NDArray[np.int32], NDArray[np.float32], float]
 
-_REMEMBERED = 2_000_000  # postings of merged groups kept, 8 bytes each
-_REMEMBERING = 50  # postings that take as much memory as to remember a group does
-_CUTS = (0.2, 0.1, 0.0)  # of the highest sum: below the cut no document is looked at, if enough are above it
+_CACHED_POSTINGS = 2_000_000  # postings of merged groups in the cache, 8 bytes each
+_ENTRY_OVERHEAD = 50  # overhead of one cache entry, in postings
+_CUTS = (0.2, 0.1, 0.0)  # shares of the highest sum; the first cut that leaves enough documents is used
 _NO_DOCUMENTS = np.zeros(0, np.int32)
-_SORTED_AT_ONCE = 400  # documents; of more than this the best are picked out before they are sorted
+_SORTED_AT_ONCE = 400  # documents; larger selections are partitioned before sorting
 
 
 class Scorer:
-    """Adds up postings."""
+    """Sums the postings of a query's groups. Merged groups are cached."""
 
     def __init__(self, postings: Postings) -> None:
         self._postings = postings
-        self._worths: dict[tuple[tuple[int, float], ...], Worths] = {}
-        self._remembered = 0
+        self._merged_groups: dict[tuple[tuple[int, float], ...], MergedGroup] = {}
+        self._cached_size = 0
 
     def sums(self, groups: Sequence[Group]) -> NDArray[np.float64]:
-        """The sum of each document."""
+        """Return the sum of each document, as an array over all documents."""
         if not groups:
             return np.zeros(self._postings.size)
-        known = self._worths.get
-        worths = [known(group.alternatives) or self._merged(group.alternatives) for group in groups]
-        documents = np.concatenate([each[0] for each in worths])
-        values = np.concatenate([each[1] for each in worths])
-        shares = np.array([each[2] * group.weight for each, group in zip(worths, groups, strict=True)], np.float32)
-        values *= shares.repeat([len(each[0]) for each in worths])
+        cached = self._merged_groups.get
+        merged_groups = [cached(group.alternatives) or self._merged(group.alternatives) for group in groups]
+        documents = np.concatenate([each[0] for each in merged_groups])
+        values = np.concatenate([each[1] for each in merged_groups])
+        shares = np.array(
+            [each[2] * group.weight for each, group in zip(merged_groups, groups, strict=True)], np.float32
+        )
+        values *= shares.repeat([len(each[0]) for each in merged_groups])
         return np.bincount(documents, values, minlength=self._postings.size).astype(np.float64, copy=False)
 
-    def _merged(self, alternatives: tuple[tuple[int, float], ...]) -> Worths:
-        """The documents that hold any of the alternatives, what its best one is worth in each, and times how much."""
-        lists = [self._one(term, worth) for term, worth in alternatives]
+    def _merged(self, alternatives: tuple[tuple[int, float], ...]) -> MergedGroup:
+        """Return the documents with any alternative, the impact of the best one in each, and a common factor."""
+        lists = [self._postings_of(term, worth) for term, worth in alternatives]
         merged = lists[0] if len(lists) == 1 else self._merge(lists)
-        size = _REMEMBERING + (len(merged[0]) if len(lists) > 1 else 0)  # one alone is part of the postings
-        if self._remembered + size > _REMEMBERED:
-            self._worths.clear()
-            self._remembered = 0
-        self._remembered += size
-        self._worths[alternatives] = merged
+        size = _ENTRY_OVERHEAD + (len(merged[0]) if len(lists) > 1 else 0)  # a single list is a view of the postings
+        if self._cached_size + size > _CACHED_POSTINGS:
+            self._merged_groups.clear()
+            self._cached_size = 0
+        self._cached_size += size
+        self._merged_groups[alternatives] = merged
         return merged
 
-    def _one(self, term: int, worth: float) -> Worths:
+    def _postings_of(self, term: int, worth: float) -> MergedGroup:
         postings = self._postings
         rows = slice(*postings.starts[term : term + 2].tolist())
         return postings.documents[rows], postings.impacts[rows], float(postings.rarity[term]) * worth
 
-    def _merge(self, lists: Sequence[Worths]) -> Worths:
+    def _merge(self, lists: Sequence[MergedGroup]) -> MergedGroup:
         best = np.zeros(self._postings.size, np.float32)
         added = []
         for documents, values, share in lists:
             before = best[documents]
             added.append(documents[before == 0])
             best[documents] = np.maximum(before, values * np.float32(share))
-        held = np.concatenate([_NO_DOCUMENTS, *added])
-        return held, best[held], 1.0
+        matching = np.concatenate([_NO_DOCUMENTS, *added])
+        return matching, best[matching], 1.0
 
 
 def best(total: NDArray[np.float64], count: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
-    """The `count` documents with the highest sums, and these, best first; ties go to the earlier document."""
-    found = _highest(total, count)
-    sums = total.take(found)
-    if len(found) > max(count, _SORTED_AT_ONCE):
+    """Return the `count` documents with the highest sums, best first, and their sums. Earlier documents win ties."""
+    documents = _highest(total, count)
+    sums = total.take(documents)
+    if len(documents) > max(count, _SORTED_AT_ONCE):
         kept = sums >= np.partition(sums, len(sums) - count)[len(sums) - count]
-        found, sums = found[kept], sums[kept]
+        documents, sums = documents[kept], sums[kept]
     order = (-sums).argsort(kind="stable")[:count]
-    return found.take(order), sums.take(order).astype(np.float32)
+    return documents.take(order), sums.take(order).astype(np.float32)
 
 
 def _highest(total: NDArray[np.float64], count: int) -> NDArray[np.intp]:
-    """At least `count` documents with the highest sums, or all that have any, in their order."""
+    """Return at least `count` documents with the highest sums, or all with a positive sum, in document order."""
     highest = np.maximum.reduce(total, initial=0)
     above = np.zeros(0, np.intp)
     for cut in _CUTS:

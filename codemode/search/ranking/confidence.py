@@ -1,8 +1,8 @@
-"""Confidence: how likely it is that the tool searched for exists at all, from how the best hit fits.
+"""Confidence: the probability that the catalog has a tool for the query, estimated from the best hit.
 
-A logistic model over what `evidence` gives. Its coefficients and the threshold were fitted on the development sets
-(`benchmarks.search_unsure`, docs/benchmarks/search.md): with the right tool taken out, with queries of another domain,
-and with nonsense.
+A logistic model over the features of `evidence`. Its coefficients and the threshold were fitted on the development sets
+(`benchmarks.search_unsure`, docs/benchmarks/search.md). Negative examples are queries whose right tool was removed,
+queries of other domains, and nonsense.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codemode.search.analysis.expansion import Group
-    from codemode.search.ranking.ranking import Column, Look
+    from codemode.search.ranking.ranking import Assessment, Column
 
 COEFFICIENTS = MappingProxyType(
     {
@@ -35,57 +35,75 @@ COEFFICIENTS = MappingProxyType(
 )
 INTERCEPT = -2.39
 
-#: Below this a search is said to be unsure: about one answerable query in twenty lies below.
+#: A search with a lower confidence is reported as unsure. About one answerable query in twenty is below it.
 UNSURE = 0.147
 
-_LEAST = 1e-6  # keeps a share of nothing from dividing by zero
-_BESIDE = 6  # best hits whose names are set beside each other
-_UNASKED = (1.0, 0.5)  # what an unasked word of the best hit counts, and one of the second
+_LEAST = 1e-6  # avoids division by zero
+_BESIDE = 6  # best hits whose names are compared
+_UNASKED = (1.0, 0.5)  # weights of unasked words in the first and the second hit
 
 
 def evidence(
-    groups: Sequence[Group], look: Look, sums: Column, scores: Column, order: NDArray[np.intp], rarest: float
+    groups: Sequence[Group],
+    assessment: Assessment,
+    sums: Column,
+    scores: Column,
+    order: NDArray[np.intp],
+    rarest: float,
 ) -> Mapping[str, float]:
-    """What speaks for the best hit, the first of `order`, by the names of `COEFFICIENTS`.
+    """Return the features of the best hit, the first of `order`. Keys are those of `COEFFICIENTS`.
 
-    Its `score`, where words that no tool has count as much of the query as the rarest ones, and its `sum` whatever else
-    the query says. Its name, namespace and first sentence explain some words: more of all than of their rarity
-    (`evenness`: who has a rare word but not the ordinary ones has it by chance), or one of two that touch and not the
-    other (`parted`). Its other texts explain more (`in_texts`). The names of the best hits have words of their own
-    (`unasked`). Rarities are shares of `rarest`, that of a word that no tool has.
+    The head of a tool is its name, namespace and first sentence. `rarest` is the rarity of a word that no tool has;
+    other rarities are shares of it.
+
+    - `score`: the ranking score, with unknown words of the query counted as the rarest.
+    - `sum`: the saturated BM25F sum, not divided by the rarity of the query.
+    - `in_texts`: the rarity of the words that match only outside the head, over the root of the number of words.
+    - `evenness`: how far the head covers more of the words than of their rarity. A hit that matches a rare word but
+      none of the common ones matches by chance.
+    - `parted`: how strongly one of two adjacent words matches the head while the other does not.
+    - `unasked`: words of the best names that the query does not contain.
     """
     first = order[:_BESIDE]
     best = int(first[0])
     rarest = max(rarest, _LEAST)
-    words = zip(groups, look.rarity.tolist(), look.headed[best].tolist(), look.found[best].tolist(), strict=True)
-    said = evenly = total = explained = found = 0.0
+    words = zip(
+        groups,
+        assessment.rarity.tolist(),
+        assessment.in_head[best].tolist(),
+        assessment.in_any[best].tolist(),
+        strict=True,
+    )
+    weights = evenly = total = explained = covered = 0.0
     parts = []
-    for group, own, in_head, anywhere in words:
+    for group, own, head_share, anywhere in words:
         weight = group.weight or _LEAST
         rarity = own / rarest if group.known else weight
-        headed = in_head / weight if in_head < weight else 1.0
-        said += weight
-        evenly += weight * headed
+        in_head = head_share / weight if head_share < weight else 1.0
+        weights += weight
+        evenly += weight * in_head
         total += rarity
-        explained += rarity * headed
-        found += rarity * (anywhere / weight if anywhere < weight else 1.0)
-        parts.append((headed, rarity * (1 - headed)))
-    said, total = max(said, _LEAST), max(total, _LEAST)
+        explained += rarity * in_head
+        covered += rarity * (anywhere / weight if anywhere < weight else 1.0)
+        parts.append((in_head, rarity * (1 - in_head)))
+    weights, total = max(weights, _LEAST), max(total, _LEAST)
     summed = sums[best] / rarest
     share, whole = saturated(np.array((summed / total, summed)))
     return {
-        "score": float(scores[best] + (share - look.features["sum"][best])),
+        "score": float(scores[best] + (share - assessment.features["sum"][best])),
         "sum": float(whole),
-        "in_texts": (found - explained) / math.sqrt(max(len(groups), 1)),
-        "evenness": evenly / said - explained / total,
+        "in_texts": (covered - explained) / math.sqrt(max(len(groups), 1)),
+        "evenness": evenly / weights - explained / total,
         "parted": _parted(groups, parts) / total,
-        "unasked": _unasked(look, first),
+        "unasked": _unasked(assessment, first),
     }
 
 
 def _parted(groups: Sequence[Group], parts: Sequence[tuple[float, float]]) -> float:
-    """The most that is missing of a word that touches one that is there: `crossword tool` where a tool is found.
-    `parts` are how well each group is answered, and how much is missing of it."""
+    """Return the largest uncovered rarity beside a covered word: `crossword tool`, where only `tool` matches.
+
+    `parts` are the coverage and the uncovered rarity of each group.
+    """
     most = 0.0
     before, end = (0.0, 0.0), -1
     for group, part in zip(groups, parts, strict=True):
@@ -95,20 +113,22 @@ def _parted(groups: Sequence[Group], parts: Sequence[tuple[float, float]]) -> fl
     return most
 
 
-def _unasked(look: Look, first: NDArray[np.intp]) -> float:
-    """Whether the best hits have a word of their own in the name, which the query does not say nor another of them has:
-    what tells them from each other is then not what was asked for. It counts by how much it says."""
-    ends = [*look.name_ends.tolist(), 0]  # that of none, where the first name begins
-    names = [set(look.names[ends[hit - 1] : ends[hit]].tolist()) for hit in first.tolist()]
-    asked = look.asked.tolist()
+def _unasked(assessment: Assessment, first: NDArray[np.intp]) -> float:
+    """Return the weight of the name words that only one of the best hits has and that the query does not contain.
+
+    Such words distinguish the hits from each other by something the query did not ask for.
+    """
+    ends = [*assessment.name_ends.tolist(), 0]  # index -1 is the start of the first name
+    names = [set(assessment.names[ends[hit - 1] : ends[hit]].tolist()) for hit in first.tolist()]
+    query_terms = assessment.query_terms.tolist()
     total = 0.0
     for place, share in enumerate(_UNASKED[: len(names)]):
-        own = names[place].difference(asked, *names[:place], *names[place + 1 :])
-        total += share * max((look.tells.item(term) for term in own), default=0.0)
+        own = names[place].difference(query_terms, *names[:place], *names[place + 1 :])
+        total += share * max((assessment.significances.item(term) for term in own), default=0.0)
     return total
 
 
-def confidence(found: Mapping[str, float]) -> float:
-    """What the evidence comes to, between 0 and 1."""
-    logit = INTERCEPT + sum(coefficient * found[name] for name, coefficient in COEFFICIENTS.items())
+def confidence(features: Mapping[str, float]) -> float:
+    """Return the confidence that `evidence` amounts to, between 0 and 1."""
+    logit = INTERCEPT + sum(coefficient * features[name] for name, coefficient in COEFFICIENTS.items())
     return 1 / (1 + math.exp(-min(max(logit, -30.0), 30.0)))

@@ -1,8 +1,8 @@
-"""Evaluation: labelled queries, and how well a search answers them.
+"""Evaluation: labelled queries, and retrieval metrics over them.
 
-A file of labelled queries is YAML (`queries:` with entries `query`, `gold`, optional `tag` and `alternatives`) or one
-JSON object a line with the same keys. `gold` names all tools that the query needs, by id, alias or the last part of an
-id; `alternatives` maps one of them to tools that serve as well.
+A file of labelled queries is YAML (`queries:` with a list of entries) or JSON lines (one entry a line). An entry has
+`query`, `gold`, and optionally `tag` and `alternatives`. `gold` names all tools that the query needs, by id, alias or
+last part of the id. `alternatives` maps a gold tool to equally right ones.
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
 
-USED = "used"  # tag of what was recorded, and not labelled by anyone
-TOP = 10  # hits that are looked at
-_TYPO_RATE = 0.3  # share of the words of four letters or more that get a typo
+USED = "used"  # tag of recorded queries, which nobody labelled
+TOP = 10  # hits that are evaluated
+_TYPO_RATE = 0.3  # share of words of four or more letters that get a typo
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 
 @dataclass(frozen=True, slots=True)
 class LabelledQuery:
-    """A query and what it needs: for each needed tool the ids that are right."""
+    """A query, and for each tool that it needs the set of right ids."""
 
     query: str
     gold: tuple[frozenset[str], ...]
@@ -45,7 +45,7 @@ class LabelledQuery:
 
 @dataclass(frozen=True, slots=True)
 class Metrics:
-    """Means over queries, 0 to 1. `all_gold` is the share of queries with everything they need in the first ten."""
+    """Means over queries, 0 to 1. `all_gold` is the share of queries with all needed tools in the first ten hits."""
 
     queries: int
     recall_1: float
@@ -56,9 +56,10 @@ class Metrics:
 
 
 def read_labelled(path: Path, catalog: Catalog) -> list[LabelledQuery]:
-    """The labelled queries of a file. Raises ConfigurationError where it cannot be read, or an entry names no tool.
+    """Read a file of labelled queries.
 
-    Of a record of usage, entries whose tool is gone are left out.
+    Recorded entries (tag `used`) whose tools no longer exist are left out. Raises ConfigurationError if the file is
+    unreadable or malformed, or if a gold tool is unknown or ambiguous.
     """
     names = _names(catalog)
     return [
@@ -73,13 +74,13 @@ def _is_outdated(entry: Any, names: Mapping[str, str]) -> bool:
 
 
 def evaluate(search: Callable[[str], Sequence[str]], queries: Iterable[LabelledQuery]) -> Metrics:
-    """How well `search`, which gives ids best first, answers the queries."""
+    """Return the metrics of `search` over the queries. `search` returns ids, best first."""
     rows = [measure(search(labelled.query), labelled.gold) for labelled in queries]
     return mean(rows)
 
 
 def mean(rows: Sequence[Metrics]) -> Metrics:
-    """The mean of several measurements, all counting the same."""
+    """Return the unweighted mean of the metrics, with the queries added up."""
     if not rows:
         return Metrics(0, 0.0, 0.0, 0.0, 0.0, 0.0)
     values = {
@@ -91,7 +92,7 @@ def mean(rows: Sequence[Metrics]) -> Metrics:
 
 
 def measure(ids: Sequence[str], gold: Sequence[frozenset[str]]) -> Metrics:
-    """One query. A tool that is right for two needs counts for the first of them that is open."""
+    """Return the metrics of one query. A tool that is right for two needs counts for the first open one."""
     ranks = []
     open_needs = list(gold)
     for rank, id_ in enumerate(list(dict.fromkeys(ids))[:TOP]):
@@ -112,7 +113,7 @@ def measure(ids: Sequence[str], gold: Sequence[frozenset[str]]) -> Metrics:
 
 
 def with_typos(query: str, rate: float = _TYPO_RATE) -> str:
-    """The query with typing mistakes: letters replaced, left out, added or swapped. The same ones each time."""
+    """Return the query with typos: letters replaced, left out, added or swapped. The result is deterministic."""
     chance = random.Random(int(hashlib.blake2s(query.encode(), digest_size=6).hexdigest(), 16))  # noqa: S311
 
     def mistyped(match: re.Match[str]) -> str:
@@ -141,7 +142,7 @@ def _edit(word: str, chance: random.Random) -> str:
 
 
 def _names(catalog: Catalog) -> Mapping[str, str]:
-    """Every name a label may use -> the id; names that several tools share are left out."""
+    """Map each unambiguous id, path, last part and alias to the id of its tool."""
     names: dict[str, str | None] = {}
     for tool in catalog:
         for name in {tool.path, tool.path.rpartition(".")[2], *tool.aliases}:
@@ -191,7 +192,7 @@ def _labelled(entry: Any, names: Mapping[str, str], where: str) -> LabelledQuery
                 str(name), list(names), processor=str.casefold, scorer=fuzz.ratio, limit=1, score_cutoff=60
             )
             hint = f"; nearest: {near[0][0]}" if near else "; write its id"
-            message = f"{where}: no tool is called {name!r}, or several are{hint}"
+            message = f"{where}: the name {name!r} belongs to no tool, or to several{hint}"
             raise ConfigurationError(message)
         gold.append(frozenset(ids))
     return LabelledQuery(entry["query"], tuple(gold), str(entry.get("tag") or ""))

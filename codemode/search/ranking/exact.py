@@ -1,4 +1,4 @@
-"""Exact names: ids, operation ids and wire names, whatever their case."""
+"""Exact names: look up tools by id, operation id or wire name, ignoring case."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
 
 _NAME_LIKE = re.compile(r"[^\W_]\S*[./_\-:]\S*\w|\w*[a-z0-9][A-Z]\w*")
-_SIGN = re.compile(r"[./_\-:]\S|[a-z0-9][A-Z]")  # one is in every such name, and in few other words
+_SIGN = re.compile(r"[./_\-:]\S|[a-z0-9][A-Z]")  # every such name matches, few other words do
 
 
 class ExactNames:
-    """Finds tools by exact name. Holds 12 bytes a name: the names themselves are the tools' own."""
+    """Finds tools by exact name. Stores 12 bytes a name: a hash and a tool number."""
 
     def __init__(self, tools: Sequence[Tool], hashes: NDArray[np.uint64], documents: NDArray[np.int32]) -> None:
         self._tools = tools
@@ -30,7 +30,7 @@ class ExactNames:
 
     @classmethod
     def of(cls, tools: Sequence[Tool]) -> ExactNames:
-        """The names of all tools."""
+        """Hash the ids and aliases of all tools."""
         pairs = [(_hash(name), place) for place, tool in enumerate(tools) for name in (tool.id, *tool.aliases)]
         hashes = np.fromiter((pair[0] for pair in pairs), np.uint64, len(pairs))
         documents = np.fromiter((pair[1] for pair in pairs), np.int32, len(pairs))
@@ -38,13 +38,13 @@ class ExactNames:
         return cls(tools, hashes[order], documents[order])
 
     def find(self, query: str) -> list[int]:
-        """Places of the tools whose name the whole query is, else of those whose names are words of it."""
+        """Return the numbers of the tools whose name is the whole query, or else those whose names it contains."""
         name = query.strip()
         whole = self._places(name) if name.count(" ") <= self._most_spaces else []
         if whole or not _SIGN.search(name):
             return whole
-        odd = filter(_SIGN.search, name.split())
-        words = dict.fromkeys(match.group() for word in odd for match in _NAME_LIKE.finditer(word))
+        name_like = filter(_SIGN.search, name.split())
+        words = dict.fromkeys(match.group() for word in name_like for match in _NAME_LIKE.finditer(word))
         return list(dict.fromkeys(place for word in words for place in self._places(word)))
 
     def _places(self, name: str) -> list[int]:

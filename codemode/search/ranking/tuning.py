@@ -1,4 +1,4 @@
-"""Tuning: ranking weights that fit labelled queries better, proposed only where they hold on queries left out."""
+"""Tuning: fit the ranking weights to labelled queries, and cross-validate the result."""
 
 from __future__ import annotations
 
@@ -20,35 +20,35 @@ if TYPE_CHECKING:
     from codemode.search.ranking.weights import Weights
 
 FOLDS = 5
-LEAST_QUERIES = 20  # fewer say more about themselves than about the next query
+LEAST_QUERIES = 20  # fewer would overfit
 _STEPS = (-0.1, -0.04, 0.04, 0.1)
 _ROUNDS = 2
-_COST = 0.002  # nDCG that a change of one whole unit of a weight must earn: keeps weights near what is known to work
+_COST = 0.002  # nDCG penalty for changing a weight by 1, which keeps weights close to those in use
 
 
 @dataclass(frozen=True, slots=True)
 class Proposal:
-    """`before` and `after` are over the same queries, `after` with each weighed by what was learnt from the others.
+    """Proposed ranking weights, with metrics before and after.
 
-    `weights` are learnt from all queries, `now` are those in use; `worthwhile` says whether what was learnt did better
-    on what it had not seen, by more than the standard error of the difference.
+    `weights` are fitted to all queries, and `current` are the weights in use. `before` and `after` are over the same
+    queries; `after` is cross-validated. `worthwhile` is whether the mean gain exceeds its standard error.
     """
 
     weights: Weights
-    now: Mapping[str, float]
+    current: Mapping[str, float]
     before: Metrics
     after: Metrics
     worthwhile: bool
 
     @property
     def changed(self) -> dict[str, float]:
-        """The weights that differ from those in use, by feature: what a configuration is to say."""
-        return {name: weight for name, weight in self.weights.ranking.items() if weight != self.now[name]}
+        """The weights that differ from those in use, by feature, as `search.ranking` takes them."""
+        return {name: weight for name, weight in self.weights.ranking.items() if weight != self.current[name]}
 
 
 @dataclass(frozen=True, slots=True)
 class _Case:
-    """A query looked at once: the candidates with their features, so that weights can be tried on them."""
+    """A query with the features of its candidates, computed once and scored with many weights."""
 
     ids: tuple[str, ...]
     features: Mapping[str, Column]
@@ -56,28 +56,30 @@ class _Case:
 
 
 def propose(index: Index, queries: Sequence[LabelledQuery]) -> Proposal:
-    """Weights for these queries, cross-validated in `FOLDS` parts. Raises ValueError with too few queries.
+    """Fit weights to the queries, and cross-validate them in `FOLDS` folds.
 
-    The same words labelled several times, as a record of usage has them, count once for each tool they led to, and are
-    never in both parts of a fold.
+    Repeated queries, as in a usage log, count once for each gold tool, and all of them are in the same fold. Raises
+    ValueError for fewer than `LEAST_QUERIES` distinct queries.
     """
     folds = {text: number % FOLDS for number, text in enumerate(sorted({_words(each) for each in queries}))}
     distinct = {(_words(each), each.gold): each for each in queries}
     if len(folds) < LEAST_QUERIES:
-        message = f"{len(folds)} different labelled queries are too few to tune with: at least {LEAST_QUERIES}"
+        message = f"tuning needs at least {LEAST_QUERIES} different labelled queries, got {len(folds)}"
         raise ValueError(message)
-    cases = [(folds[text], _Case(*index.looked_at(each.query), each.gold)) for (text, _), each in distinct.items()]
-    current = dict(index.weights.ranking)
+    cases = [
+        (folds[text], _Case(*index.candidate_features(each.query), each.gold)) for (text, _), each in distinct.items()
+    ]
+    current_weights = dict(index.weights.ranking)
     before, after = [], []
     for fold in range(FOLDS):
-        learnt = _climb([case for of, case in cases if of != fold], current)
+        learnt = _climb([case for of, case in cases if of != fold], current_weights)
         left_out = [case for of, case in cases if of == fold]
-        before += [_measured(case, current) for case in left_out]
+        before += [_measured(case, current_weights) for case in left_out]
         after += [_measured(case, learnt) for case in left_out]
     gains = np.array([new.ndcg_10 - old.ndcg_10 for new, old in zip(after, before, strict=True)])
     return Proposal(
-        replace(index.weights, ranking=MappingProxyType(_climb([case for _, case in cases], current))),
-        MappingProxyType(current),
+        replace(index.weights, ranking=MappingProxyType(_climb([case for _, case in cases], current_weights))),
+        MappingProxyType(current_weights),
         mean(before),
         mean(after),
         worthwhile=bool(gains.mean() > gains.std() / np.sqrt(len(gains))),
@@ -89,7 +91,7 @@ def _words(labelled: LabelledQuery) -> str:
 
 
 def _climb(cases: Sequence[_Case], start: Mapping[str, float]) -> dict[str, float]:
-    """Change one weight at a time as long as that helps."""
+    """Improve one weight at a time (coordinate ascent)."""
     weights = dict(start)
     best = _worth(cases, weights, start)
     for _ in range(_ROUNDS):

@@ -1,4 +1,4 @@
-"""The numbers that search turns on. How each was found, and what it is worth: docs/benchmarks/search-notebook.md."""
+"""All weights of search. docs/benchmarks/search-notebook.md explains the choice and the effect of each."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-#: What a feature of `ranking` adds to the score of a candidate; `sum` itself counts once.
+#: The weight of each ranking feature. The feature `sum` has the weight 1.
 RANKING = MappingProxyType(
     {
         "name_covered": 0.17,
@@ -32,10 +32,11 @@ RANKING = MappingProxyType(
 
 @dataclass(frozen=True, slots=True)
 class Weights:
-    """How much fields, words and features count.
+    """The weights of fields, words and features.
 
-    `fields` and `length_b` (how much a field's length counts) are in the order of `documents.Field`; `fill` is how far
-    tools without some fields are made up for it. `rarity_power` is the power that the rarity of a term is raised to.
+    `fields`, `length_b` and `saturation_k1` are the parameters of BM25F; the first two are in the order of
+    `documents.Field`. `fill` is the exponent of the compensation for empty fields. `rarity_power` is the exponent of
+    the inverse document frequency.
     """
 
     fields: tuple[float, ...] = (2.0, 1.5, 1.5, 0.7, 0.7, 0.6, 1.0)
@@ -44,8 +45,8 @@ class Weights:
     saturation_k1: float = 1.5
     rarity_power: float = 1.2
 
-    #: Of words that say little, of actions, of sentences that only tell the circumstances, of quoted values,
-    #: of the action that goes without saying, of the kind of thing that a value is.
+    #: Term weights, in this order: faint words, actions, words of a statement beside a request, quoted words, the
+    #: action `list` where the query implies it, and the kind of a literal value.
     faint: float = 0.6
     action: float = 0.7
     circumstance: float = 0.7
@@ -53,9 +54,10 @@ class Weights:
     implied: float = 0.4
     value: float = 0.5
 
-    #: Of what stands for a word: its synonyms (`substitute`: when no tool has the word in its name; `same_action`: and
-    #: both are words for one action, each less than the one before), its short or long form, the one word that it makes
-    #: with the next or the two that it is made of (`compound`), what it was a typo of (less for a proper name).
+    #: Weights of alternatives relative to the word itself. `substitute` replaces `synonym` if no tool name has the
+    #: word. `same_action` then applies to synonyms of the same action, raised to the rank of the synonym.
+    #: `abbreviation` is for short and spelled-out forms, `compound` for joined and split words, `typo` for spelling
+    #: corrections; `name_typo` lowers these for proper names. `corrections` limits their number.
     synonym: float = 0.2
     substitute: float = 0.5
     same_action: float = 0.9
@@ -65,9 +67,9 @@ class Weights:
     name_typo: float = 0.3
     corrections: int = 3
 
-    #: What a standard deviation of nearness in meaning adds to a score, where there are embeddings.
+    #: Score for each standard deviation of embedding similarity.
     meaning: float = 0.15
 
-    #: How many candidates are looked at closely at least; among many tools, the square root of their number.
+    #: The least number of re-ranked candidates. Large catalogs re-rank the square root of their size.
     ranked: int = 60
     ranking: Mapping[str, float] = field(default_factory=lambda: RANKING)

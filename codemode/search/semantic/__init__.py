@@ -1,1 +1,1 @@
-"""Semantic search: embedders, vectors and their similarity. An optional addition to the words."""
+"""Semantic search: embedders, vectors and their similarity. An optional addition to lexical search."""

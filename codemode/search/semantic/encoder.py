@@ -1,7 +1,7 @@
-"""A sentence encoder in numpy: BERT models as sentence-transformers saves them, without torch.
+"""A sentence encoder in numpy, without torch: BERT models in the format of sentence-transformers.
 
-Architecture: Devlin et al., arXiv:1810.04805; the files are `config.json`, `model.safetensors`, `vocab.txt` and
-`1_Pooling/config.json`. Cosines are within .0002 of those that the documentation of sentence-transformers prints.
+Architecture: Devlin et al., arXiv:1810.04805. The files are `config.json`, `model.safetensors`, `vocab.txt` and
+`1_Pooling/config.json`. Cosines differ by less than .0002 from those in the documentation of sentence-transformers.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
     Matrix = NDArray[np.float32]
 
-_TOGETHER = 16  # texts of like length computed at once: more do not make it quicker
-_HIDDEN = np.float32(-1e9)  # added to the attention of what is no text
+_BATCH = 16  # texts of similar length; larger batches are not faster
+_HIDDEN = np.float32(-1e9)  # attention score of padding
 _DTYPES = {"F32": "<f4", "F16": "<f2"}
 
-#: Some builds of BLAS leave flags set, which `@` would take for an overflow and warn of.
+#: Some builds of BLAS leave floating-point flags set, which numpy would report as an overflow of `@`.
 _quietly = np.errstate(all="ignore")
 
 
 class Encoder:
-    """Texts to unit vectors. Raises ConfigurationError where the folder holds no such model."""
+    """Encodes texts as unit vectors. Raises ConfigurationError if the folder holds no BERT model."""
 
     def __init__(self, folder: Path) -> None:
         config = _read_json(folder / "config.json")
@@ -48,13 +48,13 @@ class Encoder:
         self._pieces = WordPiece((folder / "vocab.txt").read_text(encoding="utf-8").splitlines())
 
     def encode(self, texts: Sequence[str]) -> Matrix:
-        """Texts x size, in their order."""
-        read = [self._pieces.read(text, self._longest) for text in texts]
-        order = sorted(range(len(read)), key=lambda place: len(read[place]))
-        vectors = np.zeros((len(read), self._arrays["embeddings.word_embeddings.weight"].shape[1]), np.float32)
-        for start in range(0, len(order), _TOGETHER):
-            places = order[start : start + _TOGETHER]
-            vectors[places] = self._encode([read[place] for place in places])
+        """Return an array of texts x size, in the order of the texts."""
+        pieces = [self._pieces.read(text, self._longest) for text in texts]
+        order = sorted(range(len(pieces)), key=lambda place: len(pieces[place]))
+        vectors = np.zeros((len(pieces), self._arrays["embeddings.word_embeddings.weight"].shape[1]), np.float32)
+        for start in range(0, len(order), _BATCH):
+            places = order[start : start + _BATCH]
+            vectors[places] = self._encode([pieces[place] for place in places])
         return vectors
 
     def _encode(self, texts: Sequence[Sequence[int]]) -> Matrix:
@@ -106,7 +106,7 @@ class Encoder:
 
 
 def _gelu(state: Matrix) -> Matrix:
-    """Hendrycks and Gimpel, arXiv:1606.08415, by its tanh: within .001 of the exact one."""
+    """Return the tanh approximation of GELU (Hendrycks and Gimpel, arXiv:1606.08415), exact to .001."""
     inner = np.square(state)
     inner *= np.float32(0.044715)
     inner += 1
@@ -123,13 +123,16 @@ def _read_json(path: Path) -> Mapping[str, Any]:
     try:
         content = json.loads(path.read_bytes())
     except (OSError, ValueError) as error:
-        message = f"no model can be read: {path}: {error}"
+        message = f"the model cannot be read: {path}: {error}"
         raise ConfigurationError(message) from None
     return content if isinstance(content, dict) else {}
 
 
 def _read_arrays(path: Path) -> dict[str, Matrix]:
-    """The arrays of a safetensors file (8 bytes of length, a JSON head, data), mapped into memory, by their names."""
+    """Return the memory-mapped arrays of a safetensors file by name.
+
+    The file begins with the header length (8 bytes), followed by a JSON header and the data.
+    """
     content = np.memmap(path, np.uint8, "r")
     start = 8 + int.from_bytes(content[:8].tobytes(), "little")
     head = json.loads(content[8:start].tobytes())

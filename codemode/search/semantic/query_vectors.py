@@ -1,4 +1,4 @@
-"""Vectors of queries: asked for at once, waited for no longer than is worth it, remembered."""
+"""Query vectors: requested in the background, awaited for a bounded time, cached."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-_REMEMBERED = 2_000
-_LONGEST_QUEUE = 64  # queries that wait for a slow service; the oldest are given up
+_CACHED = 2_000  # vectors
+_LONGEST_QUEUE = 64  # queries waiting for a slow service; the oldest are dropped
 
 
 class QueryVectors:
-    """Gives the vectors of queries that are there within `wait_s`.
+    """Returns the vectors of queries that arrive within `wait_s`.
 
-    A service that did not answer in time is not waited for again until it has answered one request in that time. What
-    comes late is remembered all the same, for the next search with the same words.
+    After a late answer, searches do not wait until the service has answered one request in time. Late vectors are
+    cached for the next search with the same words.
     """
 
     def __init__(self, embedder: Embedder, *, wait_s: float) -> None:
@@ -41,9 +41,10 @@ class QueryVectors:
         self._thread: threading.Thread | None = None
 
     def of(self, queries: Sequence[str], *, wait_s: float | None = None) -> tuple[list[Vectors | None], str]:
-        """The vector of each query or None, and why one is missing ("" when none is).
+        """Return the vector of each query, or None where it does not arrive in time.
 
-        Waits at most `wait_s`, or what this object was made with, and then not at all for a slow service.
+        The second value is the reason for a missing vector, or "". `wait_s` is the longest wait. By default it is that
+        of this object, or 0 after a late answer.
         """
         with self._change:
             unknown = [query for query in dict.fromkeys(queries) if query not in self._known]
@@ -57,13 +58,13 @@ class QueryVectors:
             for query in queries:
                 if query in self._known:
                     self._known.move_to_end(query)
-            found = [self._known.get(query) for query in queries]
-            if all(vector is not None for vector in found):
-                return found, ""
-            return found, self._failure or "the embedding of the query has not come yet"
+            vectors = [self._known.get(query) for query in queries]
+            if all(vector is not None for vector in vectors):
+                return vectors, ""
+            return vectors, self._failure or "the embedding of the query is not ready"
 
     def close(self) -> None:
-        """Ask for nothing any more."""
+        """Stop requesting vectors, and wake all waiting searches."""
         with self._change:
             self._is_closed = True
             self._change.notify_all()
@@ -78,7 +79,7 @@ class QueryVectors:
         self._change.notify_all()
 
     def _is_settled(self, queries: Sequence[str], rounds: int) -> bool:
-        """Whether all are known, or a request that was made for them has failed."""
+        """Return whether all queries have vectors, or a later request has failed."""
         return (
             self._is_closed
             or all(query in self._known for query in queries)
@@ -111,6 +112,6 @@ class QueryVectors:
             self._is_prompt = not failure and time.monotonic() - begun <= self._wait_s
             self._rounds += 1
             self._known.update(zip(queries, vectors, strict=False))
-            while len(self._known) > _REMEMBERED:
+            while len(self._known) > _CACHED:
                 self._known.popitem(last=False)
             self._change.notify_all()

@@ -1,4 +1,4 @@
-"""Meanings: how near tools are to a query by their embeddings. Made in the background and never waited for."""
+"""Similarity of tools and queries by their embeddings. Tools are embedded in the background."""
 
 from __future__ import annotations
 
@@ -25,23 +25,24 @@ if TYPE_CHECKING:
 
 logger = logging.getLogger(__name__)
 
-BATCH = 64  # texts in one request: every service takes as many
+BATCH = 64  # texts in one request, which every service accepts
 _FIRST_PAUSE_S = 1.0
 _LONGEST_PAUSE_S = 60.0
-_NEAREST = 60  # tools that are looked at for their meaning
-_TEXT_LIMIT = 400  # characters of a tool: more made small models no better, and takes them longer
-MEANS_THE_SAME = 3.0  # standard deviations from which on nearness is told as a reason
-_LEAST_SPREAD = 0.03  # of cosines: in a catalog of a few tools that are all alike none stands out
-_PROBE = "list"  # asked first: whether the model answers, and with vectors of which size
+_NEAREST = 60  # most similar tools that become candidates
+_TEXT_LIMIT = 400  # characters of a tool; longer texts make small models slower and no better
+NOTABLY_SIMILAR = 3.0  # standard deviations above which a hit reports `meaning` as a match
+_LEAST_SPREAD = 0.03  # least standard deviation of cosines, so that no tool of a uniform catalog stands out
+_PROBE = "list"  # the first text: finds out whether the model answers, and the vector size
 
 _BY_WORDS = "ranked by words alone"
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """How many texts of `total` have vectors, and the last failure or "".
+    """The progress of embedding: `done` of `total` texts have vectors.
 
-    `is_ready` when search uses them; `has_ended` when nothing more is done for it, because they are or cannot be made.
+    `is_ready` is whether search uses the vectors. `has_ended` is whether the work has ended, in success or failure.
+    `problem` is the last failure, or "".
     """
 
     done: int
@@ -51,11 +52,11 @@ class Progress:
     problem: str = ""
 
 
-class Meanings:
-    """Vectors of the tools of one index. `start` begins to make those that the cache has not; `close` ends it.
+class EmbeddingIndex:
+    """The embeddings of one index's tools. `start` embeds the tools that the cache lacks; `close` stops this.
 
-    A service that fails is asked again after a pause that doubles up to a minute, or that it asks for, and what it has
-    answered is kept; where asking again does not help the work ends, with `Progress.problem` saying why.
+    Failed requests are retried after a pause, which doubles up to a minute, or as the service asks. Received vectors
+    are kept. After a final failure the work ends, and `Progress.problem` says why.
     """
 
     def __init__(
@@ -81,33 +82,36 @@ class Meanings:
 
     @property
     def progress(self) -> Progress:
-        """How far the work is."""
+        """The progress of embedding."""
         return self._progress
 
     def start(self) -> None:
-        """Begin in a thread of its own, which ends with the process if it must."""
+        """Start embedding in a daemon thread."""
         threading.Thread(target=self._work, name="embeddings", daemon=True).start()
 
     def wait(self, timeout_s: float) -> bool:
-        """Whether all is done, or cannot be, within the time."""
+        """Wait for the work to end. Return whether it ended within the time."""
         return self._ended.wait(timeout_s)
 
     def close(self) -> None:
-        """Stop after the batch that is under way."""
+        """Stop after the current batch."""
         self._closed.set()
 
-    def standings(
+    def of_queries(
         self, queries: Sequence[str], *, wait_s: float | None = None
     ) -> tuple[Sequence[NDArray[np.float32] | None], str]:
-        """How near each tool is to each query (`standing`), where that is known; and what is missing, or ""."""
+        """Return the standardized cosines of all tools for each query, or None where its vector is missing.
+
+        The second value is a note on what is missing, or "". See `QueryVectors.of` for `wait_s`.
+        """
         table = self._table
         if table is None:
             return [None] * len(queries), f"{self._unready()}: {_BY_WORDS}"
         vectors, problem = self._queries.of(queries, wait_s=wait_s)
         if any(vector is not None and len(vector) != table.size for vector in vectors):
-            return [None] * len(queries), f"the embeddings model has changed; start again: {_BY_WORDS}"
-        found = [None if vector is None else standing(table.cosines(vector)) for vector in vectors]
-        return found, f"{problem}: {_BY_WORDS}" if problem else ""
+            return [None] * len(queries), f"the embeddings model has changed; restart codemode: {_BY_WORDS}"
+        similarities = [None if vector is None else standardized(table.cosines(vector)) for vector in vectors]
+        return similarities, f"{problem}: {_BY_WORDS}" if problem else ""
 
     def _unready(self) -> str:
         made = f"{self._progress.done:,} of {self._progress.total:,} tools"
@@ -119,7 +123,7 @@ class Meanings:
         while not self._closed.is_set():
             before = self._progress.done
             try:
-                self._table = self._made()
+                self._table = self._embed_missing()
             except EmbeddingFailure as failure:
                 if self._progress.done > before:
                     pause_s = self._first_pause_s
@@ -130,16 +134,16 @@ class Meanings:
                 self._closed.wait(max(pause_s * random.uniform(0.8, 1.2), failure.pause_s))  # noqa: S311
                 pause_s = min(2 * pause_s, _LONGEST_PAUSE_S)
             except Exception as error:
-                logger.exception("making embeddings failed")
-                self._progress = replace(self._progress, problem=f"making embeddings failed ({type(error).__name__})")
+                logger.exception("embedding the tools failed")
+                self._progress = replace(self._progress, problem=f"embedding the tools failed ({type(error).__name__})")
                 break
             else:
                 break
         self._progress = replace(self._progress, has_ended=True)
         self._ended.set()
 
-    def _made(self) -> VectorTable | None:
-        """The vectors of all tools; None where it was closed before."""
+    def _embed_missing(self) -> VectorTable | None:
+        """Embed the tools without vectors. Return the vectors of all tools, or None if closed meanwhile."""
         size = self._embedder.embed([_PROBE]).shape[1]
         self._cache.read()
         missing = self._cache.missing(self._texts) if self._cache.size == size else list(dict.fromkeys(self._texts))
@@ -151,7 +155,7 @@ class Meanings:
             texts = missing[start : start + self._batch]
             vectors = self._embedder.embed(texts)
             if vectors.shape[1] != size:
-                message = f"the embeddings service gives vectors of {size} and of {vectors.shape[1]} numbers"
+                message = f"the embeddings service returned vectors of {size} and of {vectors.shape[1]} numbers"
                 raise EmbeddingFailure(message, final=True)
             self._cache.add(texts, vectors)
         self._cache.read()
@@ -161,37 +165,41 @@ class Meanings:
 
 
 def text_of(tool: Tool) -> str:
-    """What of a tool is embedded: where it lives, its name, and what it does, or its parameters where nothing says."""
+    """Return the text that is embedded for a tool: home, name and description, or else its parameters."""
     fields = fields_of(tool)
     name = fields[Field.NAME].replace("_", " ").replace(".", " ")
-    told = f"{fields[Field.SUMMARY]} {fields[Field.TEXT]}".strip() or fields[Field.PARAMETERS].replace("_", " ")
-    return f"{fields[Field.HOME]}: {name}. {told}"[:_TEXT_LIMIT]
+    purpose = f"{fields[Field.SUMMARY]} {fields[Field.TEXT]}".strip() or fields[Field.PARAMETERS].replace("_", " ")
+    return f"{fields[Field.HOME]}: {name}. {purpose}"[:_TEXT_LIMIT]
 
 
 def with_nearest(
     documents: NDArray[np.intp],
     sums: NDArray[np.float32],
-    close: int,
-    similar: NDArray[np.float32],
+    reranked: int,
+    similarities: NDArray[np.float32],
     allowed: NDArray[np.bool_] | None,
 ) -> tuple[NDArray[np.intp], NDArray[np.float32], int]:
-    """The candidates with the nearest in meaning among the close ones; these have the sums that are known, or none."""
-    reachable = similar if allowed is None else np.where(allowed, similar, -np.inf)
+    """Add the most similar documents to the first `reranked` candidates.
+
+    Return the documents, their sums, and the new number of documents to re-rank. Added documents have their BM25F sum,
+    or 0. `allowed` is the mask of the query's filters.
+    """
+    reachable = similarities if allowed is None else np.where(allowed, similarities, -np.inf)
     count = min(_NEAREST, len(reachable))
     nearest = np.argpartition(reachable, len(reachable) - count)[-count:]
     nearest = nearest[np.isfinite(reachable[nearest])]
-    added = np.setdiff1d(nearest, documents[:close])
+    added = np.setdiff1d(nearest, documents[:reranked])
     known = dict(zip(documents.tolist(), sums.tolist(), strict=True))
     of_added = np.array([known.get(document, 0.0) for document in added.tolist()], np.float32)
-    rest = ~np.isin(documents[close:], added)
+    rest = ~np.isin(documents[reranked:], added)
     return (
-        np.concatenate((documents[:close], added, documents[close:][rest])),
-        np.concatenate((sums[:close], of_added, sums[close:][rest])),
-        close + len(added),
+        np.concatenate((documents[:reranked], added, documents[reranked:][rest])),
+        np.concatenate((sums[:reranked], of_added, sums[reranked:][rest])),
+        reranked + len(added),
     )
 
 
-def standing(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Cosines as standard deviations from the mean of the catalog: what is near differs by model, query, catalog."""
+def standardized(cosines: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Return cosines as standard deviations from their mean. Cosines differ in range by model, query and catalog."""
     spread = max(float(cosines.std()), _LEAST_SPREAD)
     return np.asarray((cosines - cosines.mean()) / spread, np.float32)

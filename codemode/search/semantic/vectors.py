@@ -1,7 +1,7 @@
-"""Vectors of texts: kept on disk by the hash of their text, and compared as small whole numbers.
+"""Vectors: stored on disk by the hash of their text, and quantized to 8-bit integers.
 
-A vector is kept with unit length as 8-bit numbers and one scale: a quarter of the memory of 32-bit floats, as quick to
-compare, and cosines differ by less than .005.
+A vector of unit length is stored as 8-bit integers with one scale. This takes a quarter of the memory of 32-bit floats
+at the same speed, and cosines differ by less than .005.
 """
 
 from __future__ import annotations
@@ -24,26 +24,26 @@ if TYPE_CHECKING:
 
 _KEY_BYTES = 16
 _MAGIC = b"codemode vectors"
-_HEAD_BYTES = 64  # the magic, and the size of a vector
-_STEPS = 127  # of an 8-bit number on either side of zero
-_LARGEST = 65_536  # numbers in a vector that a file is believed to hold
-_BLOCK = 512  # rows made into floats at a time: they stay in the processor's cache
+_HEAD_BYTES = 64  # the magic bytes and the vector size
+_STEPS = 127  # largest absolute value of a quantized number
+_LARGEST = 65_536  # largest vector size; a larger one in a file means that the file is corrupt
+_BLOCK = 512  # rows converted to floats at a time, so that they stay in the processor's cache
 
 
 @dataclass(frozen=True, slots=True)
 class VectorTable:
-    """Vectors of unit length, one a row: 8-bit numbers, and what each row is to be multiplied by."""
+    """Quantized vectors of unit length. A vector is a row of `numbers` times its element of `scales`."""
 
     numbers: NDArray[np.int8]
     scales: Vectors
 
     @property
     def size(self) -> int:
-        """Numbers in one vector."""
+        """The number of dimensions."""
         return int(self.numbers.shape[1])
 
     def cosines(self, vector: Vectors) -> Vectors:
-        """Of each row to a vector of any length."""
+        """Return the cosine of each row and `vector`, which may have any length."""
         unit = vector / max(float(np.linalg.norm(vector)), 1e-9)
         blocks = [
             self.numbers[start : start + _BLOCK].astype(np.float32).dot(unit)
@@ -53,17 +53,17 @@ class VectorTable:
 
 
 class VectorCache:
-    """A file of vectors for each embedder, by the hash of their text. Appended to; several processes may do so."""
+    """An append-only file of vectors for one embedder, keyed by text hash. Several processes may share it."""
 
     def __init__(self, folder: Path, name: str) -> None:
         self._path = folder / f"{hashlib.blake2b(name.encode(), digest_size=12).hexdigest()}.vectors"
-        self.size = 0  # numbers in a vector; 0 while there is none
+        self.size = 0  # dimensions; 0 for an empty file
         self._places: dict[bytes, int] = {}
         self._records: NDArray[np.void] = np.zeros(0, _record(0))
         self.read()
 
     def read(self) -> None:
-        """Read the file, as this and other processes left it."""
+        """Read the file again, with what this and other processes appended."""
         try:
             with self._path.open("rb") as file:
                 self.size = _size(file.read(_HEAD_BYTES))
@@ -76,18 +76,18 @@ class VectorCache:
         self._places = {keys[at : at + _KEY_BYTES]: at // _KEY_BYTES for at in range(0, len(keys), _KEY_BYTES)}
 
     def missing(self, texts: Sequence[str]) -> list[str]:
-        """The texts that had no vector when the file was last read, each once."""
+        """Return the distinct texts without a vector, as of the last `read`."""
         return [text for text in dict.fromkeys(texts) if _key(text) not in self._places]
 
     def table(self, texts: Sequence[str]) -> VectorTable:
-        """The vectors of texts in their order. Raises KeyError for one that is missing."""
-        found = self._records[[self._places[_key(text)] for text in texts]]
-        return VectorTable(np.ascontiguousarray(found["numbers"]), np.ascontiguousarray(found["scale"]))
+        """Return the vectors of texts, in the order of the texts. Raises KeyError for a missing one."""
+        records = self._records[[self._places[_key(text)] for text in texts]]
+        return VectorTable(np.ascontiguousarray(records["numbers"]), np.ascontiguousarray(records["scale"]))
 
     def add(self, texts: Sequence[str], vectors: Vectors) -> None:
-        """Keep vectors; those of another size than the file's replace all that it has. Raises OSError.
+        """Append vectors. Vectors of another size replace the content of the file. Raises OSError.
 
-        A write that is cut off leaves a part of a record, which nothing reads and the next write removes.
+        An interrupted write leaves a partial record, which is never read and which the next write removes.
         """
         records = _quantized(texts, vectors)
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
@@ -113,7 +113,7 @@ def _quantized(texts: Sequence[str], vectors: Vectors) -> NDArray[np.void]:
 
 
 def _size(head: bytes) -> int:
-    """Of the vectors in a file with this head; 0 where it is none of ours."""
+    """Return the vector size in a file header, or 0 for an invalid header."""
     size = int.from_bytes(head[len(_MAGIC) : len(_MAGIC) + 4], "little") if head.startswith(_MAGIC) else 0
     return size if size <= _LARGEST else 0
 

@@ -1,7 +1,8 @@
-"""WordPiece: text as the numbers that a BERT model reads, by the model's own `vocab.txt`.
+"""WordPiece: tokenize text for a BERT model, with the `vocab.txt` of the model.
 
-As in the original (github.com/google-research/bert, tokenization.py): lower case, accents and control characters gone,
-punctuation and characters of scripts without spaces stand alone, words split into the longest known pieces.
+As in the reference implementation (github.com/google-research/bert, tokenization.py), text is lowercased, and accents
+and control characters are removed. Punctuation and CJK characters are single tokens. Other words are split into the
+longest pieces of the vocabulary.
 """
 
 from __future__ import annotations
@@ -16,24 +17,24 @@ from codemode.text.normal_form import normalized
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-_LONGEST_WORD = 100  # characters; a longer one is unknown as a whole
-_LEFT_OUT = ("Mn", "Cf", "Cc")  # categories of Unicode: accents, formats, controls
-_REMEMBERED = 100_000  # words whose pieces are kept
-#: A Chinese or Japanese character, a sign of punctuation (`_` and all of ASCII's symbols too), or a run of others.
+_LONGEST_WORD = 100  # characters; longer words become the unknown token
+_LEFT_OUT = ("Mn", "Cf", "Cc")  # Unicode categories: combining marks, format and control characters
+_CACHED = 100_000  # words
+#: A CJK character, a punctuation mark (including `_` and all ASCII symbols), or a run of other characters.
 _WORD = re.compile(r"[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]|[^\w\s]|_|"
                    r"[^\W_\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0002fa1f]+")  # fmt: skip
 
 
 class WordPiece:
-    """Splits text into numbered pieces. `pieces` are the vocabulary, each at the place of its number."""
+    """Splits text into token numbers. The number of a token is its position in `pieces`."""
 
     def __init__(self, pieces: Sequence[str]) -> None:
         numbers = {piece: number for number, piece in enumerate(pieces)}
         self._around = numbers["[CLS]"], numbers["[SEP]"]
-        self._pieces = lru_cache(maxsize=_REMEMBERED)(partial(_split, numbers, numbers["[UNK]"]))
+        self._pieces = lru_cache(maxsize=_CACHED)(partial(_split, numbers, numbers["[UNK]"]))
 
     def read(self, text: str, most: int) -> list[int]:
-        """At most `most` numbers, the marks of beginning and end included."""
+        """Return at most `most` token numbers, including the start and end tokens."""
         first, last = self._around
         numbers = [first]
         for word in _words(text):
@@ -44,7 +45,7 @@ class WordPiece:
 
 
 def _split(numbers: Mapping[str, int], unknown: int, word: str) -> tuple[int, ...]:
-    found: list[int] = []
+    pieces: list[int] = []
     start = 0
     while start < len(word) <= _LONGEST_WORD:
         mark = "##" if start else ""
@@ -52,9 +53,9 @@ def _split(numbers: Mapping[str, int], unknown: int, word: str) -> tuple[int, ..
         end = next((end for end in ends if mark + word[start:end] in numbers), start)
         if end == start:
             return (unknown,)
-        found.append(numbers[mark + word[start:end]])
+        pieces.append(numbers[mark + word[start:end]])
         start = end
-    return tuple(found) or (unknown,)
+    return tuple(pieces) or (unknown,)
 
 
 def _words(text: str) -> Iterator[str]:

@@ -7,34 +7,23 @@ from contextlib import aclosing
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
-from codemode.gateway.caller import CALLER, LOCAL
-from codemode.parameters import MESSAGES, SECRETS, TEXT, Kind, instance, takes
-from codemode.service import CodeMode
+from codemode.gateway.caller import LOCAL
 from codemode.serving.agent.events import Ended
 from codemode.serving.agent.fenced import FencedModel
 from codemode.serving.agent.models import model_of
 from codemode.serving.agent.toolbox import Toolbox
 from codemode.serving.agent.transcript import read_history
 from codemode.serving.agent.turn import Turn
-from codemode.settings import AgentSettings, Secrets, Settings
+from codemode.settings import AgentSettings, Secrets
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Mapping, Sequence
 
     from codemode.gateway.caller import Caller
+    from codemode.service import CodeMode
     from codemode.serving.agent.events import AgentResult, Event
     from codemode.serving.agent.models import ChatModel, Model, ResponsesModel
     from codemode.serving.agent.transcript import Message
-
-_SERVICE = instance(CodeMode, {})
-_SETTINGS = instance(
-    AgentSettings, {str: "AgentSettings(model=…) names a model", Settings: "pass its agent"}, is_optional=True
-)
-_MODEL = Kind(
-    "an object with a method ask(request), or None",
-    lambda value: value is None or callable(getattr(value, "ask", None)),
-    lambda value: "AgentSettings(model=…) names one" if isinstance(value, str) else "",
-)
 
 
 class Agent:
@@ -44,7 +33,6 @@ class Agent:
     name. `credentials` are the caller's credentials for upstream services. Raises ConfigurationError.
     """
 
-    @takes(service=_SERVICE, settings=_SETTINGS, model=_MODEL, caller=CALLER, credentials=SECRETS)
     def __init__(
         self,
         service: CodeMode,
@@ -73,7 +61,6 @@ class Agent:
         if self._own is not None:
             await self._own.aclose()
 
-    @takes(message=TEXT, history=MESSAGES)
     async def run(
         self, message: str, *, history: Sequence[Mapping[str, Any] | Message] = (), plan: Any = None
     ) -> AsyncGenerator[Event, None]:
@@ -90,7 +77,6 @@ class Agent:
             async for event in events:
                 yield event
 
-    @takes(message=TEXT, history=MESSAGES)
     async def answer(
         self, message: str, *, history: Sequence[Mapping[str, Any] | Message] = (), plan: Any = None
     ) -> AgentResult:

@@ -10,10 +10,11 @@ from rapidfuzz import process
 
 from codemode.catalog.definitions import native, native_name, pinned, two_tools
 from codemode.errors import CodeModeError
+from codemode.search.request import SearchRequest
 from codemode.serving.agent.arguments import Malformed
 from codemode.serving.executions import run_or_continue
 from codemode.serving.model_text import outcome_text
-from codemode.serving.two_tools import ExecuteArguments, SearchArguments, problem_of
+from codemode.serving.two_tools import ExecuteArguments, problem_of
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -104,7 +105,7 @@ class Toolbox:
     async def _called(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
         if self._settings.mode in ("code", "hybrid"):
             if name == "search":
-                return await self._search(SearchArguments.model_validate(arguments))
+                return await self._search(SearchRequest.model_validate(arguments))
             if name == "execute":
                 return await self._execute(ExecuteArguments.model_validate(arguments))
         elif self._settings.mode == "menu":
@@ -116,10 +117,8 @@ class Toolbox:
             raise Malformed(await self._unknown(name, offer))
         return await self._execute(ExecuteArguments(code=f"{tool.id}(**{arguments!r})"))
 
-    async def _search(self, asked: SearchArguments) -> Answered:
-        answer = await self._service.search(
-            asked.queries, namespace=asked.namespace, detail=asked.detail, caller=self._caller
-        )
+    async def _search(self, request: SearchRequest) -> Answered:
+        answer = await self._service.search(**request.model_dump(), caller=self._caller)
         return Answered(answer.text)
 
     async def _execute(self, asked: ExecuteArguments) -> Answered:

@@ -177,7 +177,7 @@ async def _source(name: str, settings: Settings) -> list[Finding]:
     found = f"{len(loaded.tools)} tools"
     if loaded.failure is not None:
         return [
-            Finding("sources", name, State.FAILURE, f"{found}; {loaded.failure.said}", "check that its server runs")
+            Finding("sources", name, State.FAILURE, f"{found}; {loaded.failure.message}", "check that its server runs")
         ]
     if loaded.warnings:
         found += f", {len(loaded.warnings)} warnings (`codemode sources check` lists them)"

@@ -12,6 +12,7 @@ import yaml
 from pydantic import BaseModel
 
 from codemode.settings import Settings, is_set, is_url
+from codemode.settings.schema import SCHEMA_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -64,9 +65,13 @@ def _begins_as_one(file: Path) -> bool:
 
 
 def written(sources: Iterable[tuple[LoadedSource, str]], folder: Path) -> str:
-    """Return the text of a configuration in `folder` for these sources, each with its location."""
+    """Return the text of a configuration in `folder` for these sources, each with its location.
+
+    The first line names the JSON Schema for editors. It is a file beside the configuration: see `codemode init`.
+    """
     lines = [
-        "# docs/reference/configuration.md explains every key, and how to refer to secrets.",
+        f"# yaml-language-server: $schema={SCHEMA_FILE.name}",
+        "# `codemode config explain KEY` explains a key. docs/reference/configuration.md has all keys, and secrets.",
         "# `codemode doctor` reports what is still missing.",
         "sources:",
     ]
@@ -132,7 +137,7 @@ def _defaults() -> Iterator[str]:
             yield ""
             yield f"# {(type(default).__doc__ or '').strip().splitlines()[0]}"
             yield f"# {name}:"
-            yield from (f"#   {key}: {_inline(value)}" for key, value in _plain(default).items())
+            yield from (f"#   {key}: {inline(value)}" for key, value in _plain(default).items())
 
 
 def _plain(section: BaseModel) -> Mapping[str, Any]:
@@ -140,5 +145,10 @@ def _plain(section: BaseModel) -> Mapping[str, Any]:
     return values
 
 
-def _inline(value: Any) -> str:
-    return yaml.safe_dump(value, default_flow_style=True, width=1_000_000).removesuffix("\n").removesuffix("\n...")
+def inline(value: Any) -> str:
+    """Return a value as one line of YAML."""
+    return (
+        yaml.safe_dump(value, default_flow_style=True, width=1_000_000, sort_keys=False)
+        .removesuffix("\n")
+        .removesuffix("\n...")
+    )

@@ -45,6 +45,7 @@ COMMANDS = {
     "doctor": Command(
         "setup", "Check isolation, configuration, secrets, sources, folders and port. Exit code 1 on a failure.", _START
     ),
+    "config": Command("config", "Check a configuration file, explain its keys, and print their JSON Schema.", _START),
     "sources": Command("sources", "Manage the sources of a configuration file.", _START),
     "auth": Command("auth", "Log in to the services behind the sources.", _START),
     "run": Command("run", "Run a program in the sandbox, with all tools in their namespaces.", _USE),
@@ -85,7 +86,7 @@ COMMANDS = {
 }
 
 #: Commands with subcommands.
-GROUPS = frozenset(("mcp", "sources", "keys", "policy", "auth", "executions", "journal", "approvals"))
+GROUPS = frozenset(("mcp", "config", "sources", "keys", "policy", "auth", "executions", "journal", "approvals"))
 
 
 class _Commands(typer.core.TyperGroup):

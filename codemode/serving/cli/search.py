@@ -14,6 +14,7 @@ from codemode.catalog.tool import Effect  # noqa: TC001 -- typer reads it at run
 from codemode.errors import ConfigurationError
 from codemode.search.query import DEFAULT_LIMIT
 from codemode.search.ranking.evaluation import Metrics, with_typos
+from codemode.search.request import MAX_LIMIT
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, Role, Surface, local_caller, on_surface, with_service
 from codemode.settings import DEFAULT_ROLE
@@ -37,7 +38,7 @@ def search(
     of_source: Annotated[str, typer.Option(help="Only tools of this configured source.")] = "",
     effect: Annotated[Effect | None, typer.Option(help="Only tools with this effect.")] = None,
     tag: Annotated[str, typer.Option(help="Only tools with this tag.")] = "",
-    limit: Annotated[int, typer.Option(help="Hits per page.", min=1, max=200)] = DEFAULT_LIMIT,
+    limit: Annotated[int, typer.Option(help="Hits per page.", min=1, max=MAX_LIMIT)] = DEFAULT_LIMIT,
     offset: Annotated[int, typer.Option(help="Hits to skip.", min=0)] = 0,
     full: Annotated[bool, typer.Option("--full", help="Show the full documentation of the best hit.")] = False,  # noqa: FBT002
     role: Role = DEFAULT_ROLE,

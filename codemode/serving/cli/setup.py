@@ -18,6 +18,7 @@ from codemode.serving.cli.doctor import Finding, State, examine, verdict
 from codemode.serving.cli.first_configuration import documents_below, written
 from codemode.serving.cli.surface import AsJson, Config, Surface, errors_as_exit_codes, on_surface
 from codemode.settings import DEFAULT_FILE, settings_for_document
+from codemode.settings.schema import SCHEMA_FILE, shipped
 from codemode.sources.factory import LoadedSource, load_source
 
 app = typer.Typer()
@@ -43,6 +44,7 @@ def init(
         sources = asyncio.run(_loaded(found, may_leave_out=True)) if found else []
         sources = sources or asyncio.run(_loaded(locations or [_asked()]))
         write(config, written(sources, config.absolute().parent))
+        write(config.with_name(SCHEMA_FILE.name), shipped())
         if as_json:
             show.print_json([{"name": s.name, "location": location, "tools": len(s.tools)} for s, location in sources])
             return

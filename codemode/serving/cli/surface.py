@@ -126,7 +126,7 @@ def _report_sources(service: CodeMode) -> None:
 
     failures = [source.failure for source in service.sources.values() if source.failure and not source.tools]
     if failures and len(failures) == len(service.sources):
-        raise SourceError("\n".join(failure.said for failure in failures))
+        raise SourceError("\n".join(failure.message for failure in failures))
     for name, source in service.sources.items():
         show.warnings(name, source.warnings)
 

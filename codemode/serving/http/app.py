@@ -12,18 +12,17 @@ import os
 import uuid
 from contextlib import asynccontextmanager
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
 from fastapi import Depends, FastAPI, Query, Request
 from fastapi.exceptions import RequestValidationError
 from fastapi.responses import JSONResponse, Response
 from fastapi.security import HTTPBearer
-from pydantic import BaseModel, ConfigDict, Field
 from starlette.exceptions import HTTPException as StarletteHTTPException
+from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from codemode.catalog.stubs import full, one_liner
-from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at run time
 from codemode.errors import (
     ApprovalForbidden,
     CallerNotLetIn,
@@ -41,6 +40,7 @@ from codemode.errors import (
 )
 from codemode.observing.metrics import MetricsObserver
 from codemode.search.query import Query as SearchQuery
+from codemode.search.request import SearchRequest  # noqa: TC001 -- FastAPI reads it at run time
 from codemode.serving.auth.key_check import KeyCheck
 from codemode.serving.http.admission import Admission, turn_of_orphan
 from codemode.serving.http.executions import add_execution_routes
@@ -84,21 +84,6 @@ STATUS: dict[type[CodeModeError], int] = {
 BEARER = HTTPBearer(auto_error=False, description="An API key of this server")
 
 
-class SearchRequest(BaseModel):
-    """One search query, or one for each step of a plan."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    queries: Annotated[list[Annotated[str, Field(max_length=1000)]], Field(min_length=1, max_length=20)]
-    namespace: str | None = None
-    source: str | None = None
-    effect: Effect | None = None
-    tag: str | None = None
-    detail: Literal["auto", "full"] = "auto"
-    limit: int = Field(default=10, ge=1, le=100)
-    offset: int = Field(default=0, ge=0)
-
-
 def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     """Create the application for these callers. `service` must have been entered."""
     server = service.settings.server
@@ -110,15 +95,22 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
         async with mcp.running():
             yield
 
-    app = FastAPI(title="codemode", version="1", lifespan=running, dependencies=[Depends(know_query)])
+    app = FastAPI(
+        title="codemode",
+        version="1",
+        lifespan=running,
+        dependencies=[Depends(know_query)],
+        middleware=[  # in the order in which it runs
+            Middleware(Outgoing),
+            Middleware(KeyCheck, callers=callers),
+            Middleware(Intake, admission=admission, limit_bytes=server.request_limit_bytes, body_s=server.request_s),
+        ],
+    )
     app.state.is_draining = False
     if service.settings.keeps_journal:
         service.executions.role_of = callers.role_of
         service.executions.recovery.turn = partial(turn_of_orphan, admission)
     app.router.routes.append(Route(PATH, endpoint=mcp))
-    app.add_middleware(Intake, admission=admission, limit_bytes=server.request_limit_bytes, body_s=server.request_s)
-    app.add_middleware(KeyCheck, callers=callers)
-    app.add_middleware(Outgoing)
     _answer_errors(app)
     _add_health(app, service)
     _add_routes(app, service, Depends(BEARER))

@@ -110,7 +110,7 @@ async def _serve(service: CodeMode, read: Callable[[], Settings], callers: Calle
         for name, source in service.sources.items():
             if source.failure is not None:
                 state = "stale (last known state)" if source.tools else "unavailable"
-                warning = f"{name} is {state} and will be retried: {source.failure.said}"
+                warning = f"{name} is {state} and will be retried: {source.failure.message}"
                 show.errors.print(show.plain(warning, style="yellow"), soft_wrap=True)
         if callers.is_open:
             show.errors.print("no key: anybody who can reach this port can use the server", style="yellow")

@@ -22,6 +22,7 @@ from codemode.errors import CodeModeError
 from codemode.executions.executor import nothing
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
+from codemode.search.request import SearchRequest
 from codemode.serving.executions import run_or_continue
 from codemode.serving.mcp.greeting import INSTRUCTIONS, MENU_INSTRUCTIONS
 from codemode.serving.mcp.known_definitions import KnownDefinitions
@@ -29,7 +30,7 @@ from codemode.serving.mcp.menu import ChangingServer, McpMenus
 from codemode.serving.mcp.tasks import McpTasks, TaskServer
 from codemode.serving.mcp.unrepeated import Unrepeated
 from codemode.serving.model_text import outcome_data, outcome_text
-from codemode.serving.two_tools import ExecuteArguments, SearchArguments, problem_of
+from codemode.serving.two_tools import ExecuteArguments, problem_of
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -166,7 +167,7 @@ class McpFace:
                 return await self._native(self._menus, context, params, caller)
             match params.name:
                 case "search":
-                    return await self._search(SearchArguments.model_validate(arguments), caller)
+                    return await self._search(SearchRequest.model_validate(arguments), caller)
                 case "execute":
                     return await self._execute(ExecuteArguments.model_validate(arguments), caller, context)
             program = await self._service.program_of(params.name, arguments, caller)
@@ -197,11 +198,9 @@ class McpFace:
         if self._opened is not None:
             await asyncio.shield(self._opened)
 
-    async def _search(self, arguments: SearchArguments, caller: Caller) -> mcp_types.CallToolResult:
+    async def _search(self, request: SearchRequest, caller: Caller) -> mcp_types.CallToolResult:
         async with self._turn(caller):
-            answer = await self._service.search(
-                arguments.queries, namespace=arguments.namespace, detail=arguments.detail, caller=caller
-            )
+            answer = await self._service.search(**request.model_dump(), caller=caller)
         return mcp_types.CallToolResult(content=[_text(answer.text)])
 
     async def _execute(self, asked: ExecuteArguments, caller: Caller, context: Context) -> mcp_types.CallToolResult:

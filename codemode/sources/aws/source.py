@@ -1,4 +1,4 @@
-"""AWS services as sources: operations as the installed botocore describes them, of the services that are asked for."""
+"""The source kind `aws`: the operations of AWS services, as the installed botocore describes them."""
 
 from __future__ import annotations
 
@@ -11,12 +11,13 @@ import botocore.session
 from botocore import xform_name
 from botocore.exceptions import BotoCoreError
 
-from codemode.catalog.names import parameter_names, plain_ids
+from codemode.catalog.identifiers import parameter_names
+from codemode.catalog.names import plain_ids
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Details, Effect, Paging, Tool
 from codemode.errors import ConfigurationError, EnvironmentIncomplete
 from codemode.settings import AwsCredential
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.toolkits.described import parameters_of
 from codemode.sources.verbs import effect_of_verb
 from codemode.text.nearest import did_you_mean
@@ -29,7 +30,7 @@ if TYPE_CHECKING:
     from codemode.settings import SecretReference, SourceSettings
     from codemode.sources.source import SourceContext
 
-#: What stands before the first sentence, and is not what an operation does.
+#: Notices in front of a description, which do not say what the operation does.
 _NOTICE = re.compile(r"<(important|note)>.*?</\1>", re.DOTALL)
 
 _TYPES = {
@@ -42,12 +43,15 @@ _TYPES = {
     "double": "number",
 }
 
-#: Protocols in which an operation's HTTP method is its own.
+#: Protocols whose HTTP methods differ by operation.
 _REST = ("rest-json", "rest-xml")
 
 
 async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, AwsTransport]:
-    """Read the models of the services. Raises ConfigurationError for one that there is not, and without a region."""
+    """Read the models of the configured services.
+
+    Raises ConfigurationError for an unknown service and EnvironmentIncomplete for a missing profile or region.
+    """
     parts = _credential_parts(name, settings)
     session = botocore.session.Session(profile=settings.profile)
     region = await asyncio.to_thread(_region, name, session, settings)
@@ -71,10 +75,16 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
 
 
 def _credential_parts(name: str, settings: SourceSettings) -> tuple[SecretReference, ...]:
-    """Where key id, secret and token are; none where botocore is to find its own. Raises ConfigurationError."""
+    """Return the references of key id, secret and token. Empty if botocore finds credentials itself.
+
+    Raises ConfigurationError for other kinds of credentials.
+    """
     for credential in settings.credentials:
         if not isinstance(credential, AwsCredential):
-            message = f"sources.{name}.credentials: AWS takes kind: aws, or none for botocore's own ways"
+            message = (
+                f"sources.{name}.credentials: a source of kind aws takes credentials of kind aws; without any, botocore"
+                " looks for its own"
+            )
             raise ConfigurationError(message)
         parts = (credential.access_key_id, credential.secret_access_key, credential.session_token)
         return tuple(part for part in parts if part is not None)
@@ -83,23 +93,23 @@ def _credential_parts(name: str, settings: SourceSettings) -> tuple[SecretRefere
 
 def _region(name: str, session: Any, settings: SourceSettings) -> str:
     try:
-        session.get_scoped_config()  # raises where there is no such profile
+        session.get_scoped_config()  # raises for an unknown profile
         region = settings.region or session.get_config_variable("region")
     except BotoCoreError as error:
         message = f"sources.{name}: {error}"
         raise EnvironmentIncomplete(message) from None
     if not region:
-        message = f"sources.{name}.region: say which region's services are meant, for example eu-central-1"
+        message = f"sources.{name}.region: no region is configured; set one, for example eu-central-1"
         raise EnvironmentIncomplete(message)
     return str(region)
 
 
 def _surface(name: str, session: Any, services: tuple[str, ...], given: Mapping[str, str]) -> Surface:
     known = session.get_available_services()
-    for place, service in enumerate(services):
+    for index, service in enumerate(services):
         if service not in known:
             hint = did_you_mean(service, known)
-            message = f"sources.{name}.services.{place}: botocore knows no service {service!r}{hint}"
+            message = f"sources.{name}.services.{index}: botocore knows no service {service!r}{hint}"
             raise ConfigurationError(message)
     read = [_Service(service, session) for service in services]
     paths = [(one.name, xform_name(operation)) for one in read for operation in one.operations]
@@ -109,23 +119,23 @@ def _surface(name: str, session: Any, services: tuple[str, ...], given: Mapping[
 
 
 class _Service:
-    """One service: its model, how its operations are paged, and what of it is left out."""
+    """One service: its model, its paginators, and warnings for the operations that are left out."""
 
     def __init__(self, name: str, session: Any) -> None:
         self.name = name
         self._model = session.get_service_model(name)
         self._paginators = _paginators(name, session)
         self.operations: list[str] = []
-        self.warnings: list[Warned] = []
+        self.warnings: list[SourceWarning] = []
         for operation in self._model.operation_names:
             model = self._model.operation_model(operation)
             if model.has_event_stream_input or model.has_event_stream_output:
-                self.warnings.append(Warned(f"{name}.{operation}", "is a stream of events and no call: left out"))
+                self.warnings.append(SourceWarning(f"{name}.{operation}", "is an event stream: left out"))
             else:
                 self.operations.append(operation)
 
     def tools(self, source: str, ids: Mapping[str, str]) -> Iterator[Tool]:
-        """The tools of its operations; arguments and results are read when they are asked for."""
+        """Yield a tool for each operation. Parameters and results are read on demand."""
         title = self._model.metadata.get("serviceFullName", self.name)
         for operation in self.operations:
             model = self._model.operation_model(operation)
@@ -146,7 +156,7 @@ class _Service:
             )
 
     def _effect(self, model: Any) -> Effect:
-        """By its verb; where that says nothing, by the HTTP method of protocols in which it means something."""
+        """Return the effect by the verb of the name, else by the HTTP method in REST protocols."""
         effect = effect_of_verb(model.name)
         if effect is Effect.WRITE and self._model.metadata.get("protocol") in _REST:
             by_method = {"GET": Effect.READ, "HEAD": Effect.READ, "DELETE": Effect.DESTRUCTIVE}
@@ -155,37 +165,37 @@ class _Service:
 
     def _details(self, model: Any) -> Details:
         shape, output = model.input_shape, model.output_shape
-        parameters = parameters_of(_whole(shape)) if shape is not None else ()
+        parameters = parameters_of(_document(shape)) if shape is not None else ()
         names = {parameter.wire_name: parameter.name for parameter in parameters}
         paged = self._paginators.get(model.name)
         paginator = None
         if paged is not None:
-            inputs = tuple(names[argument] for argument in _listed(paged["input_token"]))
+            inputs = tuple(names[argument] for argument in _as_tuple(paged["input_token"]))
             more = paged.get("more_results", "")
-            paginator = Paginator(_listed(paged["result_key"])[0], _listed(paged["output_token"]), inputs, more)
+            paginator = Paginator(_as_tuple(paged["result_key"])[0], _as_tuple(paged["output_token"]), inputs, more)
         return Details(
             parameters,
             AwsInvocation(self.name, model.name, shape, paginator),
-            Schema.of(_whole(output)) if output is not None else None,
+            Schema.of(_document(output)) if output is not None else None,
             paging=None if paginator is None else Paging(paginator.items, cursor=paginator.arguments[0]),
         )
 
 
 def _paginators(name: str, session: Any) -> Mapping[str, Any]:
     try:
-        found: Mapping[str, Any] = session.get_component("data_loader").load_service_model(name, "paginators-1")
-    except BotoCoreError:  # a service without any
+        declared: Mapping[str, Any] = session.get_component("data_loader").load_service_model(name, "paginators-1")
+    except BotoCoreError:  # the service has no paginators
         return {}
-    paged: Mapping[str, Any] = found["pagination"]
-    return paged
+    pagination: Mapping[str, Any] = declared["pagination"]
+    return pagination
 
 
-def _listed(value: str | list[str]) -> tuple[str, ...]:
+def _as_tuple(value: str | list[str]) -> tuple[str, ...]:
     return (value,) if isinstance(value, str) else tuple(value)
 
 
 def _names(shape: Any) -> tuple[str, ...]:
-    """The names of the arguments, required ones first."""
+    """Return the argument names, required ones first."""
     if shape is None:
         return ()
     names = dict(zip(shape.members, parameter_names([("argument", name) for name in shape.members]), strict=True))
@@ -193,41 +203,41 @@ def _names(shape: Any) -> tuple[str, ...]:
     return tuple(names[member] for member in sorted(shape.members, key=lambda member: member not in required))
 
 
-def _whole(shape: Any) -> dict[str, Any]:
-    """A structure as JSON Schema; those within it stand in `$defs`, for they may hold themselves."""
+def _document(shape: Any) -> dict[str, Any]:
+    """Return a structure as JSON Schema. Nested structures are in `$defs`, because they may be recursive."""
     defs: dict[str, Any] = {}
-    found = _structure(shape, defs)
-    return {**found, "$defs": defs}
+    schema = _structure(shape, defs)
+    return {**schema, "$defs": defs}
 
 
 def _structure(shape: Any, defs: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any] = {"type": "object"}
+    schema: dict[str, Any] = {"type": "object"}
     if getattr(shape, "is_document_type", False):
         return {}
-    found["properties"] = {name: _schema(member, defs) for name, member in shape.members.items()}
-    found["required"] = list(shape.required_members)
+    schema["properties"] = {name: _schema(member, defs) for name, member in shape.members.items()}
+    schema["required"] = list(shape.required_members)
     if getattr(shape, "is_tagged_union", False):
-        found |= {"minProperties": 1, "maxProperties": 1}
-    return found
+        schema |= {"minProperties": 1, "maxProperties": 1}
+    return schema
 
 
 def _schema(shape: Any, defs: dict[str, Any]) -> dict[str, Any]:
-    found: dict[str, Any]
+    schema: dict[str, Any]
     match shape.type_name:
         case "structure":
             if shape.name not in defs:
-                defs[shape.name] = {}  # before its members, for it may hold itself
+                defs[shape.name] = {}  # before its members: it may be recursive
                 defs[shape.name] = _structure(shape, defs)
-            found = {"$ref": f"#/$defs/{shape.name}"}
+            schema = {"$ref": f"#/$defs/{shape.name}"}
         case "list":
-            found = {"type": "array", "items": _schema(shape.member, defs)}
+            schema = {"type": "array", "items": _schema(shape.member, defs)}
         case "map":
-            found = {"type": "object", "additionalProperties": _schema(shape.value, defs)}
+            schema = {"type": "object", "additionalProperties": _schema(shape.value, defs)}
         case "timestamp":
-            found = {"type": "string", "format": "date-time"}
+            schema = {"type": "string", "format": "date-time"}
         case "blob":
-            found = {"type": "string", "format": "binary"}
+            schema = {"type": "string", "format": "binary"}
         case kind:
-            found = {"type": _TYPES[kind]} if kind in _TYPES else {}
-            found |= {"enum": list(shape.enum)} if getattr(shape, "enum", None) else {}
-    return {**found, "description": shape.documentation} if shape.documentation else found
+            schema = {"type": _TYPES[kind]} if kind in _TYPES else {}
+            schema |= {"enum": list(shape.enum)} if getattr(shape, "enum", None) else {}
+    return {**schema, "description": shape.documentation} if shape.documentation else schema

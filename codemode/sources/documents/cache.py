@@ -1,7 +1,6 @@
-"""Parsed catalogs on disk, by content: what was read once is not read again.
+"""Cache parsed catalogs on disk, by content.
 
-A cached catalog answers only for exactly the same texts, namespace and options; anything wrong with it and it is as if
-it were not there.
+A cached catalog is used only for exactly the same texts, namespace and options. An unreadable one is ignored.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.tool import Effect, Tool
 from codemode.sources.documents.fragments import Fragments, write_fragments
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.openapi.operations import ApiDocument
 from codemode.transports.auth.requirements import SecurityScheme
 
@@ -26,28 +25,28 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Details
     from codemode.sources.openapi.operations import Operation
 
-#: Cached catalogs beyond this many: the least recently used are removed.
+#: The largest number of cached catalogs. The least recently used are removed first.
 MOST_KEPT = 40
 
-#: Raised whenever the same text would give other tools: a cache of another version is not read.
+#: Increase this whenever the same text yields other tools. Catalogs of other versions are ignored.
 VERSION = 11
 
 
 class CatalogCache:
-    """Cached catalogs in one folder, which only this user may read."""
+    """Cached catalogs in one folder with mode 0700."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def key(self, text: bytes, name: str, options: Any = None) -> str:
-        """The key of an entry document's text under a namespace with options that change its tools."""
+        """Return the cache key of an entry document, its namespace, and the options that change its tools."""
         rest = json.dumps([VERSION, name, options], sort_keys=True, default=str).encode()
         return hashlib.blake2b(text + b"\0" + rest, digest_size=20).hexdigest()
 
     def read(
         self, key: str, details: Callable[[Operation], Details], digest: Callable[[str], str | None]
     ) -> Surface | None:
-        """The cached surface, or None. `digest` gives the digest of another file of the tree as it is now."""
+        """Return the cached surface, or None. `digest` returns the current digest of a referenced document."""
         path = self._folder / f"{key}.catalog"
         try:
             fragments = Fragments(path)
@@ -62,7 +61,7 @@ class CatalogCache:
     def write(
         self, key: str, surface: Surface, documents: Mapping[str, Any], entry: str, files: Mapping[str, str]
     ) -> None:
-        """Keep a surface and the documents it was read from. A folder that cannot be written is not an error."""
+        """Store a surface with its documents. Write errors are ignored."""
         facts = {
             "entry": entry,
             "files": dict(files),
@@ -90,7 +89,7 @@ class CatalogCache:
 
 
 def text_digest(data: bytes) -> str:
-    """The digest of one file of a tree."""
+    """Return the digest of a document (BLAKE2b, 20 bytes, in hexadecimal)."""
     return hashlib.blake2b(data, digest_size=20).hexdigest()
 
 
@@ -107,7 +106,7 @@ def _surface(fragments: Fragments, details: Callable[[Operation], Details]) -> S
     entry = facts["entry"]
     api = ApiDocument(fragments.document(entry), uri=entry, retrieve=fragments.document)
     tools = tuple(_tool(row, api, details) for row in facts["tools"])
-    warnings = tuple(Warned(*warning) for warning in facts["warnings"])
+    warnings = tuple(SourceWarning(*warning) for warning in facts["warnings"])
     auth = tuple(SecurityScheme(*scheme) for scheme in facts["auth"])
     return Surface(
         tools,

@@ -1,10 +1,10 @@
-"""A document kept as fragments of JSON in a file: only what is looked at is parsed.
+"""Store documents as JSON fragments in one file, and parse each fragment on first use.
 
     codemode-catalog 2\\n | length of header, 8 bytes | header, JSON | fragments, JSON
 
-The large tables of an API document (`/paths`, `/components/schemas`, `/definitions` …) are stored entry by entry; a
-document that others refer to is one fragment. The header says where each begins, and carries whatever else the writer
-wants to have at once.
+The large tables of the entry document (`/paths`, `/components/schemas`, `/definitions` …) have one fragment for each
+entry. Referenced documents have one fragment each. The header holds the offset and length of each fragment, and the
+facts that are read on opening.
 """
 
 from __future__ import annotations
@@ -24,29 +24,29 @@ _TABLES = ("paths", "webhooks", "definitions", "parameters", "responses", "compo
 
 
 class FragmentError(ValueError):
-    """The file is no fragment file of this version, or it is cut off."""
+    """The file has another format or version, or is truncated."""
 
 
 class Fragments:
-    """The fragments of an open file. The mapping stays valid when the file is replaced or removed."""
+    """The fragments of a file. They stay readable after the file is replaced or removed."""
 
     def __init__(self, path: Path) -> None:
         with path.open("rb") as file:
             self._data = mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ)
         start = len(_MAGIC) + 8
         if self._data[: len(_MAGIC)] != _MAGIC:
-            message = "another format"
+            message = "the file has another format or version"
             raise FragmentError(message)
         self._base = start + int.from_bytes(self._data[len(_MAGIC) : start], "little")
         header = json.loads(self._data[start : self._base])
         if len(self._data) != self._base + header["size"]:
-            message = "cut off"
+            message = "the file is truncated"
             raise FragmentError(message)
         self.facts: dict[str, Any] = header["facts"]
         self._layouts: dict[str, Any] = header["documents"]
 
     def document(self, uri: str) -> Any:
-        """A document by its URI, its large tables parsed on demand; None where there is none."""
+        """Return a document by its URI, or None. Its large tables are parsed on demand."""
         layout = self._layouts.get(uri)
         if layout is None:
             return None
@@ -62,13 +62,13 @@ class Fragments:
         return root
 
     def load(self, offset: int, length: int) -> Any:
-        """The data of one fragment."""
+        """Parse one fragment."""
         start = self._base + offset
         return json.loads(self._data[start : start + length])
 
 
 class Table(Mapping[str, Any]):
-    """A mapping whose values are parsed when they are first asked for, and kept."""
+    """A mapping that parses each value on first use and keeps it."""
 
     __slots__ = ("_entries", "_fragments", "_loaded")
 
@@ -93,7 +93,7 @@ class Table(Mapping[str, Any]):
 
 
 def write_fragments(file: IO[bytes], documents: Mapping[str, Any], entry: str, facts: Mapping[str, Any]) -> None:
-    """Write documents by URI (`entry` is the one with large tables) and facts to have at once."""
+    """Write documents by URI, and facts for the header. `entry` is the URI of the document with large tables."""
     blob = bytearray()
     layouts = {
         uri: _layout(data, blob) if uri == entry else {"whole": _put(data, blob)} for uri, data in documents.items()

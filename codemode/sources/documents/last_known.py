@@ -1,4 +1,4 @@
-"""The documents of each source as they were last read, for the time in which one cannot be fetched."""
+"""Store the documents of each source as last read, for use while they cannot be fetched."""
 
 from __future__ import annotations
 
@@ -17,33 +17,33 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Documents:
-    """The documents of one source while it is read: fetched and noted, or where `known` is given, those and no others.
+    """The documents of one source while it is being read, by URL without password.
 
-    Passwords in addresses are not kept.
+    Fetched texts are recorded in `noted`. If `known` is set, nothing is fetched and only those documents are used.
     """
 
     known: Mapping[str, str] | None = None
     noted: dict[str, str] = field(default_factory=dict)
 
     async def text(self, url: str, fetch: Callable[[], Awaitable[str]]) -> str:
-        """The text at a URL. Raises SourceError, and what `fetch` does."""
+        """Return the text at a URL. Raises SourceError for an unknown URL, and any error of `fetch`."""
         address = without_userinfo(url)
         if self.known is not None:
             if address not in self.known:
-                raise SourceError("was not kept when it was last read", location=url)
+                raise SourceError("is missing from the last known documents", location=url)
             return self.known[address]
         text = self.noted[address] = await fetch()
         return text
 
 
 class KnownDocuments:
-    """One file for each source in a folder of the operator's; a folder that cannot be written keeps nothing."""
+    """Last known documents, in one file for each source. Write errors are ignored."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def read(self, source: str, location: str) -> Documents | None:
-        """The documents of a source at a location as they were last read; None where none were kept."""
+        """Return the last known documents of a source at a location, or None."""
         try:
             data = json.loads(self._file(source).read_bytes())
             if data["location"] != without_userinfo(location):
@@ -53,7 +53,7 @@ class KnownDocuments:
             return None
 
     def keep(self, source: str, location: str, documents: Documents) -> None:
-        """Keep the documents of a source that could be read with them, where they are not kept already."""
+        """Store the documents of a source that was read successfully, if they have changed."""
         known = self.read(source, location)
         if not documents.noted or (known is not None and known.known == documents.noted):
             return

@@ -1,4 +1,4 @@
-"""From a file or URL to the tools of the document there, read anew or from the cache."""
+"""Load the tools of a document from a file, a URL or the cache."""
 
 from __future__ import annotations
 
@@ -23,15 +23,15 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
     from codemode.sources.documents.cache import CatalogCache
-    from codemode.sources.loaded import Surface, Warned
-    from codemode.sources.stable_ids import GivenIds
+    from codemode.sources.loaded import SourceWarning, Surface
+    from codemode.sources.stable_ids import StableIds
 
     Fetch = Callable[[str], Awaitable[str]]
 
-#: A reference that leaves its document, in JSON or YAML (a path may end in `$ref`, as in Microsoft Graph).
+#: A reference to another document, in JSON or YAML. A path may end in `$ref`, as in Microsoft Graph.
 _EXTERNAL = re.compile(rb"""\$ref["']?\s*:\s*["']?(?![\s"'#{])""")
 
-#: Warnings that are repeated where nothing at all could be read.
+#: The number of warnings that an error repeats if no operation could be read.
 _REASONS = 3
 
 
@@ -41,12 +41,12 @@ async def read_surface(
     *,
     fetch: Fetch = fetch_text,
     cache: CatalogCache | None = None,
-    given: GivenIds | None = None,
+    given: StableIds | None = None,
 ) -> Surface:
-    """Read a document, and the documents it refers to. Raises SourceError, which names the file or URL.
+    """Read a document and the documents that it refers to.
 
-    `fetch` gives the text at a URL. With `given`, ids that were given before are kept, and those of new operations are
-    added to them.
+    `fetch` returns the text at a URL. `given` holds the stored tool ids; ids of new operations are added to it. Raises
+    SourceError, which names the file or URL.
     """
     ids = given.read(name) if given is not None else {}
     surface = await _cached(name, location, fetch, cache, ids)
@@ -61,16 +61,16 @@ async def _cached(name: str, location: str, fetch: Fetch, cache: CatalogCache | 
         return await _read(data, name, location, fetch, None, "", ids)
     key = cache.key(data, name, location)
     tree = None if is_url(location) else FileTree(Path(location))
-    found = await asyncio.to_thread(cache.read, key, details_of, tree.digest if tree else _nothing)
-    if found is not None and all(ids.get(tool.key, tool.id) == tool.id for tool in found.tools):
-        return found
+    cached = await asyncio.to_thread(cache.read, key, details_of, tree.digest if tree else _unknown_digest)
+    if cached is not None and all(ids.get(tool.key, tool.id) == tool.id for tool in cached.tools):
+        return cached
     return await _read(data, name, location, fetch, cache, key, ids)
 
 
 async def _read(
     data: bytes, name: str, location: str, fetch: Fetch, cache: CatalogCache | None, key: str, ids: dict[str, str]
 ) -> Surface:
-    repeated: list[Warned] = []
+    repeated: list[SourceWarning] = []
     document = await asyncio.to_thread(_parsed, data, location, repeated)
     if is_url(location):
         tree: FetchedTree | FileTree = await fetch_tree(
@@ -85,7 +85,7 @@ async def _read(
     surface = replace(surface, digest=_digest(key, tree.digests, surface.tools), warnings=warnings)
     if not surface.tools:
         unread = "".join(f"; {pointer}: {reason}" for pointer, reason in surface.warnings[:_REASONS])
-        message = f"has no operations that can be called: look under 'paths'{unread}"
+        message = f"has no callable operations: check `paths`{unread}"
         raise SourceError(message, location=location)
     if cache is not None:
         has_others = _EXTERNAL.search(data) is not None
@@ -102,14 +102,14 @@ def _keep(
 
 
 def _digest(key: str, files: Mapping[str, str], tools: tuple[Tool, ...]) -> str:
-    """The state of an entry document and the files around it; empty where that cannot be known."""
+    """Return the digest of a document and its references. Empty if fetched references may have changed."""
     if not key or "fetched" in files.values():
         return ""
     return text_digest(json.dumps([key, sorted(files.items()), [tool.id for tool in tools]]).encode())
 
 
-def _nothing(_: str) -> None:
-    """What is known of the other documents of a fetched tree: they may have changed."""
+def _unknown_digest(_: str) -> None:
+    """Return None: referenced documents behind a URL may have changed."""
 
 
 def _surface(
@@ -121,7 +121,7 @@ def _surface(
         raise error.at(location) from None
 
 
-def _parsed(data: bytes, location: str, warnings: list[Warned]) -> Any:
+def _parsed(data: bytes, location: str, warnings: list[SourceWarning]) -> Any:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:

@@ -1,4 +1,4 @@
-"""Documents as text: JSON or YAML, read so that everything in them survives as JSON data."""
+"""Parse JSON and YAML texts as JSON data, without loss."""
 
 from __future__ import annotations
 
@@ -12,26 +12,26 @@ from urllib.parse import urldefrag, urljoin
 import yaml
 
 from codemode.errors import SourceError
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.text.yaml import YamlLoader, too_long
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-#: libyaml's composer is recursive and knows no limit: deeper text would end the process. JSON's parser and encoder have
-#: limits that depend on the Python that runs; that of 3.11 counts the frames below, so 1,000 are too many.
+#: The deepest nesting. libyaml's composer recurses without limit, so deeper text would crash the process. The limit of
+#: Python's JSON parser depends on the version: 3.11 counts the caller's frames, so 1,000 levels are too many.
 DEEPEST = 900
 
 _TOO_DEEP = f"nested deeper than {DEEPEST} levels"
 
-#: Values that a YAML text may stand for once each alias is replaced by what it names. No known document has half.
+#: The most values of a YAML text with all aliases expanded. The largest known document has less than half.
 MOST_VALUES = 2_000_000
 
 
 class _JsonLoader(YamlLoader):
-    """YAML 1.2's core schema on PyYAML's parser: dates, `no` and `12:30` stay text, as their authors meant them.
+    """Load YAML 1.2's core schema with PyYAML's parser: dates, `no` and `12:30` stay strings.
 
-    `repeated` are keys that stand twice in one mapping, with their lines.
+    `repeated` lists the keys that occur twice in one mapping, with their lines.
     """
 
     def __init__(self, text: str) -> None:
@@ -39,7 +39,7 @@ class _JsonLoader(YamlLoader):
         self.repeated: list[tuple[str, int]] = []
 
     def construct_mapping(self, node: yaml.MappingNode, deep: bool = False) -> dict[Any, Any]:  # noqa: FBT001, FBT002
-        """As its parent does, but for what it notes."""
+        """Construct a mapping and record its repeated keys."""
         names = [key.value for key, _ in node.value if key.tag != "tag:yaml.org,2002:merge"]
         if len(set(map(str, names))) != len(names):
             seen: set[str] = set()
@@ -47,11 +47,11 @@ class _JsonLoader(YamlLoader):
                 if str(key.value) in seen and key.value != "<<":
                     self.repeated.append((str(key.value), key.start_mark.line + 1))
                 seen.add(str(key.value))
-        found: dict[Any, Any] = super().construct_mapping(node, deep=deep)
-        return found
+        mapping: dict[Any, Any] = super().construct_mapping(node, deep=deep)
+        return mapping
 
 
-def _decimal(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
+def _integer(loader: yaml.SafeLoader, node: yaml.ScalarNode) -> int:
     text = str(loader.construct_scalar(node))
     return int(text, 16) if text[:2].lower() == "0x" else int(text, 8) if text[:2] == "0o" else int(text)
 
@@ -70,19 +70,19 @@ _RESOLVERS = (
 _JsonLoader.yaml_implicit_resolvers = {}
 for _name, _pattern, _first in _RESOLVERS:
     _JsonLoader.add_implicit_resolver(f"tag:yaml.org,2002:{_name}", re.compile(_pattern), list(_first))
-_JsonLoader.add_constructor("tag:yaml.org,2002:int", _decimal)
+_JsonLoader.add_constructor("tag:yaml.org,2002:int", _integer)
 for _tag in ("timestamp", "binary", "value"):
     _JsonLoader.add_constructor(f"tag:yaml.org,2002:{_tag}", _text)
 
 
-def parse_document(text: str, *, location: str = "", warnings: list[Warned] | None = None) -> Any:
-    """The data of a JSON or YAML text. Raises SourceError with the line where it is neither.
+def parse_document(text: str, *, location: str = "", warnings: list[SourceWarning] | None = None) -> Any:
+    """Parse a JSON or YAML text. Raises SourceError with the line if it is neither.
 
-    A key that stands twice in one object has its last value, as with every reader; it is added to `warnings`.
+    A repeated key keeps its last value, as in other parsers, and is added to `warnings`.
     """
     text = text.removeprefix("\ufeff")
     if text.lstrip()[:1] == "<":
-        message = "is a page of HTML or XML and no API document: name the document itself, JSON or YAML"
+        message = "is an HTML or XML page, not an API document: use the location of the JSON or YAML document"
         raise SourceError(message, location=location)
     if text.lstrip()[:1] in ("{", "["):
         try:
@@ -97,7 +97,7 @@ def parse_document(text: str, *, location: str = "", warnings: list[Warned] | No
     return parse_yaml(text, location=location, warnings=warnings)
 
 
-#: A number that Python does not read, and what stands around it in JSON.
+#: A number with too many digits for Python, between JSON delimiters.
 _LONG_NUMBER = re.compile(r"(?<=[\s:,\[])-?(\d{4301,})(?=[\s,\]}]|\Z)")
 
 
@@ -109,15 +109,15 @@ def _why_not_json(error: ValueError, text: str) -> str:
     return f"{too_long(len(long[1]))}: line {line} column {column}"
 
 
-def _parse_json(text: str, warnings: list[Warned] | None) -> Any:
+def _parse_json(text: str, warnings: list[SourceWarning] | None) -> Any:
     repeated: list[tuple[Mapping[str, Any], list[str]]] = []
 
     def mapping(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-        made = dict(pairs)
-        if len(made) != len(pairs):
+        parsed = dict(pairs)
+        if len(parsed) != len(pairs):
             keys = Counter(key for key, _ in pairs)
-            repeated.append((made, [key for key, count in keys.items() if count > 1]))
-        return made
+            repeated.append((parsed, [key for key, count in keys.items() if count > 1]))
+        return parsed
 
     document = json.loads(text, parse_constant=_refuse_constant, object_pairs_hook=mapping)
     if _nests_too_deep(document):
@@ -125,7 +125,7 @@ def _parse_json(text: str, warnings: list[Warned] | None) -> Any:
     if repeated and warnings is not None:
         pointers = _pointers(document)
         for holder, keys in repeated:
-            warnings.extend(Warned(pointers.get(id(holder), ""), repetition(key)) for key in keys)
+            warnings.extend(SourceWarning(pointers.get(id(holder), ""), repetition(key)) for key in keys)
     return document
 
 
@@ -137,26 +137,26 @@ def _nests_too_deep(document: Any) -> bool:
 
 
 def repetition(key: str) -> str:
-    """What is said of a key that stands twice in one object."""
-    return f"the key {key!r} stands there more than once: what the last one says is used"
+    """Return the warning for a key that occurs more than once in one object."""
+    return f"the key {key!r} occurs more than once: its last value is used"
 
 
 def _pointers(document: Any) -> dict[int, str]:
-    """The JSON pointer of every mapping of a document that was read from text, by identity."""
-    found = {}
+    """Return the JSON pointer of every mapping in a document, by `id`."""
+    pointers = {}
     stack = [("", document)]
     while stack:
         pointer, value = stack.pop()
         if isinstance(value, dict):
-            found[id(value)] = pointer
+            pointers[id(value)] = pointer
             stack.extend((f"{pointer}/{escaped(key)}", item) for key, item in value.items())
         elif isinstance(value, list):
             stack.extend((f"{pointer}/{index}", item) for index, item in enumerate(value))
-    return found
+    return pointers
 
 
 def own_uri(document: Any, base: str) -> str:
-    """What a document calls itself (OpenAPI 3.2, `$self`), by which it may refer to itself; empty where it does not."""
+    """Return the URI that a document declares for itself (OpenAPI 3.2, `$self`), or an empty string."""
     own = document.get("$self") if isinstance(document, Mapping) else None
     try:
         return urldefrag(urljoin(base, own))[0] if isinstance(own, str) else ""
@@ -165,17 +165,17 @@ def own_uri(document: Any, base: str) -> str:
 
 
 def escaped(segment: str) -> str:
-    """A key as a part of a JSON pointer (RFC 6901)."""
+    """Escape a key for a JSON pointer (RFC 6901)."""
     return segment.replace("~", "~0").replace("/", "~1")
 
 
-def parse_yaml(text: str, *, location: str = "", warnings: list[Warned] | None = None) -> Any:
-    """The data of a YAML text, its keys as text. Raises SourceError with the line where it is none."""
+def parse_yaml(text: str, *, location: str = "", warnings: list[SourceWarning] | None = None) -> Any:
+    """Parse a YAML text. All keys become strings. Raises SourceError with the line if it is not YAML."""
     if _is_too_deep(text):
         raise SourceError(_TOO_DEEP, location=location)
     try:
         document = _with_text_keys(_load(text, warnings))
-        return _without_bombs(document) if _ALIAS.search(text) is not None else document
+        return _with_bounded_aliases(document) if _ALIAS.search(text) is not None else document
     except yaml.YAMLError as error:
         mark = getattr(error, "problem_mark", None)
         where = f" in line {mark.line + 1}, column {mark.column + 1}" if mark else ""
@@ -187,29 +187,29 @@ def parse_yaml(text: str, *, location: str = "", warnings: list[Warned] | None =
         raise SourceError(message, location=location) from None
 
 
-def _load(text: str, warnings: list[Warned] | None) -> Any:
+def _load(text: str, warnings: list[SourceWarning] | None) -> Any:
     loader = _JsonLoader(text)
     try:
         document = loader.get_single_data()
     finally:
         loader.dispose()
     if warnings is not None:
-        warnings.extend(Warned(f"line {line}", repetition(key)) for key, line in loader.repeated)
+        warnings.extend(SourceWarning(f"line {line}", repetition(key)) for key, line in loader.repeated)
     return document
 
 
 def _refuse_constant(name: str) -> Any:
-    message = f"{name} is no JSON number"
+    message = f"{name} is not a JSON number"
     raise ValueError(message)
 
 
 def _with_whole_characters(document: Any, text: str) -> Any:
-    """The document, unless an escape in it is half a character (`\\ud800` alone): that cannot be encoded again."""
+    """Return the document. Raises ValueError for a lone surrogate (`\\ud800`), which cannot be encoded."""
     if _SURROGATE.search(text) is not None:
         try:
             json.dumps(document, ensure_ascii=False).encode()
         except UnicodeEncodeError:
-            message = "an escape \\ud800 to \\udfff stands alone, which is half a character"
+            message = "an escape from \\ud800 to \\udfff is not part of a surrogate pair"
             raise ValueError(message) from None
     return document
 
@@ -217,8 +217,8 @@ def _with_whole_characters(document: Any, text: str) -> Any:
 _SURROGATE = re.compile(r"\\u[dD][89a-fA-F]")
 
 
-def _without_bombs(document: Any) -> Any:
-    """The document, unless its aliases make it endless or enormous where it is walked as the JSON it stands for."""
+def _with_bounded_aliases(document: Any) -> Any:
+    """Return the document. Raises ValueError if its expanded aliases are endless or too large."""
     sizes: dict[int, int] = {}
     open_: set[int] = set()
     stack = [(document, False)]
@@ -228,10 +228,10 @@ def _without_bombs(document: Any) -> Any:
             open_.discard(id(value))
             sizes[id(value)] = 1 + sum(sizes.get(id(part), 1) for part in _parts(value))
             if sizes[id(value)] > MOST_VALUES:
-                message = f"its aliases make more than {MOST_VALUES:,} values of it"
+                message = f"its aliases expand to more than {MOST_VALUES:,} values"
                 raise ValueError(message)
         elif id(value) in open_:
-            message = "an alias stands inside of what it names, which has no end; a $ref may do that"
+            message = "an alias is inside its own anchor, so it expands without end: use a $ref"
             raise ValueError(message)
         elif isinstance(value, (dict, list)) and id(value) not in sizes:
             open_.add(id(value))
@@ -240,7 +240,7 @@ def _without_bombs(document: Any) -> Any:
     return document
 
 
-#: Whatever may be an alias in a YAML text, and some emphasis in Markdown.
+#: A possible alias in a YAML text. Some Markdown emphasis matches too.
 _ALIAS = re.compile(r"(?:^|[\s\[{,])\*\w")
 
 
@@ -249,7 +249,7 @@ def _parts(value: Any) -> Iterable[Any]:
 
 
 def _is_too_deep(text: str) -> bool:
-    """Whether brackets, indicators or indentation may nest too deep; an upper bound, found without parsing."""
+    """Whether brackets, indicators or indentation may nest too deep. Overestimates, and does not parse."""
     depth = 0
     for bracket in _BRACKET.finditer(text):
         depth = depth + 1 if bracket[0] in "[{" else max(0, depth - 1)
@@ -264,7 +264,7 @@ _INDICATORS = re.compile(rf"(?:[-?:][ \t]+){{{DEEPEST}}}")
 
 
 def _with_text_keys(document: Any) -> Any:
-    """Integer and boolean keys (`200:`, `on:`) become text, in place; shared parts (anchors) are visited once."""
+    """Convert integer and boolean keys (`200:`, `on:`) to strings in place. Visits shared parts (anchors) once."""
     seen: set[int] = set()
     stack = [document]
     while stack:

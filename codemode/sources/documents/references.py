@@ -1,4 +1,4 @@
-"""Documents that refer to other documents: read from the entry's folder or origin, and from nowhere else."""
+"""Read the documents that an entry document refers to, from its own folder or origin only."""
 
 from __future__ import annotations
 
@@ -12,21 +12,21 @@ from codemode.catalog.schema import walk
 from codemode.errors import ConfigurationError, SourceError
 from codemode.sources.documents.cache import text_digest
 from codemode.sources.documents.parse import own_uri, parse_document
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.transports.http.addresses import origin
 from codemode.transports.http.fetch import LARGEST_DOCUMENT_BYTES, fetch_text
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterator
 
-#: The largest published tree, DigitalOcean's, has 2,907 files.
+#: The most documents of one source. The largest published tree, DigitalOcean's, has 2,907 files.
 MOST_DOCUMENTS = 20_000
 
 _PARALLEL_FETCHES = 8
 
 
 class FileTree:
-    """The files beside an entry document, read when they are first referred to."""
+    """The files in the folder of an entry document, read on first reference."""
 
     def __init__(self, entry: Path) -> None:
         path = entry.resolve()
@@ -35,26 +35,30 @@ class FileTree:
         self._read: dict[str, Any] = {}
         self._size_bytes = 0
         self.digests: dict[str, str] = {}
-        self.warnings: list[Warned] = []
+        self.warnings: list[SourceWarning] = []
 
     def __call__(self, uri: str) -> Any:
-        """The data of a file by its `file:` URI; None, and a warning, where it cannot be had."""
+        """Return the data of a file by its `file:` URI. Adds a warning and returns None if it cannot be read."""
         if uri not in self._read:
             self._read[uri] = self._parsed(uri)
         return self._read[uri]
 
     def closure(self, entry: Any) -> dict[str, Any]:
-        """All files that the entry document refers to, directly or not, by URI."""
-        open_ = set(_external(entry, self.entry))
-        found: dict[str, Any] = {}
+        """Return all files that the entry document refers to, directly or indirectly, by URI."""
+        open_ = set(_references(entry, self.entry))
+        documents: dict[str, Any] = {}
         while open_:
             for uri in open_:
-                found[uri] = self(uri)
-            open_ = {target for uri in open_ for target in _external(found[uri], uri)} - found.keys() - {self.entry}
-        return {uri: document for uri, document in found.items() if document is not None}
+                documents[uri] = self(uri)
+            open_ = (
+                {target for uri in open_ for target in _references(documents[uri], uri)}
+                - documents.keys()
+                - {self.entry}
+            )
+        return {uri: document for uri, document in documents.items() if document is not None}
 
     def digest(self, uri: str) -> str | None:
-        """The digest of a file as it is now; None where it cannot be read."""
+        """Return the current digest of a file, or None if it cannot be read."""
         path = self._path(uri)
         try:
             return None if path is None else text_digest(path.read_bytes())
@@ -69,45 +73,45 @@ class FileTree:
     def _parsed(self, uri: str) -> Any:
         path = self._path(uri)
         if path is None:
-            self.warnings.append(Warned(uri, "outside of the entry document's folder: not read"))
+            self.warnings.append(SourceWarning(uri, "is outside the entry document's folder: not read"))
             return None
         try:
             data = path.read_bytes()
             self._size_bytes += len(data)
             if self._size_bytes > LARGEST_DOCUMENT_BYTES or len(self._read) > MOST_DOCUMENTS:
-                self.warnings.append(Warned(uri, "the tree of documents is too large: not read"))
+                self.warnings.append(SourceWarning(uri, "the referenced documents are too large together: not read"))
                 return None
             self.digests[uri] = text_digest(data)
             return parse_document(data.decode("utf-8-sig"), location=uri)
         except (OSError, UnicodeDecodeError) as error:
             reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
-            self.warnings.append(Warned(uri, f"cannot be read: {reason}"))
+            self.warnings.append(SourceWarning(uri, f"cannot be read: {reason}"))
         except SourceError as error:
-            self.warnings.append(Warned(uri, str(error)))
+            self.warnings.append(SourceWarning(uri, str(error)))
         return None
 
 
 class FetchedTree:
-    """Documents that an entry document refers to on its own origin, fetched before they are needed."""
+    """The documents on the origin of an entry document, fetched in advance."""
 
-    def __init__(self, documents: dict[str, Any], warnings: list[Warned]) -> None:
+    def __init__(self, documents: dict[str, Any], warnings: list[SourceWarning]) -> None:
         self._documents = documents
         self.warnings = warnings
-        self.digests = dict.fromkeys(list(documents)[1:], "fetched")  # never equal to what is asked of a cache
+        self.digests = dict.fromkeys(list(documents)[1:], "fetched")  # not a digest: never found in a cache
 
     def __call__(self, uri: str) -> Any:
-        """The data of a document by its URL; None where it was not fetched."""
+        """Return the data of a document by its URL, or None if it was not fetched."""
         return self._documents.get(uri)
 
     def closure(self, entry: Any) -> dict[str, Any]:
-        """All documents but the entry, by URI."""
+        """Return all documents except the entry document, by URI."""
         return {uri: document for uri, document in self._documents.items() if document is not entry}
 
 
 async def fetch_tree(url: str, entry: Any, *, fetch: Callable[[str], Awaitable[str]] = fetch_text) -> FetchedTree:
-    """Fetch what `entry`, which came from `url`, refers to, and what that refers to, on the same origin."""
+    """Fetch the documents that `entry` refers to, directly or indirectly, on the origin of its `url`."""
     documents: dict[str, Any] = {url: entry}
-    warnings: list[Warned] = []
+    warnings: list[SourceWarning] = []
     gate = asyncio.Semaphore(_PARALLEL_FETCHES)
 
     async def load(target: str) -> None:
@@ -115,31 +119,33 @@ async def fetch_tree(url: str, entry: Any, *, fetch: Callable[[str], Awaitable[s
             try:
                 documents[target] = parse_document(await fetch(target), location=target)
             except SourceError as error:
-                warnings.append(Warned(target, str(error)))
+                warnings.append(SourceWarning(target, str(error)))
 
     open_ = {url}
     while open_:
-        wanted = {target for base in open_ for target in _external(documents.get(base), base)} - set(documents)
+        wanted = {target for base in open_ for target in _references(documents.get(base), base)} - set(documents)
         allowed = {target for target in wanted if _is_same_origin(target, url)}
         warnings.extend(
-            Warned(target, "on another origin than the entry document: not fetched")
+            SourceWarning(target, "is on another origin than the entry document: not fetched")
             for target in sorted(wanted - allowed)
         )
         known = {warning.pointer for warning in warnings}
         open_ = allowed - known
         if len(documents) + len(open_) > MOST_DOCUMENTS:
-            warnings.append(Warned(url, f"refers to more than {MOST_DOCUMENTS} documents: the rest is not fetched"))
+            warnings.append(
+                SourceWarning(url, f"refers to more than {MOST_DOCUMENTS:,} documents: the others are not fetched")
+            )
             break
         await asyncio.gather(*(load(target) for target in sorted(open_)))
     return FetchedTree(documents, warnings)
 
 
-def _external(document: Any, base: str) -> Iterator[str]:
+def _references(document: Any, base: str) -> Iterator[str]:
     own = own_uri(document, base)
     for part in walk(document):
         reference = part.get("$ref")
         if isinstance(reference, str) and not reference.startswith("#"):
-            with suppress(ValueError):  # no URL: found dangling where it is followed
+            with suppress(ValueError):  # not a URL: reported as dangling when it is followed
                 target = urldefrag(urljoin(base, reference))[0]
                 if target != own:
                     yield target

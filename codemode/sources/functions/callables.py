@@ -1,4 +1,4 @@
-"""One Python callable as a tool: its signature, type hints and docstring as schema and text."""
+"""Read a Python callable as a tool, from its signature, type hints and docstring."""
 
 from __future__ import annotations
 
@@ -17,15 +17,15 @@ from codemode.catalog.effect_words import judge
 from codemode.catalog.inverse import Inverse
 from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
-from codemode.errors import SourceError
-from codemode.parameters import LIST_OF_TEXTS, TEXT, one_of, takes
+from codemode.errors import SourceError, WrongArgument
+from codemode.text.nearest import did_you_mean
 from codemode.text.prose import first_sentence
 from codemode.transports.function import FunctionInvocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-#: What pydantic, type hints and signatures of builtins raise where they cannot be read.
+#: The errors of unreadable pydantic models, type hints and signatures.
 _UNREADABLE = (
     PydanticSchemaGenerationError,
     PydanticInvalidForJsonSchema,
@@ -38,13 +38,17 @@ _UNREADABLE = (
 P = ParamSpec("P")
 R = TypeVar("R")
 
-#: What `tool` leaves on a function for `tool_of` to read.
+#: The attribute that `tool` sets on a function and `tool_of` reads.
 _MARK = "__codemode_tool__"
+
+
+#: Valid values of `effect`.
+EFFECTS = tuple(map(str, Effect))
 
 
 @dataclass(frozen=True, slots=True)
 class ToolMark:
-    """What an author says of a function beside its signature."""
+    """The arguments of the decorator `tool`."""
 
     effect: Effect | None = None
     tags: tuple[str, ...] = ()
@@ -52,24 +56,22 @@ class ToolMark:
     revert: str = ""
 
 
-@takes(
-    effect=one_of(*(effect.value for effect in Effect), None), tags=LIST_OF_TEXTS, examples=LIST_OF_TEXTS, revert=TEXT
-)
 def tool(
     *, effect: str | None = None, tags: Sequence[str] = (), examples: Sequence[str] = (), revert: str = ""
 ) -> Callable[[Callable[P, R]], Callable[P, R]]:
-    """Say what calling a function does (`read`, `write`, `destructive`), how it is tagged, and examples of calls.
-
-    Without an `effect` the words of its name and docstring tell whether it destroys; else it writes.
-    `revert` is the call that takes one back: `cancel_order(number=result.number)`.
+    """Declare the effect (`read`, `write`, `destructive`), the tags and example calls of a function.
 
         @tool(effect="read", examples=("shop.find_order(number=7)",))
         def find_order(number: int) -> Order: ...
 
-    Raises ValueError for a `revert` that is no such call.
+    Without `effect`, the function is destructive if its name or docstring says so, else it writes. `revert` is the call
+    that undoes one: `cancel_order(number=result.number)`. Raises ValueError for an invalid `revert`.
     """
     if revert:
         Inverse.parse(revert)
+    if effect is not None and effect not in EFFECTS:
+        message = f"effect must be one of {', '.join(EFFECTS)}, not {effect!r}{did_you_mean(str(effect), EFFECTS)}"
+        raise WrongArgument(message)
     mark = ToolMark(None if effect is None else Effect(effect), tuple(tags), tuple(examples), revert)
 
     def marked(function: Callable[P, R]) -> Callable[P, R]:
@@ -80,11 +82,11 @@ def tool(
 
 
 def tool_of(function: Callable[..., Any], id_: str, *, source: str, tags: tuple[str, ...] = ()) -> Tool:
-    """The tool that calls `function`. Raises SourceError where its parameters cannot be described as JSON data."""
+    """Return the tool that calls `function`. Raises SourceError if its parameters have no JSON Schema."""
     mark: ToolMark = getattr(function, _MARK, ToolMark())
     doc = _documentation(function)
     try:
-        read = _read(function, doc)
+        read = _read_signature(function, doc)
         parameters = _parameters(read.model)
         returns = _schema(read.result.json_schema(mode="serialization")) if read.has_result else None
     except _UNREADABLE as error:
@@ -111,34 +113,34 @@ def tool_of(function: Callable[..., Any], id_: str, *, source: str, tags: tuple[
 
 
 def said_effect(function: object) -> Effect | None:
-    """The effect that `@tool` says of a function; None where it says nothing."""
+    """Return the effect that `@tool` declares for a function, or None."""
     mark: ToolMark | None = getattr(function, _MARK, None)
     return None if mark is None else mark.effect
 
 
 def takes_any(function: Callable[..., Any]) -> bool:
-    """Whether a function takes arguments of any name (`**kwargs`); what they may be, its signature does not say."""
+    """Whether a function takes `**kwargs`."""
     return any(parameter.kind is parameter.VAR_KEYWORD for parameter in inspect.signature(function).parameters.values())
 
 
 def is_typed(function: Callable[..., Any]) -> bool:
-    """Whether anything is said of the types of a function's arguments."""
-    return any(parameter.annotation is not parameter.empty for parameter in _given(function))
+    """Whether any parameter of a function has a type hint."""
+    return any(parameter.annotation is not parameter.empty for parameter in _named_parameters(function))
 
 
 def only_model(function: Callable[..., Any]) -> tuple[str, type[BaseModel]] | None:
-    """The only parameter of a function and the model that it takes; None for every other function."""
-    given = tuple(_given(function))
+    """Return the name and the pydantic model of a function's only parameter. None for other functions."""
+    parameters = tuple(_named_parameters(function))
     try:
-        hint = typing.get_type_hints(_hinted(function)).get(given[0].name) if len(given) == 1 else None
+        hint = typing.get_type_hints(_annotated(function)).get(parameters[0].name) if len(parameters) == 1 else None
     except _UNREADABLE:
         return None
-    return (given[0].name, hint) if isinstance(hint, type) and issubclass(hint, BaseModel) else None
+    return (parameters[0].name, hint) if isinstance(hint, type) and issubclass(hint, BaseModel) else None
 
 
 @dataclass(frozen=True, slots=True)
-class _Read:
-    """A function's signature: a model of its arguments, those without a keyword, what becomes of its result."""
+class _Signature:
+    """A function's signature: the model of its arguments, the positional-only names, the adapter of its result."""
 
     model: type[BaseModel]
     positional: tuple[str, ...]
@@ -146,13 +148,13 @@ class _Read:
     has_result: bool
 
 
-def _read(function: Callable[..., Any], doc: Docstring) -> _Read:
-    hints = typing.get_type_hints(_hinted(function), include_extras=True)
-    given = tuple(_given(function))
-    about = {param.arg_name: param.description or "" for param in doc.params}
-    return _Read(
-        _model(given, hints, about, extra="allow" if takes_any(function) else "forbid"),
-        tuple(p.name for p in given if p.kind is inspect.Parameter.POSITIONAL_ONLY),
+def _read_signature(function: Callable[..., Any], doc: Docstring) -> _Signature:
+    hints = typing.get_type_hints(_annotated(function), include_extras=True)
+    parameters = tuple(_named_parameters(function))
+    descriptions = {param.arg_name: param.description or "" for param in doc.params}
+    return _Signature(
+        _model(parameters, hints, descriptions, extra="allow" if takes_any(function) else "forbid"),
+        tuple(p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_ONLY),
         TypeAdapter(hints.get("return", Any)),
         "return" in hints,
     )
@@ -168,40 +170,40 @@ def _documentation(function: Callable[..., Any]) -> Docstring:
     try:
         return parse_docstring(text)
     except ParseError:
-        plain = Docstring()
-        plain.short_description = text
-        return plain
+        fallback = Docstring()
+        fallback.short_description = text
+        return fallback
 
 
-def _hinted(function: Callable[..., Any]) -> Any:
-    """Where the annotations stand: a partial's function, the `__call__` of an object that is called."""
+def _annotated(function: Callable[..., Any]) -> Any:
+    """Return the function that has the annotations: that of a partial, or the `__call__` of an object."""
     function = inspect.unwrap(getattr(function, "func", function))
     return function if inspect.isroutine(function) else type(function).__call__
 
 
-def _given(function: Callable[..., Any]) -> Iterator[inspect.Parameter]:
-    """The parameters that a caller can give by name; `*args` and `**kwargs` say nothing of what they take."""
+def _named_parameters(function: Callable[..., Any]) -> Iterator[inspect.Parameter]:
+    """Yield all parameters except `*args` and `**kwargs`."""
     for parameter in inspect.signature(function).parameters.values():
         if parameter.kind not in (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD):
             yield parameter
 
 
 def _model(
-    given: tuple[inspect.Parameter, ...],
+    parameters: tuple[inspect.Parameter, ...],
     hints: dict[str, Any],
-    about: dict[str, str],
+    descriptions: dict[str, str],
     extra: Literal["allow", "forbid"],
 ) -> type[BaseModel]:
-    """A model with a field for each parameter. Field names are numbers, so that no parameter's name is in the way."""
+    """Create a model with a field for each parameter. Fields are numbered: parameter names may be reserved."""
     fields: dict[str, Any] = {}
-    for number, parameter in enumerate(given):
+    for number, parameter in enumerate(parameters):
         hint = hints.get(parameter.name, Any)
-        said: dict[str, Any] = {"alias": parameter.name}
-        if about.get(parameter.name):
-            said["description"] = about[parameter.name]
+        options: dict[str, Any] = {"alias": parameter.name}
+        if descriptions.get(parameter.name):
+            options["description"] = descriptions[parameter.name]
         if parameter.default is not inspect.Parameter.empty:
-            said["default"] = parameter.default
-        fields[f"field_{number}"] = (hint, Field(**said))
+            options["default"] = parameter.default
+        fields[f"field_{number}"] = (hint, Field(**options))
     config = ConfigDict(extra=extra, protected_namespaces=())
     model: type[BaseModel] = pydantic_model("Arguments", __config__=config, **fields)
     return model
@@ -210,7 +212,7 @@ def _model(
 def _parameters(model: type[BaseModel]) -> tuple[Parameter, ...]:
     whole = _schema(model.model_json_schema(by_alias=True))
     required = whole.required()
-    made = [
+    converted = [
         Parameter(
             name=name,
             wire_name=name,
@@ -221,7 +223,7 @@ def _parameters(model: type[BaseModel]) -> tuple[Parameter, ...]:
         )
         for name, schema in whole.properties().items()
     ]
-    return tuple(sorted(made, key=lambda parameter: not parameter.required))
+    return tuple(sorted(converted, key=lambda parameter: not parameter.required))
 
 
 def _schema(document: Any) -> Schema:

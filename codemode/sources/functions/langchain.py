@@ -1,6 +1,6 @@
-"""LangChain tools (`@tool` functions, `BaseTool` objects), wherever Python code has them.
+"""Read LangChain tools: `@tool` functions and `BaseTool` objects.
 
-LangChain is not imported here: who has its tools has imported it.
+This module does not import LangChain: code that has LangChain tools has already imported it.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.effect_words import judge
-from codemode.catalog.names import identifier
+from codemode.catalog.identifiers import identifier
 from codemode.catalog.tool import Effect, Tool
 from codemode.errors import SourceError, UpstreamError
 from codemode.sources.functions import callables
@@ -27,24 +27,24 @@ _EFFECTS = tuple(Effect)
 
 
 def is_langchain_tool(target: object) -> bool:
-    """Whether it is a LangChain tool."""
+    """Whether `target` is a LangChain tool."""
     return _is_a("BaseTool", target)
 
 
 def is_langchain_toolkit(target: object) -> bool:
-    """Whether it has LangChain tools that `get_tools()` gives."""
+    """Whether `target` is a LangChain toolkit, whose `get_tools()` returns tools."""
     return _is_a("BaseToolkit", target)
 
 
 def tool_of(target: Any, id_: str, *, source: str, tags: tuple[str, ...] = ()) -> Tool:
-    """The tool that calls a LangChain tool. Raises SourceError where its arguments have no JSON Schema.
+    """Return the tool that calls a LangChain tool. Raises SourceError if its arguments have no JSON Schema.
 
-    Its effect is what `@codemode.tool` says of its function, else `metadata["effect"]`, else what its words say.
+    The effect comes from `@codemode.tool` on its function, else from `metadata["effect"]`, else from its words.
     """
     try:
         schema = target.tool_call_schema
         schema = schema if isinstance(schema, Mapping) else schema.model_json_schema()
-    except Exception as error:  # noqa: BLE001 -- whatever pydantic, of either version, makes of the arguments
+    except Exception as error:  # noqa: BLE001 -- pydantic 1 and 2 raise many types
         message = f"{id_} cannot be called with JSON data: {' '.join(str(error).split())[:300]}"
         raise SourceError(message) from None
     function = getattr(target, "coroutine", None) or getattr(target, "func", None)
@@ -52,7 +52,7 @@ def tool_of(target: Any, id_: str, *, source: str, tags: tuple[str, ...] = ()) -
     description = str(target.description or "")
     call = _with_artifact(target) if target.response_format == "content_and_artifact" else _plain(target)
     keywords = {parameter.name: parameter.wire_name for parameter in parameters}
-    effect, word, is_said = judge(_said_effect(target, function), Effect.WRITE, (target.name,), description)
+    effect, word, is_said = judge(_declared_effect(target, function), Effect.WRITE, (target.name,), description)
     return Tool(
         id_,
         source=source,
@@ -84,7 +84,7 @@ def _plain(target: Any) -> Callable[..., Awaitable[Any]]:
 
 
 def _with_artifact(target: Any) -> Callable[..., Awaitable[dict[str, Any]]]:
-    """A call that gives the content, which is for a model, and the artifact, which is for the program."""
+    """Return a call whose result holds the content (for a model) and the artifact (for the program)."""
 
     async def call(**arguments: Any) -> dict[str, Any]:
         message = await target.ainvoke({"type": "tool_call", "id": "call", "name": target.name, "args": arguments})
@@ -96,20 +96,20 @@ def _with_artifact(target: Any) -> Callable[..., Awaitable[dict[str, Any]]]:
 
 
 def _data(artifact: Any) -> Any:
-    """An artifact as JSON data; of one that has no such form, what it is."""
+    """Return an artifact as JSON data, or the name of its type if it has no JSON form."""
     try:
         return ANY.dump_python(artifact, mode="json")
-    except Exception:  # noqa: BLE001 -- objects of all libraries, whose serializers raise what they like
+    except Exception:  # noqa: BLE001 -- serializers of other libraries raise any type
         return f"<{type(artifact).__name__}>"
 
 
-def _said_effect(target: Any, function: object) -> Effect | None:
-    said = callables.said_effect(function) or (target.metadata or {}).get("effect")
-    return Effect(said) if said in _EFFECTS else None
+def _declared_effect(target: Any, function: object) -> Effect | None:
+    declared = callables.said_effect(function) or (target.metadata or {}).get("effect")
+    return Effect(declared) if declared in _EFFECTS else None
 
 
 def _returns(function: Callable[..., Any] | None) -> Schema | None:
-    """What the type hint of the tool's own function says of its result."""
+    """Return the result schema from the type hint of the tool's function, or None."""
     try:
         return callables.tool_of(function, "", source="").returns if function is not None else None
     except SourceError:

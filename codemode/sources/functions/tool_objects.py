@@ -1,4 +1,4 @@
-"""Tool objects of agent frameworks: a `name`, an `args_schema` (a pydantic model or JSON Schema), and a way to run."""
+"""Read tool objects of agent frameworks: a `name`, an `args_schema` (pydantic model or JSON Schema), a run method."""
 
 from __future__ import annotations
 
@@ -18,21 +18,21 @@ from codemode.transports.function import FunctionInvocation
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-#: What runs a tool object, the first that it has; `_run` is what authors of tools write in several frameworks.
-_RUNS = ("run", "_run", "func", "__call__")
+#: The methods that run a tool object, in order of preference. Several frameworks use `_run`.
+_RUN_METHODS = ("run", "_run", "func", "__call__")
 
 
 def is_tool_object(target: object) -> bool:
-    """Whether it is an object that says itself what its arguments are."""
+    """Whether `target` has a name, an arguments schema and a run method."""
     is_named = isinstance(getattr(target, "name", None), str) and not isinstance(target, type)
     return is_named and _schema(target) is not None and _run(target) is not None
 
 
 def tool_of(target: Any, id_: str, *, source: str, tags: tuple[str, ...] = ()) -> Tool:
-    """The tool that runs a tool object. Raises SourceError where its arguments have no JSON Schema."""
+    """Return the tool that runs a tool object. Raises SourceError if its arguments have no JSON Schema."""
     try:
         parameters = parameters_of(_schema(target) or {})
-    except Exception as error:  # noqa: BLE001 -- whatever pydantic makes of the arguments
+    except Exception as error:  # noqa: BLE001 -- pydantic raises many types
         message = f"{id_} cannot be called with JSON data: {' '.join(str(error).split())[:300]}"
         raise SourceError(message) from None
     run = _run(target)
@@ -62,5 +62,5 @@ def _schema(target: object) -> Mapping[str, Any] | None:
 
 
 def _run(target: object) -> Callable[..., Any] | None:
-    found = (getattr(target, name, None) for name in _RUNS)
-    return next((run for run in found if callable(run)), None)
+    methods = (getattr(target, name, None) for name in _RUN_METHODS)
+    return next((run for run in methods if callable(run)), None)

@@ -1,4 +1,4 @@
-"""Google's discovery documents as OpenAPI 3.1, which everything else reads.
+"""Convert Google's discovery documents to OpenAPI 3.1.
 
 https://developers.google.com/discovery/v1/reference/apis
 """
@@ -11,13 +11,13 @@ from typing import Any
 
 from codemode.errors import SourceError
 
-#: What a path parameter has whose slashes are sent as they are, for it stands for several segments.
+#: The extension of path parameters that span several segments. Their slashes are not encoded.
 EXPANSION = "x-reserved-expansion"
 
-#: Query parameters that every method has, and of which a program has any use.
+#: The query parameters of all methods that are useful to programs.
 _COMMON = ("fields",)
 
-_KEPT = ("description", "enum", "format", "pattern", "readOnly", "deprecated")
+_KEPT_KEYWORDS = ("description", "enum", "format", "pattern", "readOnly", "deprecated")
 _NUMBERS = {"minimum": "minimum", "maximum": "maximum"}
 _EXPANDED = re.compile(r"\{\+(\w+)\}")
 
@@ -28,19 +28,20 @@ _OAUTH = {
 
 
 def is_discovery(document: Any) -> bool:
-    """Whether it is a description of a REST API by Google's discovery service."""
+    """Whether a document describes a REST API in the format of Google's discovery service."""
     return isinstance(document, Mapping) and document.get("kind") == "discovery#restDescription"
 
 
 def as_openapi(document: Mapping[str, Any]) -> dict[str, Any]:
-    """The same as OpenAPI 3.1. Paths begin at `rootUrl`, for uploads are answered beside `servicePath`.
+    """Convert a discovery document to OpenAPI 3.1.
 
-    Raises SourceError where it is not as the discovery service writes it.
+    Paths are relative to `rootUrl`, because upload paths lie outside `servicePath`. Raises SourceError if the document
+    does not follow the discovery format.
     """
     try:
         return _converted(document)
     except (AttributeError, KeyError, TypeError, ValueError) as error:
-        message = f"is no discovery document as Google's service writes it: {type(error).__name__}: {error}"
+        message = f"is not a valid Google discovery document: {type(error).__name__}: {error}"
         raise SourceError(message) from None
 
 
@@ -71,19 +72,19 @@ def _converted(document: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _methods(
-    node: Mapping[str, Any], above: tuple[str, ...]
+    node: Mapping[str, Any], parents: tuple[str, ...]
 ) -> Iterator[tuple[tuple[str, ...], str, Mapping[str, Any]]]:
-    """Every method with the resources that it stands in."""
+    """Yield every method with the names of its enclosing resources."""
     for name, method in node.get("methods", {}).items():
-        yield above, name, method
+        yield parents, name, method
     for name, resource in node.get("resources", {}).items():
-        yield from _methods(resource, (*above, name))
+        yield from _methods(resource, (*parents, name))
 
 
 def _operations(
     document: Mapping[str, Any], tags: tuple[str, ...], name: str, method: Mapping[str, Any]
 ) -> Iterator[tuple[str, dict[str, Any]]]:
-    """A method as the operation that it is, and as another that uploads bytes, where it takes some."""
+    """Yield the operation of a method, and a second one for its media upload if it has one."""
     template = f"/{document.get('servicePath', '')}{method['path']}"
     operation_id = ".".join((*tags, name))
     operation: dict[str, Any] = {
@@ -93,7 +94,7 @@ def _operations(
         "deprecated": method.get("deprecated", False),
         "parameters": [*_parameters(document, method, template)],
         "security": [{"oauth2": []}, {"key": []}] if method.get("scopes") else [{"key": []}, {"oauth2": []}, {}],
-        "responses": {"200": _answer(method)},
+        "responses": {"200": _response(method)},
     }
     body = _reference(method.get("request"))
     json_body = {"requestBody": {"required": True, "content": {"application/json": {"schema": body}}}} if body else {}
@@ -115,7 +116,7 @@ def _operations(
 
 
 def _path(template: str, operation_id: str) -> str:
-    """The path; where its braces hold several segments many methods share it, and what follows `#` tells them apart."""
+    """Return the path with the operationId behind `#`: methods with multi-segment parameters share paths."""
     path = _EXPANDED.sub(r"{\1}", template)
     return f"{path}#{operation_id}"
 
@@ -142,12 +143,12 @@ def _parameters(document: Mapping[str, Any], method: Mapping[str, Any], template
         }
 
 
-def _answer(method: Mapping[str, Any]) -> dict[str, Any]:
+def _response(method: Mapping[str, Any]) -> dict[str, Any]:
     schema = _reference(method.get("response"))
     content: dict[str, Any] = {"application/json": {"schema": schema}} if schema else {}
     if method.get("supportsMediaDownload"):
         content["*/*"] = {"schema": {"type": "string", "format": "binary"}}
-    return {"description": "The answer", **({"content": content} if content else {})}
+    return {"description": "The response", **({"content": content} if content else {})}
 
 
 def _reference(node: Any) -> dict[str, str] | None:
@@ -156,34 +157,34 @@ def _reference(node: Any) -> dict[str, str] | None:
 
 
 def _schema(node: Mapping[str, Any]) -> dict[str, Any]:
-    """JSON Schema of discovery (draft 3, with names for references) as that of OpenAPI 3.1."""
+    """Convert a discovery schema (JSON Schema draft 3 with named references) to OpenAPI 3.1."""
     reference = _reference(node)
     if reference:
         return {**reference, **({"description": node["description"]} if "description" in node else {})}
-    found: dict[str, Any] = {key: node[key] for key in _KEPT if key in node}
+    converted: dict[str, Any] = {key: node[key] for key in _KEPT_KEYWORDS if key in node}
     kind = node.get("type")
     if kind and kind != "any":
         is_long = kind == "string" and node.get("format") in ("int64", "uint64")
-        found["type"] = ["string", "integer"] if is_long else kind
+        converted["type"] = ["string", "integer"] if is_long else kind
     for key in _NUMBERS:
         if kind in ("integer", "number") and key in node:
-            found[key] = float(node[key]) if kind == "number" else int(node[key])
+            converted[key] = float(node[key]) if kind == "number" else int(node[key])
     if "default" in node:
-        found["default"] = _value(node["default"], kind)
+        converted["default"] = _value(node["default"], kind)
     if isinstance(node.get("items"), Mapping):
-        found["items"] = _schema(node["items"])
+        converted["items"] = _schema(node["items"])
     if isinstance(node.get("additionalProperties"), Mapping):
-        found["additionalProperties"] = _schema(node["additionalProperties"])
+        converted["additionalProperties"] = _schema(node["additionalProperties"])
     properties = node.get("properties")
     if isinstance(properties, Mapping):
-        found["properties"] = {name: _schema(one) for name, one in properties.items()}
+        converted["properties"] = {name: _schema(one) for name, one in properties.items()}
         required = [name for name, one in properties.items() if one.get("required") is True]
-        found |= {"required": required} if required else {}
-    return found
+        converted |= {"required": required} if required else {}
+    return converted
 
 
 def _value(text: Any, kind: Any) -> Any:
-    """A default, which is always written as text, as a value of its type."""
+    """Convert a default to its type. Discovery writes all defaults as strings."""
     match kind:
         case "boolean":
             return str(text).lower() == "true"

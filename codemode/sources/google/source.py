@@ -1,4 +1,4 @@
-"""Google's APIs as sources, by the discovery documents that come with the installed google-api-python-client."""
+"""The source kind `google`: Google APIs, from the discovery documents of google-api-python-client."""
 
 from __future__ import annotations
 
@@ -22,26 +22,27 @@ if TYPE_CHECKING:
 
 _DOCUMENTS = Path(googleapiclient.__file__).parent / "discovery_cache" / "documents"
 
-_NAMED = re.compile(r"([a-z0-9_]+)[:/]([\w.]+)")
+_SERVICE = re.compile(r"([a-z0-9_]+)[:/]([\w.]+)")
 
 
 async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, DeferredTransport]:
-    """Read the document of one API, `drive:v3`. Raises ConfigurationError where there is none, with the nearest.
+    """Read the discovery document of one API, such as `drive:v3`.
 
-    What Google's own package says is where it is reached, unless the operator says otherwise (`base_url`).
+    Without `base_url`, calls go to the root URL in the document. Raises ConfigurationError for an unknown API, with the
+    closest match.
     """
     (service,) = settings.services
-    found = _NAMED.fullmatch(service)
-    file = _DOCUMENTS / f"{found[1]}.{found[2]}.json" if found else _DOCUMENTS / ".json"
+    match = _SERVICE.fullmatch(service)
+    file = _DOCUMENTS / f"{match[1]}.{match[2]}.json" if match else _DOCUMENTS / ".json"
     if not file.is_file():
         known = [path.stem.replace(".", ":", 1) for path in _DOCUMENTS.glob("*.json")]
         hint = did_you_mean(service, known)
-        message = f"sources.{name}.services: the installed package knows no API {service!r}{hint}"
+        message = f"sources.{name}.services: google-api-python-client has no API {service!r}{hint}"
         raise ConfigurationError(message)
     root = (await asyncio.to_thread(_root_url, file)) if settings.base_url is None else settings.base_url
     return await load_document(name, settings.model_copy(update={"location": str(file), "base_url": root}), context)
 
 
 def _root_url(file: Path) -> str:
-    """Where Google answers, as its own package says."""
+    """Return the root URL of a discovery document."""
     return str(json.loads(file.read_bytes())["rootUrl"])

@@ -1,6 +1,6 @@
-"""GraphQL services as sources: each field of the queries and of the mutations is a tool.
+"""The source kind `graphql`: each field of the query type and the mutation type is a tool.
 
-The schema comes from the service itself (introspection), or from a file: its SDL, or the answer to an introspection.
+The schema comes from introspection of the service, or from a file that holds SDL or an introspection result.
 """
 
 from __future__ import annotations
@@ -26,7 +26,8 @@ from graphql import (
 from graphql.validation.validate import validate_sdl
 
 from codemode.catalog.effect_words import judge
-from codemode.catalog.names import parameter_names, plain_ids
+from codemode.catalog.identifiers import parameter_names
+from codemode.catalog.names import plain_ids
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Details, Effect, Paging, Tool
 from codemode.errors import CallError, ConfigurationError, SourceError
@@ -34,9 +35,10 @@ from codemode.settings import is_url
 from codemode.sources.documents.cache import text_digest
 from codemode.sources.graphql.types import Selection, arguments_schema
 from codemode.sources.http_access import http_transport
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.toolkits.described import parameters_of
 from codemode.text.prose import first_sentence
+from codemode.transports.base import CallContext
 from codemode.transports.graphql import FieldInvocation, GraphqlTransport
 
 if TYPE_CHECKING:
@@ -45,22 +47,22 @@ if TYPE_CHECKING:
     from codemode.settings import SourceSettings
     from codemode.sources.source import SourceContext
 
-#: The argument that says which fields of the value are wanted.
-_FIELDS = ("selection", "fields")
+#: The argument that selects the fields of the result.
+_SELECTION_ARGUMENT = ("selection", "fields")
 
-_FIELDS_SCHEMA = {
+_SELECTION_SCHEMA = {
     "type": "string",
-    "description": "The fields that are wanted, as GraphQL writes them: 'id name user { id }'. Else the plain ones.",
+    "description": "The fields to return, in GraphQL syntax: 'id name user { id }'. Default: the plain fields.",
 }
 
 _GROUPS = {"query": "queries", "mutation": "mutations"}
 
 
 async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, GraphqlTransport]:
-    """Read the schema. Raises SourceError where there is none, ConfigurationError where the service has no address."""
+    """Read the schema. Raises SourceError if it cannot be read, ConfigurationError if the service has no URL."""
     endpoint = settings.base_url or settings.location
     if not is_url(endpoint):
-        message = f"sources.{name}.base_url: give the address of the service, whose schema is in {settings.location}"
+        message = f"sources.{name}.base_url: set the URL of the service whose schema is in {settings.location}"
         raise ConfigurationError(message)
     parts = urlsplit(endpoint)
     base_url = f"{parts.scheme}://{parts.netloc}"
@@ -72,7 +74,7 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
     query = tuple(parse_qsl(parts.query, keep_blank_values=True))
     transport = GraphqlTransport(name, http, parts.path or "/", query)
     try:
-        warnings: list[Warned] = []
+        warnings: list[SourceWarning] = []
         text, transport.schema = await _schema(settings.location, transport, context, warnings)
         given = context.ids_of(name, settings)
         read = await asyncio.to_thread(_surface, name, transport.schema, text_digest(text.encode()), given)
@@ -85,27 +87,27 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
 
 
 async def _schema(
-    location: str, service: GraphqlTransport, context: SourceContext, warnings: list[Warned]
+    location: str, service: GraphqlTransport, context: SourceContext, warnings: list[SourceWarning]
 ) -> tuple[str, GraphQLSchema]:
-    """The schema, and the text that it was read from. Raises SourceError."""
+    """Return the text of the schema and the schema itself. Raises SourceError."""
 
-    async def introspected() -> str:
-        return json.dumps(dict(await service.ask(get_introspection_query())))
+    async def introspect() -> str:
+        return json.dumps(dict(await service.ask(get_introspection_query(), CallContext())))
 
     if is_url(location):
         try:
-            text = await context.documents.text(location, introspected)
+            text = await context.documents.text(location, introspect)
         except CallError as error:
             message = (
-                f"the service tells no schema (introspection): {error}; save it in a file (SDL, or the answer to an"
-                " introspection query), name that as location, and the service as base_url"
+                f"introspection failed: {error}; save the schema in a file (SDL or an introspection result), use the"
+                " file as location, and set base_url to the service"
             )
             reason = error.for_model().partition("; nothing was sent")[0]
-            told = f"the service tells no schema (introspection): {reason}"
+            told = f"introspection failed: {reason}"
             raise SourceError(message, location=location, told=told) from None
     else:
         text = await asyncio.to_thread(_text, location)
-    return text, await asyncio.to_thread(_built, text, location, warnings)
+    return text, await asyncio.to_thread(_build, text, location, warnings)
 
 
 def _text(location: str) -> str:
@@ -116,32 +118,32 @@ def _text(location: str) -> str:
         raise SourceError(message, location=location) from None
 
 
-def _built(text: str, location: str, warnings: list[Warned]) -> GraphQLSchema:
-    """The schema of an introspection's answer (with or without `data` around it) or of SDL.
+def _build(text: str, location: str, warnings: list[SourceWarning]) -> GraphQLSchema:
+    """Build a schema from an introspection result (`data` may be missing) or from SDL.
 
-    Published SDL has mistakes too (GitHub's defines fields twice): what can be built is built, and they are warnings.
+    Published SDL has mistakes: GitHub's defines fields twice. They become warnings, and the rest is built.
     """
     try:
         if not text.lstrip().startswith("{"):
-            return _of_sdl(text, location, warnings)
+            return _build_from_sdl(text, location, warnings)
         answer = json.loads(text)
         introspection = answer.get("data", answer)
         if not isinstance(introspection, Mapping) or "__schema" not in introspection:
-            raise SourceError("is no answer to an introspection: it has no __schema", location=location)
+            raise SourceError("is not an introspection result: it has no __schema", location=location)
         return build_client_schema(cast("IntrospectionQuery", introspection), assume_valid=True)
     except (GraphQLError, TypeError, ValueError, KeyError, AttributeError) as error:
-        places = error.locations if isinstance(error, GraphQLError) else None
-        where = f"line {places[0].line}" if places else ""
-        said = error.message if isinstance(error, GraphQLError) else str(error)
-        message = f"is no schema of GraphQL: {said}"
+        locations = error.locations if isinstance(error, GraphQLError) else None
+        where = f"line {locations[0].line}" if locations else ""
+        reason = error.message if isinstance(error, GraphQLError) else str(error)
+        message = f"is not a GraphQL schema: {reason}"
         raise SourceError(message, location=location, pointer=where) from None
 
 
-def _of_sdl(text: str, location: str, warnings: list[Warned]) -> GraphQLSchema:
+def _build_from_sdl(text: str, location: str, warnings: list[SourceWarning]) -> GraphQLSchema:
     document = parse(text)
     for mistake in validate_sdl(document):
         where = f" line {mistake.locations[0].line}" if mistake.locations else ""
-        warnings.append(Warned(f"{location}{where}", mistake.message))
+        warnings.append(SourceWarning(f"{location}{where}", mistake.message))
     return build_ast_schema(document, assume_valid_sdl=True)
 
 
@@ -156,8 +158,12 @@ def _surface(name: str, schema: GraphQLSchema, digest: str, given: Mapping[str, 
     tools = tuple(_tool(name, schema, ids, *key, declared) for key, declared in fields.items())
     if not tools:
         raise SourceError("has neither queries nor mutations")
-    events = len(schema.subscription_type.fields) if schema.subscription_type else 0
-    warnings = (Warned("/subscription", f"{events} subscriptions are no calls: left out"),) if events else ()
+    subscriptions = len(schema.subscription_type.fields) if schema.subscription_type else 0
+    warnings = (
+        (SourceWarning("/subscription", f"{subscriptions} subscriptions are left out: they are not calls"),)
+        if subscriptions
+        else ()
+    )
     title = first_sentence(str(schema.description or ""))
     return Surface(tools, warnings, title=title, digest=digest)
 
@@ -167,8 +173,8 @@ def _tool(
 ) -> Tool:
     key = f"{_GROUPS[operation]}/{field}"
     description = str(declared.description or "")
-    said = Effect.READ if operation == "query" else None
-    effect, word, _ = judge(said, Effect.WRITE, (field,), description)
+    known_effect = Effect.READ if operation == "query" else None
+    effect, word, _ = judge(known_effect, Effect.WRITE, (field,), description)
     result = get_named_type(declared.type)
     return Tool(
         ids[key],
@@ -190,10 +196,10 @@ def _details(schema: GraphQLSchema, operation: str, field: str, declared: GraphQ
     arguments = arguments_schema(declared)
     wire_names = [("argument", wire_name) for wire_name in declared.args]
     has_fields = not is_leaf_type(get_named_type(declared.type))
-    names = parameter_names([*wire_names, *([_FIELDS] if has_fields else [])])
-    selecting = names[-1] if has_fields else ""
-    if selecting:
-        arguments["properties"] = {**arguments["properties"], selecting: _FIELDS_SCHEMA}
+    names = parameter_names([*wire_names, *([_SELECTION_ARGUMENT] if has_fields else [])])
+    selection_argument = names[-1] if has_fields else ""
+    if selection_argument:
+        arguments["properties"] = {**arguments["properties"], selection_argument: _SELECTION_SCHEMA}
     by_wire_name = dict(zip(declared.args, names, strict=False))
     paging = None
     if selection.items:
@@ -205,7 +211,7 @@ def _details(schema: GraphQLSchema, operation: str, field: str, declared: GraphQ
             field,
             {by_wire_name[wire]: (wire, str(one.type)) for wire, one in declared.args.items()},
             selection.text,
-            selecting,
+            selection_argument,
             selection.items,
         ),
         Schema.of(selection.returns),

@@ -1,4 +1,4 @@
-"""GraphQL types as JSON Schema: of arguments, and of the selection that is asked for where a program says none."""
+"""Convert GraphQL types to JSON Schema: arguments, and results with their default selection."""
 
 from __future__ import annotations
 
@@ -22,14 +22,14 @@ from graphql import (
 if TYPE_CHECKING:
     from graphql import GraphQLDefaultInput, GraphQLField, GraphQLNamedType, GraphQLSchema, GraphQLType
 
-#: Levels of objects in objects that a selection has, where they come to no more than so many fields.
+#: The nesting of objects in a default selection, and the most fields. Larger selections nest less.
 DEPTH, MOST_FIELDS = 2, 100
 
-#: Fields of a connection that hold its items, and say whether there are more.
+#: The fields of a connection: its items, and whether there are more.
 _PARTS = ("edges", "nodes", "pageInfo")
 
-#: Members of a union that are asked for with their own fields.
-_MOST_MEMBERS = 10
+#: The most union members whose fields are selected.
+_MOST_UNION_MEMBERS = 10
 
 _SCALARS: dict[str, dict[str, Any]] = {
     "Int": {"type": "integer"},
@@ -47,15 +47,15 @@ _SCALARS: dict[str, dict[str, Any]] = {
 
 
 def arguments_schema(field: GraphQLField) -> dict[str, Any]:
-    """The arguments of a field as the JSON Schema of an object; input objects stand in `$defs`, for they may nest."""
+    """Return the arguments of a field as a JSON Schema object. Input objects are in `$defs`: they may be recursive."""
     defs: dict[str, Any] = {}
-    properties = {name: _described(_input(one.type, defs), one) for name, one in field.args.items()}
+    properties = {name: _described(_input_schema(one.type, defs), one) for name, one in field.args.items()}
     required = [name for name, one in field.args.items() if is_required_argument(one)]
     return {"type": "object", "properties": properties, "required": required, "$defs": defs}
 
 
 class Selection:
-    """What is asked of a field's value: its fields as text, how many they are, and the JSON Schema of the answer."""
+    """The default selection of a field: its text, the JSON Schema of the result, and the field with the items."""
 
     def __init__(self, schema: GraphQLSchema, field: GraphQLField) -> None:
         self._schema = schema
@@ -66,83 +66,87 @@ class Selection:
             if self._count <= MOST_FIELDS:
                 break
 
-    def _of(self, type_: GraphQLType, depth: int, above: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
+    def _of(self, type_: GraphQLType, depth: int, parents: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
         if isinstance(type_, GraphQLNonNull):
-            return self._of(type_.of_type, depth, above)
+            return self._of(type_.of_type, depth, parents)
         if isinstance(type_, GraphQLList):
-            text, items = self._of(type_.of_type, depth, above)
+            text, items = self._of(type_.of_type, depth, parents)
             return text, {"type": "array", "items": items}
-        named = get_named_type(type_)
-        if is_leaf_type(named):
+        named_type = get_named_type(type_)
+        if is_leaf_type(named_type):
             self._count += 1
-            return "", _leaf(named)
-        if isinstance(named, GraphQLUnionType):
-            return self._of_union(named, above)
-        return self._of_object(named, depth, above)
+            return "", _leaf(named_type)
+        if isinstance(named_type, GraphQLUnionType):
+            return self._of_union(named_type, parents)
+        return self._of_object(named_type, depth, parents)
 
-    def _of_object(self, named: Any, depth: int, above: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
-        parts = ["__typename"] if isinstance(named, GraphQLInterfaceType) else []
+    def _of_object(self, named_type: Any, depth: int, parents: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
+        parts = ["__typename"] if isinstance(named_type, GraphQLInterfaceType) else []
         properties: dict[str, Any] = {"__typename": {"type": "string"}} if parts else {}
-        is_connection = _is_connection(named)
-        for name, field in named.fields.items():
+        is_connection = _is_connection(named_type)
+        for name, field in named_type.fields.items():
             if field.deprecation_reason is not None or any(map(is_required_argument, field.args.values())):
                 continue
             inner = get_named_type(field.type)
-            is_part = (is_connection and name in ("edges", "nodes", "pageInfo", "node")) or named.name.endswith("Edge")
-            if is_connection and name == "nodes" and "edges" in named.fields:
-                continue  # the same items twice
-            if not is_leaf_type(inner) and not is_part and (depth <= 0 or field.args or inner.name in above):
+            is_part = (is_connection and name in ("edges", "nodes", "pageInfo", "node")) or named_type.name.endswith(
+                "Edge"
+            )
+            if is_connection and name == "nodes" and "edges" in named_type.fields:
+                continue  # `edges` has the same items
+            if not is_leaf_type(inner) and not is_part and (depth <= 0 or field.args or inner.name in parents):
                 continue
             is_free = is_part and name != "pageInfo"
-            text, found = self._of(field.type, depth if is_free else depth - 1, (*above, named.name))
+            text, schema = self._of(field.type, depth if is_free else depth - 1, (*parents, named_type.name))
             if text or is_leaf_type(inner):
                 parts.append(f"{name} {{ {text} }}" if text else name)
-                properties[name] = _described(_nullable(found, field.type), field)
-        return " ".join(parts or ["__typename"]), {"type": "object", "title": named.name, "properties": properties}
+                properties[name] = _described(_nullable(schema, field.type), field)
+        return " ".join(parts or ["__typename"]), {"type": "object", "title": named_type.name, "properties": properties}
 
-    def _of_union(self, union: GraphQLUnionType, above: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
-        """The fields of every member, but for those that two members have of different types."""
+    def _of_union(self, union: GraphQLUnionType, parents: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
+        """Select the plain fields of every member, except fields with different types in two members."""
         parts, kinds = ["__typename"], dict[str, str]()
         properties: dict[str, Any] = {"__typename": {"type": "string", "enum": [one.name for one in union.types]}}
-        for member in union.types[:_MOST_MEMBERS]:
+        for member in union.types[:_MOST_UNION_MEMBERS]:
             names = []
             for name, field in member.fields.items():
                 is_plain = is_leaf_type(get_named_type(field.type)) and not field.args and not field.deprecation_reason
                 if is_plain and kinds.setdefault(name, str(field.type)) == str(field.type):
                     names.append(name)
-                    properties[name] = self._of(field.type, 0, above)[1]
+                    properties[name] = self._of(field.type, 0, parents)[1]
             parts += [f"... on {member.name} {{ {' '.join(names)} }}"] if names else []
         return " ".join(parts), {"type": "object", "properties": properties}
 
 
 def items_field(field: GraphQLField) -> str:
-    """Which field of a connection holds its items, `edges` or `nodes`; empty where a field is no connection."""
-    named: Any = get_named_type(field.type)
-    if not _is_connection(named) or "after" not in field.args:
+    """Return the field with a connection's items, `edges` or `nodes`. Empty for other fields."""
+    named_type: Any = get_named_type(field.type)
+    if not _is_connection(named_type) or "after" not in field.args:
         return ""
-    return "edges" if "edges" in named.fields else "nodes"
+    return "edges" if "edges" in named_type.fields else "nodes"
 
 
-def _is_connection(named: GraphQLNamedType) -> bool:
-    """Whether a type has items and says whether there are more (Relay, Cursor Connections, 2 and 5)."""
-    if not isinstance(named, GraphQLObjectType) or "pageInfo" not in named.fields:
+def _is_connection(named_type: GraphQLNamedType) -> bool:
+    """Whether a type is a connection (Relay, GraphQL Cursor Connections Specification, sections 2 and 5)."""
+    if not isinstance(named_type, GraphQLObjectType) or "pageInfo" not in named_type.fields:
         return False
-    info = get_named_type(named.fields["pageInfo"].type)
-    has_items = "edges" in named.fields or "nodes" in named.fields
+    info = get_named_type(named_type.fields["pageInfo"].type)
+    has_items = "edges" in named_type.fields or "nodes" in named_type.fields
     return has_items and isinstance(info, GraphQLObjectType) and {"hasNextPage", "endCursor"} <= info.fields.keys()
 
 
-def _input(type_: GraphQLType, defs: dict[str, Any]) -> dict[str, Any]:
+def _input_schema(type_: GraphQLType, defs: dict[str, Any]) -> dict[str, Any]:
     if isinstance(type_, GraphQLNonNull):
-        return _input(type_.of_type, defs)
+        return _input_schema(type_.of_type, defs)
     if isinstance(type_, GraphQLList):
-        return {"type": "array", "items": _input(type_.of_type, defs)}
+        return {"type": "array", "items": _input_schema(type_.of_type, defs)}
     if not isinstance(type_, GraphQLInputObjectType):
         return _leaf(type_)
     if type_.name not in defs:
         made: dict[str, Any] = {"type": "object", "additionalProperties": False}
-        defs[type_.name] = made  # before its fields, for it may hold itself
-        made["properties"] = {name: _described(_input(one.type, defs), one) for name, one in type_.fields.items()}
+        defs[type_.name] = made  # before its fields: it may be recursive
+        made["properties"] = {
+            name: _described(_input_schema(one.type, defs), one) for name, one in type_.fields.items()
+        }
         made["required"] = [name for name, one in type_.fields.items() if is_required_input_field(one)]
         if type_.description:
             made["description"] = type_.description

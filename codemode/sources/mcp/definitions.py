@@ -1,4 +1,4 @@
-"""An MCP server's definitions as tools, and the ones that were accepted, so that none changes unseen."""
+"""Read the tool definitions of MCP servers, and hold back those that changed since the operator accepted them."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ import mcp_types
 from pydantic import TypeAdapter, ValidationError
 
 from codemode.catalog.effect_words import Judgement, judge
-from codemode.catalog.names import identifier
+from codemode.catalog.identifiers import identifier
 from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tool import Effect, Tool
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.toolkits.described import parameters_of
 from codemode.text.prose import first_sentence
 
@@ -26,38 +26,38 @@ _STORED: TypeAdapter[dict[str, mcp_types.Tool]] = TypeAdapter(dict[str, mcp_type
 
 
 def digest(definition: mcp_types.Tool) -> str:
-    """What a model is told of a tool and what it may do: a change of it is a change of the tool."""
-    return hashlib.sha256(json.dumps(told(definition), sort_keys=True).encode()).hexdigest()
+    """Return the SHA-256 digest of the parts of a definition that a model sees or that affect calls."""
+    return hashlib.sha256(json.dumps(model_facts(definition), sort_keys=True).encode()).hexdigest()
 
 
-def told(definition: mcp_types.Tool) -> dict[str, Any]:
-    """What of a definition counts: all but icons and what is meant for clients."""
+def model_facts(definition: mcp_types.Tool) -> dict[str, Any]:
+    """Return a definition as JSON data, without icons and client metadata."""
     facts: dict[str, Any] = definition.model_dump(
         mode="json", by_alias=True, exclude_none=True, exclude={"icons", "meta", "execution"}
     )
     return facts
 
 
-#: Names of one server whose definitions are kept: a few lists as long as any may be. What was accepted is not forgotten
-#: for what is new, or a server could have it forgotten.
+#: The most definitions that are stored for one server. Accepted definitions are never evicted: otherwise a server could
+#: replace one by sending many new names.
 MOST_KEPT = 20_000
 
 
 class AcceptedDefinitions:
-    """The definitions of each server as they were first seen, or accepted since: one file for each, mode 0600."""
+    """The accepted definitions of each server, in one file for each, mode 0600. First-seen ones count as accepted."""
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
     def read(self, source: str) -> dict[str, mcp_types.Tool]:
-        """By name; empty where nothing was ever accepted."""
+        """Return the accepted definitions of a server by name. Empty if there are none."""
         try:
             return _STORED.validate_json(self._file(source).read_bytes())
         except (OSError, ValidationError):
             return {}
 
     def accept(self, source: str, definitions: Iterable[mcp_types.Tool]) -> None:
-        """Keep these, in place of those of the same names. Raises OSError."""
+        """Store definitions, replacing those with the same names. Raises OSError."""
         known = self.read(source) | {definition.name: definition for definition in definitions}
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("wb", dir=self._folder, delete=False) as file:
@@ -69,47 +69,47 @@ class AcceptedDefinitions:
 
 
 def surface_of(source: str, definitions: Sequence[mcp_types.Tool], accepted: AcceptedDefinitions) -> Surface:
-    """The tools of a server. A new definition is kept from now on; one that differs from what is kept is left out.
+    """Return the tools of a server. New definitions are accepted, and changed ones are left out.
 
-    That is the defence against tools that change after they were approved: a warning says so until the operator
-    accepts the new text (`codemode sources accept`). Raises OSError where definitions cannot be kept.
+    This defends against tools that change after they were approved. A warning names each changed tool until the
+    operator runs `codemode sources accept`. Raises OSError if definitions cannot be stored.
     """
-    definitions, repeated = _each_once(definitions)
+    definitions, repeated = _unique(definitions)
     known = accepted.read(source)
     new = [definition for definition in definitions if definition.name not in known]
-    room = max(MOST_KEPT - len(known), 0)
-    new, too_many = new[:room], new[room:]
+    remaining = max(MOST_KEPT - len(known), 0)
+    new, too_many = new[:remaining], new[remaining:]
     if new:
         accepted.accept(source, new)
     changed = [one for one in definitions if one.name in known and digest(one) != digest(known[one.name])]
     left_out = {definition.name for definition in (*changed, *too_many)}
+    advice = f"left out until `codemode sources accept {source}`"
     warnings = [
-        Warned(f"/{definition.name}", f"{_changes(known[definition.name], definition)} changed: not offered until "
-               f"`codemode sources accept {source}`")
+        SourceWarning(f"/{definition.name}", f"{_changes(known[definition.name], definition)} changed: {advice}")
         for definition in changed
-    ]  # fmt: skip
+    ]
     if too_many:
-        message = f"{len(too_many):,} tools are left out: there were {len(known):,} others before"
-        warnings.append(Warned("", message))
+        message = f"{len(too_many):,} new tools are left out: {len(known):,} are already stored"
+        warnings.append(SourceWarning("", message))
     kept = [definition for definition in definitions if definition.name not in left_out]
     tools, unreadable = tools_of(source, kept)
     return Surface(tools, (*warnings, *repeated, *unreadable))
 
 
-def _each_once(definitions: Sequence[mcp_types.Tool]) -> tuple[list[mcp_types.Tool], list[Warned]]:
-    """The first definition of each name: a server can only be asked for one."""
+def _unique(definitions: Sequence[mcp_types.Tool]) -> tuple[list[mcp_types.Tool], list[SourceWarning]]:
+    """Return the first definition of each name, and a warning for each repetition."""
     first: dict[str, mcp_types.Tool] = {}
     for definition in definitions:
         first.setdefault(definition.name, definition)
     repeated = [definition.name for definition in definitions if first[definition.name] is not definition]
     message = "it is listed twice: the first definition is used"
-    return list(first.values()), [Warned(f"/{name}", message) for name in repeated]
+    return list(first.values()), [SourceWarning(f"/{name}", message) for name in repeated]
 
 
-def tools_of(source: str, definitions: Sequence[mcp_types.Tool]) -> tuple[tuple[Tool, ...], tuple[Warned, ...]]:
-    """Definitions as tools, named in the order of their names, so that the order of the list does not matter."""
+def tools_of(source: str, definitions: Sequence[mcp_types.Tool]) -> tuple[tuple[Tool, ...], tuple[SourceWarning, ...]]:
+    """Return definitions as tools. Ids are assigned in the order of the names, so the list order does not matter."""
     tools: dict[str, Tool] = {}
-    warnings: list[Warned] = []
+    warnings: list[SourceWarning] = []
     for definition in sorted(definitions, key=lambda one: one.name):
         name = identifier(definition.name, "tool")
         number = 2
@@ -118,7 +118,7 @@ def tools_of(source: str, definitions: Sequence[mcp_types.Tool]) -> tuple[tuple[
         try:
             tools[f"{source}.{name}"] = _tool(f"{source}.{name}", source, definition)
         except (ValueError, TypeError, AttributeError) as error:
-            warnings.append(Warned(f"/{definition.name}", f"its schema cannot be read: {error}"))
+            warnings.append(SourceWarning(f"/{definition.name}", f"its schema cannot be read: {error}"))
     return tuple(tools.values()), tuple(warnings)
 
 
@@ -145,18 +145,18 @@ def _tool(id_: str, source: str, definition: mcp_types.Tool) -> Tool:
 
 
 def effect_of(definition: mcp_types.Tool) -> Judgement:
-    """What a tool does: by the hints of its server, where it gives any; else by its words, else it writes."""
-    hints, said = definition.annotations, None
+    """Return the effect of a tool: from the server's hints, else from its words, else `write`."""
+    hints, declared = definition.annotations, None
     if hints is not None and hints.read_only_hint:
-        said = Effect.READ
+        declared = Effect.READ
     elif hints is not None and hints.destructive_hint is not None:
-        said = Effect.DESTRUCTIVE if hints.destructive_hint else Effect.WRITE
+        declared = Effect.DESTRUCTIVE if hints.destructive_hint else Effect.WRITE
     title = definition.title or (hints.title if hints else "") or ""
-    return judge(said, Effect.WRITE, (definition.name,), title, definition.description or "")
+    return judge(declared, Effect.WRITE, (definition.name,), title, definition.description or "")
 
 
 def _changes(before: mcp_types.Tool, after: mcp_types.Tool) -> str:
-    """Which parts of a definition differ, in words."""
+    """Return the names of the parts that differ, such as "description and arguments"."""
     parts = {
         "description": (before.description, after.description),
         "title": (before.title, after.title),

@@ -1,4 +1,4 @@
-"""From the configuration of an MCP server to its tools and the transport that keeps in touch with it."""
+"""The source kind `mcp`: connect to an MCP server and read its tools."""
 
 from __future__ import annotations
 
@@ -11,11 +11,12 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError, SourceError
 from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredential, SecretReference, Secrets
-from codemode.sources.loaded import Failure, Surface, Warned
-from codemode.sources.mcp.definitions import AcceptedDefinitions, digest, surface_of, told, tools_of
+from codemode.sources.loaded import Failure, SourceWarning, Surface
+from codemode.sources.mcp.definitions import AcceptedDefinitions, digest, model_facts, surface_of, tools_of
 from codemode.transports.auth.credentials import Credential, Place
+from codemode.transports.mcp.connections import at_url
 from codemode.transports.mcp.process import started
-from codemode.transports.mcp.transport import McpTransport, at_url
+from codemode.transports.mcp.transport import McpTransport
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -28,12 +29,12 @@ if TYPE_CHECKING:
     from codemode.sources.source import SourceContext
     from codemode.transports.content import ContentStore
 
-#: Characters of what a server said last that a warning has.
-_SAID_CHARACTERS = 200
+#: The most characters of a server's last error line in a warning.
+_LAST_ERROR_CHARACTERS = 200
 
 
 async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, McpTransport]:
-    """Connect to a server and read its tools; see `load_mcp_server`. Raises ConfigurationError."""
+    """Connect to the server of a source; see `load_mcp_server`. Raises ConfigurationError."""
     return await load_mcp_server(
         name, settings, folder=context.servers, secrets=context.secrets, contents=context.contents
     )
@@ -42,10 +43,10 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
 async def load_mcp_server(
     name: str, settings: SourceSettings, *, folder: Path, secrets: Secrets, contents: ContentStore | None = None
 ) -> tuple[Surface, McpTransport]:
-    """Connect to a server and read its tools; `folder` keeps the accepted definitions and what servers say.
+    """Connect to a server and read its tools. `folder` holds accepted definitions and the servers' error output.
 
-    A server that is not there costs no other source: its tools are those of the last time, a warning says so, and the
-    transport goes on trying. Raises ConfigurationError for credentials that cannot be sent.
+    If the server is unreachable, the surface has the accepted tools, a warning and a failure, and the transport keeps
+    reconnecting. Raises ConfigurationError for credentials that cannot be sent.
     """
     headers = await asyncio.to_thread(_headers, name, settings, secrets)
     headers |= await asyncio.to_thread(_resolved, settings.headers, secrets)
@@ -64,14 +65,14 @@ async def load_mcp_server(
             ca_file=None if settings.ca_file is None else str(settings.ca_file),
         )
     )
-    known = tuple(part for value in (*headers.values(), *env.values()) for part in (value, *value.split()))
+    secret_values = tuple(part for value in (*headers.values(), *env.values()) for part in (value, *value.split()))
     transport = McpTransport(
         name,
         connect,
         timeout_s=settings.timeout_s,
         concurrency=settings.concurrency,
         contents=contents,
-        secrets=known,
+        secrets=secret_values,
         is_process=bool(settings.command),
     )
     accepted = AcceptedDefinitions(folder)
@@ -81,55 +82,55 @@ async def load_mcp_server(
         return await asyncio.to_thread(surface_of, name, definitions, accepted), transport
     except SourceError as error:
         tools, _ = tools_of(name, tuple(accepted.read(name).values()))
-        said = Redactor(known).text(_last_said(errors))
-        failure = Failure(f"{error}{said}", error.told, is_connecting=True)
-        return Surface(tools, (Warned("", failure.said),), failure=failure), transport
+        last_error = Redactor(secret_values).text(_last_error(errors))
+        failure = Failure(f"{error}{last_error}", error.told, is_connecting=True)
+        return Surface(tools, (SourceWarning("", failure.message),), failure=failure), transport
     except BaseException:
         await transport.aclose()
         raise
 
 
-def _last_said(errors: Path) -> str:
-    """The end of what a server said on standard error, and where all of it is."""
+def _last_error(errors: Path) -> str:
+    """Return the last line that a server wrote to standard error, and the file with the whole output."""
     try:
         lines = errors.read_text(encoding="utf-8", errors="replace").split("\n")
     except OSError:
         return ""
     last = next((line.strip() for line in reversed(lines) if line.strip()), "")
-    return f"; it said {last[:_SAID_CHARACTERS]!r} (all of it: {errors})" if last else ""
+    return f"; its last error output: {last[:_LAST_ERROR_CHARACTERS]!r} (log: {errors})" if last else ""
 
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A definition that is not as it was accepted, and in a text what is different."""
+    """A definition that differs from the accepted one, and the differences as text."""
 
     definition: mcp_types.Tool
     text: str
 
 
 async def changed_definitions(name: str, settings: Settings) -> list[Change]:
-    """Connect to a server and compare. Raises SourceError where it is not there."""
+    """Connect to a server and return its changed definitions. Raises SourceError if it is unreachable."""
     surface, transport = await load_mcp_server(
         name, settings.sources[name], folder=settings.servers(), secrets=Secrets()
     )
     await transport.aclose()
     if not transport.definitions:
         raise SourceError(surface.warnings[0].reason)
-    known = AcceptedDefinitions(settings.servers()).read(name)
+    accepted = AcceptedDefinitions(settings.servers()).read(name)
     return [
-        Change(one, f"{one.name}:\n{_difference(known[one.name], one)}")
+        Change(one, f"{one.name}:\n{_difference(accepted[one.name], one)}")
         for one in transport.definitions
-        if one.name in known and digest(one) != digest(known[one.name])
+        if one.name in accepted and digest(one) != digest(accepted[one.name])
     ]
 
 
 def _difference(before: mcp_types.Tool, after: mcp_types.Tool) -> str:
-    old, new = (json.dumps(told(one), indent=2, ensure_ascii=False).splitlines() for one in (before, after))
+    old, new = (json.dumps(model_facts(one), indent=2, ensure_ascii=False).splitlines() for one in (before, after))
     return "\n".join(line for line in ndiff(old, new) if line.startswith(("+ ", "- ")))
 
 
 def _is_sse(settings: SourceSettings) -> bool:
-    """Whether the server speaks what came before streamable HTTP: as it is said, or as its address looks."""
+    """Whether the server uses the older SSE transport, by its setting or by its URL (`/sse`)."""
     return settings.transport == "sse" or (
         settings.transport == "auto" and settings.location.partition("?")[0].endswith("/sse")
     )
@@ -140,7 +141,7 @@ def _resolved(values: Mapping[str, SecretReference | str], secrets: Secrets) -> 
 
 
 def _headers(name: str, settings: SourceSettings, secrets: Secrets) -> dict[str, str]:
-    """The credentials that travel in headers: the others have no place in the protocol."""
+    """Return the headers of the credentials. Raises ConfigurationError for any that do not fit in a header."""
     credentials = []
     for setting in settings.credentials:
         match setting:
@@ -153,8 +154,8 @@ def _headers(name: str, settings: SourceSettings, secrets: Secrets) -> dict[str,
                 credentials.append(Credential.api_key(Place.HEADER, setting.name, value, prefix=setting.prefix))
             case _:
                 message = (
-                    f"sources.{name}.credentials: an MCP server takes bearer, basic and api_key in a header, of the"
-                    f" operator's own; not {setting.kind}"
+                    f"sources.{name}.credentials: this {setting.kind} credential cannot be sent to an MCP server; use"
+                    " bearer, basic or api_key with location: header, without caller references"
                 )
                 raise ConfigurationError(message)
     return {credential.name: credential.value for credential in credentials}

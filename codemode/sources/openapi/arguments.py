@@ -1,11 +1,11 @@
-"""From the parameters and the body of an operation to one flat set of keyword arguments."""
+"""Flatten the parameters and the body of an operation into keyword arguments."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.names import parameter_names
+from codemode.catalog.identifiers import parameter_names
 from codemode.catalog.schema import Dialect, Schema
 from codemode.catalog.tool import Location, Parameter
 from codemode.sources.openapi.bodies import is_form
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from codemode.sources.openapi.operations import Operation
     from codemode.transports.http.invocation import BodyPlan
 
-#: Headers that the transport sets (RFC 9110; the first three are named so by OpenAPI 3.1, Parameter Object).
+#: Headers that the transport sets (RFC 9110). OpenAPI 3.1 excludes the first three from parameters (Parameter Object).
 TRANSPORT_HEADERS = frozenset(
     (
         "accept",
@@ -38,8 +38,8 @@ TRANSPORT_HEADERS = frozenset(
     )
 )
 
-#: `querystring` (OpenAPI 3.2) is one object that is spread over the whole query.
-_PLACES = {
+#: `querystring` (OpenAPI 3.2) is one object whose fields form the whole query.
+_LOCATIONS = {
     "path": Location.PATH,
     "query": Location.QUERY,
     "querystring": Location.QUERY,
@@ -49,13 +49,13 @@ _PLACES = {
 
 _ORDER = (Location.PATH, Location.QUERY, Location.HEADER, Location.COOKIE)
 
-#: What rarely matters to who calls stands last among its like.
-_ASIDE = (Location.HEADER, Location.COOKIE)
+#: Arguments that rarely matter to callers. They come last among the required and among the optional ones.
+_SORTED_LAST = (Location.HEADER, Location.COOKIE)
 
 _DEFAULT_STYLE = {Location.PATH: "simple", Location.HEADER: "simple", Location.QUERY: "form", Location.COOKIE: "form"}
 
-#: Swagger 2.0's `collectionFormat` as style and explode of 3.x.
-_COLLECTIONS = {
+#: Swagger 2.0's `collectionFormat` as `style` and `explode` of OpenAPI 3.x.
+_COLLECTION_FORMATS = {
     "csv": ("form", False),
     "ssv": ("spaceDelimited", False),
     "tsv": ("tabDelimited", False),
@@ -65,21 +65,21 @@ _COLLECTIONS = {
 
 
 def parameters_of(operation: Operation, nodes: list[Schema], body: BodyPlan | None) -> tuple[Parameter, ...]:
-    """All keyword arguments of an operation, required ones first, otherwise in the document's order by place.
+    """Return all keyword arguments of an operation: required ones first, then by location and document order.
 
-    `nodes` are its Parameter Objects, as `raw_parameters` finds them.
+    `nodes` are its Parameter Objects, as `raw_parameters` returns them.
     """
-    found = [*_declared(operation, nodes), *_from_body(body)]
-    found.sort(key=lambda part: part.place)
-    names = parameter_names([(part.location.value, part.wire_name) for part in found])
-    made = [part.named(name) for part, name in zip(found, names, strict=True)]
-    return tuple(sorted(made, key=lambda parameter: (not parameter.required, parameter.location in _ASIDE)))
+    arguments = [*_declared_arguments(operation, nodes), *_body_arguments(body)]
+    arguments.sort(key=lambda argument: argument.order)
+    names = parameter_names([(argument.location.value, argument.wire_name) for argument in arguments])
+    parameters = [argument.with_name(name) for argument, name in zip(arguments, names, strict=True)]
+    return tuple(sorted(parameters, key=lambda parameter: (not parameter.required, parameter.location in _SORTED_LAST)))
 
 
 def raw_parameters(operation: Operation) -> list[Schema]:
-    """The Parameter Objects that hold for an operation; those of the operation come before those of its path."""
+    """Return the Parameter Objects of an operation. Its own precede and override those of its path."""
     seen: set[tuple[str, str]] = set()
-    found = []
+    parameters = []
     for node in (operation.node, operation.item):
         declared = node.get("parameters")
         for value in declared if isinstance(declared, list) else []:
@@ -87,14 +87,14 @@ def raw_parameters(operation: Operation) -> list[Schema]:
             key = (str(parameter.get("in")), str(parameter.get("name")))
             if isinstance(parameter.value, Mapping) and key not in seen:
                 seen.add(key)
-                found.append(parameter)
-    return found
+                parameters.append(parameter)
+    return parameters
 
 
-class _Part:
-    """An argument before it has a name."""
+class _Argument:
+    """An argument that has no Python name yet."""
 
-    __slots__ = ("description", "explode", "location", "place", "required", "reserved", "schema", "style", "wire_name")
+    __slots__ = ("description", "explode", "location", "order", "required", "reserved", "schema", "style", "wire_name")
 
     def __init__(self, wire_name: str, location: Location, schema: Schema, *, required: bool, description: Any) -> None:
         self.wire_name = wire_name
@@ -105,9 +105,9 @@ class _Part:
         self.style = ""
         self.explode = False
         self.reserved = False
-        self.place = _ORDER.index(location) if location in _ORDER else len(_ORDER)
+        self.order = _ORDER.index(location) if location in _ORDER else len(_ORDER)
 
-    def named(self, name: str) -> Parameter:
+    def with_name(self, name: str) -> Parameter:
         return Parameter(
             name=name,
             wire_name=self.wire_name,
@@ -121,50 +121,52 @@ class _Part:
         )
 
 
-def _declared(operation: Operation, nodes: list[Schema]) -> list[_Part]:
-    parts = []
+def _declared_arguments(operation: Operation, nodes: list[Schema]) -> list[_Argument]:
+    arguments = []
     schemes = operation.document.scheme_parameters
-    holes = operation.path
+    path_template = operation.path
     for node in nodes:
-        name, place = node.get("name"), str(node.get("in"))
-        if not isinstance(name, str) or place not in _PLACES:
-            continue  # body and formData of Swagger 2.0 are the body's
-        if (place, name.lower()) in schemes or (place == "header" and name.lower() in TRANSPORT_HEADERS):
+        name, location = node.get("name"), str(node.get("in"))
+        if not isinstance(name, str) or location not in _LOCATIONS:
+            continue  # `body` and `formData` of Swagger 2.0 are read with the body
+        if (location, name.lower()) in schemes or (location == "header" and name.lower() in TRANSPORT_HEADERS):
             continue
-        if place == "path" and f"{{{name}}}" not in holes:
+        if location == "path" and f"{{{name}}}" not in path_template:
             continue
-        if place == "querystring" and not is_form(node.get("content")):
+        if location == "querystring" and not is_form(node.get("content")):
             continue
-        parts.append(_declared_part(node, name, _PLACES[place], operation.document.dialect))
-    named = {part.wire_name for part in parts if part.location is Location.PATH}
-    parts.extend(_undeclared_holes(operation, named))
-    return parts
+        arguments.append(_declared_argument(node, name, _LOCATIONS[location], operation.document.dialect))
+    path_names = {argument.wire_name for argument in arguments if argument.location is Location.PATH}
+    arguments.extend(_undeclared_placeholders(operation, path_names))
+    return arguments
 
 
-def _declared_part(node: Schema, name: str, location: Location, dialect: Dialect) -> _Part:
+def _declared_argument(node: Schema, name: str, location: Location, dialect: Dialect) -> _Argument:
     schema, is_json = _schema_of(node, dialect)
     required = location is Location.PATH or node.get("required") is True
-    part = _Part(name, location, schema, required=required, description=node.get("description"))
+    argument = _Argument(name, location, schema, required=required, description=node.get("description"))
     if is_json:
-        part.style = "json"
-        return part
+        argument.style = "json"
+        return argument
     if dialect is Dialect.SWAGGER_2_0:
-        part.style, part.explode = _COLLECTIONS.get(str(node.get("collectionFormat", "csv")), ("form", False))
-        if location in (Location.PATH, Location.HEADER) and part.style == "form":
-            part.style = "simple"
-        return part
+        argument.style, argument.explode = _COLLECTION_FORMATS.get(
+            str(node.get("collectionFormat", "csv")), ("form", False)
+        )
+        if location in (Location.PATH, Location.HEADER) and argument.style == "form":
+            argument.style = "simple"
+        return argument
     style = node.get("style")
-    part.style = style if isinstance(style, str) else _DEFAULT_STYLE[location]
+    argument.style = style if isinstance(style, str) else _DEFAULT_STYLE[location]
     explode = node.get("explode")
-    part.explode = explode if isinstance(explode, bool) else part.style in ("form", "deepObject")
-    part.reserved = node.get("allowReserved") is True
-    return part
+    argument.explode = explode if isinstance(explode, bool) else argument.style in ("form", "deepObject")
+    argument.reserved = node.get("allowReserved") is True
+    return argument
 
 
 def _schema_of(node: Schema, dialect: Dialect) -> tuple[Schema, bool]:
-    """The schema of a Parameter Object, and whether the value travels as JSON text."""
+    """Return the schema of a Parameter Object, and whether the value is sent as JSON text."""
     if dialect is Dialect.SWAGGER_2_0:
-        return node, False  # type, items, enum, minimum … stand in the parameter itself
+        return node, False  # in Swagger 2.0 the parameter itself holds `type`, `items`, `enum` …
     schema = node.get("schema")
     if isinstance(schema, (Mapping, bool)):
         return node.at(schema), False
@@ -175,29 +177,29 @@ def _schema_of(node: Schema, dialect: Dialect) -> tuple[Schema, bool]:
     return node.at({}), False
 
 
-def _undeclared_holes(operation: Operation, declared: set[str]) -> list[_Part]:
-    """Placeholders of the path that no parameter declares: text, for without them nothing can be sent."""
-    parts = []
+def _undeclared_placeholders(operation: Operation, declared: set[str]) -> list[_Argument]:
+    """Return a string argument for each undeclared placeholder: without it the path cannot be sent."""
+    arguments = []
     for name in dict.fromkeys(operation.placeholders):
         if name not in declared:
             schema = operation.node.at({"type": "string"})
-            part = _Part(name, Location.PATH, schema, required=True, description="")
-            part.style = "simple"
-            parts.append(part)
-    return parts
+            argument = _Argument(name, Location.PATH, schema, required=True, description="")
+            argument.style = "simple"
+            arguments.append(argument)
+    return arguments
 
 
-def _from_body(body: BodyPlan | None) -> list[_Part]:
+def _body_arguments(body: BodyPlan | None) -> list[_Argument]:
     if body is None:
         return []
     flat = flat_fields(body)
     if flat is None:
         about = body.schema.first("description")
         needed = body.required and not body.is_open
-        return [_Part("body", Location.BODY, body.schema, required=needed, description=about)]
+        return [_Argument("body", Location.BODY, body.schema, required=needed, description=about)]
     fields, required = flat
     return [
-        _Part(
+        _Argument(
             name,
             Location.BODY_FIELD,
             schema,
@@ -209,16 +211,16 @@ def _from_body(body: BodyPlan | None) -> list[_Part]:
 
 
 def flat_fields(body: BodyPlan) -> tuple[dict[str, Schema], frozenset[str]] | None:
-    """The fields of an object body and those that must be there; None where the body is no plain object.
+    """Return the fields of an object body and the names of the required ones, or None if it is not a plain object.
 
-    The fields of a union of objects are those of all its members; those must be there that every member requires.
+    A union of objects has the fields of all members. Those that every member requires are required.
     """
     if body.kind not in (BodyKind.JSON, BodyKind.FORM, BodyKind.MULTIPART):
         return None
     schema = body.schema.resolved()
-    own, required = _sendable(schema)
+    own, required = _request_properties(schema)
     variants = next((part.variants() for part in schema.conjuncts() if part.variants()), ())
-    members = [_sendable(variant.resolved()) for variant in variants if variant.get("type") != "null"]
+    members = [_request_properties(variant.resolved()) for variant in variants if variant.get("type") != "null"]
     if members and not own and not all(fields for fields, _ in members):
         return None
     if not own and not members:
@@ -233,17 +235,17 @@ def flat_fields(body: BodyPlan) -> tuple[dict[str, Schema], frozenset[str]] | No
 
 
 def _either(schemas: list[Schema]) -> Schema:
-    """The field of a union: whatever one of its members allows."""
+    """Return the schema of a field of a union: it allows what any member allows."""
     distinct = list({id(schema.value): schema for schema in schemas}.values())
     if len(distinct) == 1:
         return distinct[0]
-    if len({schema.base for schema in distinct}) > 1:  # references would be read from the wrong document
+    if len({schema.base for schema in distinct}) > 1:  # their references resolve in different documents
         return distinct[0].at(True)
     return distinct[0].at({"anyOf": [schema.value for schema in distinct]})
 
 
-def _sendable(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
-    """The properties that a request may have; one that is required though nobody declares it may be anything."""
+def _request_properties(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
+    """Return the properties of a request and the required names. Undeclared required properties allow any value."""
     properties = schema.properties()
     required = schema.required()
     fields = {name: value for name, value in properties.items() if value.first("readOnly") is not True}

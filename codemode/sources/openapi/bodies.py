@@ -1,4 +1,4 @@
-"""The request body of an operation: which of the declared media types is sent, and how."""
+"""Choose the media type and the encoding of an operation's request body."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from codemode.transports.http.invocation import BodyKind, BodyPlan, FieldEncodin
 if TYPE_CHECKING:
     from codemode.sources.openapi.operations import Operation
 
-#: Which kind is sent where several are declared: JSON says most about types.
+#: The order of preference among the declared kinds. JSON schemas say most about types.
 _PREFERENCE = (BodyKind.JSON, BodyKind.FORM, BodyKind.MULTIPART, BodyKind.LINES, BodyKind.TEXT, BodyKind.BYTES)
 
-#: Methods whose requests have a body by nature (RFC 9110, 9.3).
+#: Methods whose requests usually have a body (RFC 9110, section 9.3).
 _WITH_BODY = ("POST", "PUT", "PATCH")
 
 _LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "application/json-seq")
 
 
 def body_of(operation: Operation, nodes: list[Schema]) -> BodyPlan | None:
-    """The body of an operation, None where it has none. `nodes` are its Parameter Objects."""
+    """Return the body of an operation, or None. `nodes` are its Parameter Objects."""
     if operation.document.dialect is Dialect.SWAGGER_2_0:
         return _swagger_body(operation, nodes)
     declared = operation.node.get("requestBody")
@@ -35,12 +35,12 @@ def body_of(operation: Operation, nodes: list[Schema]) -> BodyPlan | None:
         return None
     plan = _plan(node, content, required=node.get("required") is True)
     if not plan.required and operation.method in _WITH_BODY and plan.schema.required():
-        plan = replace(plan, required=True)  # `required: true` is often forgotten; what must be in it tells
+        plan = replace(plan, required=True)  # `required: true` is often forgotten, but its fields are required
     return None if _is_empty(plan) else plan
 
 
 def kind_of(media_type: str) -> BodyKind:
-    """How a media type is written."""
+    """Return the body kind of a media type."""
     name = media_type.partition(";")[0].strip().lower()
     if name == "application/x-www-form-urlencoded":
         return BodyKind.FORM
@@ -56,18 +56,18 @@ def kind_of(media_type: str) -> BodyKind:
 
 
 def is_json(media_type: str) -> bool:
-    """Whether a media type is JSON (RFC 6839's suffix included)."""
+    """Whether a media type is JSON, or has the `+json` suffix (RFC 6839)."""
     name = media_type.partition(";")[0].strip().lower()
     return name.endswith(("/json", "+json")) or name == "text/json"
 
 
 def is_form(content: Any) -> bool:
-    """Whether a Media Type table has a form."""
+    """Whether a `content` table has a form media type."""
     return isinstance(content, Mapping) and any(kind_of(str(name)) is BodyKind.FORM for name in content)
 
 
 def item_schema(media: Any) -> Any:
-    """The schema of a list of what a stream holds (OpenAPI 3.2, `itemSchema`); None where it says nothing of that."""
+    """Return the array schema of a streamed media type (OpenAPI 3.2, `itemSchema`), or None."""
     items = media.get("itemSchema") if isinstance(media, Mapping) else None
     return {"type": "array", "items": items} if isinstance(items, (Mapping, bool)) else None
 
@@ -86,7 +86,7 @@ def _plan(node: Schema, content: Mapping[str, Any], *, required: bool) -> BodyPl
         kind = BodyKind.BYTES
     return BodyPlan(
         kind=kind,
-        media_types=tuple(_sendable(media_type, kind) for media_type in media_types),
+        media_types=tuple(_concrete_media_type(media_type, kind) for media_type in media_types),
         schema=declared,
         required=required,
         encodings=_encodings(encodings),
@@ -94,7 +94,7 @@ def _plan(node: Schema, content: Mapping[str, Any], *, required: bool) -> BodyPl
 
 
 def _is_empty(plan: BodyPlan) -> bool:
-    """Whether nothing can be sent: an object that has no fields and allows none (Stripe's GET bodies)."""
+    """Whether the body is an object without any fields, such as the body of Stripe's GET operations."""
     schema = plan.schema.resolved()
     if schema.get("type") == "null":
         return True
@@ -103,10 +103,10 @@ def _is_empty(plan: BodyPlan) -> bool:
     return schema.first("additionalProperties") in (None, False) and schema.get("properties") == {}
 
 
-def _sendable(media_type: str, kind: BodyKind) -> str:
-    """A media type that can be sent; a range of them stays for bytes, whose content has one of its own."""
-    in_place = {BodyKind.JSON: "application/json", BodyKind.TEXT: "text/plain"}
-    return in_place.get(kind, media_type) if "*" in media_type else media_type
+def _concrete_media_type(media_type: str, kind: BodyKind) -> str:
+    """Replace a media range such as `text/*` by a media type. Byte bodies keep it: each content has its own type."""
+    defaults = {BodyKind.JSON: "application/json", BodyKind.TEXT: "text/plain"}
+    return defaults.get(kind, media_type) if "*" in media_type else media_type
 
 
 def _default_schema(kind: BodyKind) -> dict[str, Any]:
@@ -116,23 +116,23 @@ def _default_schema(kind: BodyKind) -> dict[str, Any]:
 
 
 def _encodings(declared: Any) -> dict[str, FieldEncoding]:
-    found = {}
+    encodings = {}
     for name, value in declared.items() if isinstance(declared, Mapping) else ():
         if isinstance(value, Mapping):
             style = value.get("style")
             explode = value.get("explode")
-            found[str(name)] = FieldEncoding(
+            encodings[str(name)] = FieldEncoding(
                 style=style if isinstance(style, str) else "",
                 explode=explode if isinstance(explode, bool) else style in (None, "form", "deepObject"),
                 content_type=str(value.get("contentType") or ""),
                 allow_reserved=value.get("allowReserved") is True,
                 headers=tuple(_fixed_headers(value.get("headers"))),
             )
-    return found
+    return encodings
 
 
 def _fixed_headers(declared: Any) -> Iterator[tuple[str, str]]:
-    """The headers of a part whose value the document fixes: nobody could give another."""
+    """Yield the part headers whose value the document fixes."""
     for name, header in declared.items() if isinstance(declared, Mapping) else ():
         schema = header.get("schema") if isinstance(header, Mapping) else None
         known = schema if isinstance(schema, Mapping) else {}
@@ -160,7 +160,7 @@ def _swagger_body(operation: Operation, nodes: list[Schema]) -> BodyPlan | None:
 
 
 def _form(operation: Operation, fields: list[Schema], consumes: list[str]) -> BodyPlan:
-    """Form parameters as one object schema: it holds the parameters themselves, which are schemas too."""
+    """Return form parameters as one object schema. In Swagger 2.0 a parameter is its own schema."""
     has_file = any(node.get("type") == "file" for node in fields)
     declares_multipart = any(name.startswith("multipart/") for name in consumes)
     is_multipart = has_file or (declares_multipart and "application/x-www-form-urlencoded" not in consumes)

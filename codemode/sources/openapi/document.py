@@ -1,4 +1,4 @@
-"""OpenAPI 3.0, 3.1, 3.2 and Swagger 2.0 documents as tools."""
+"""Read OpenAPI 3.0, 3.1, 3.2 and Swagger 2.0 documents as tools."""
 
 from __future__ import annotations
 
@@ -7,11 +7,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.effect_words import judge
-from codemode.catalog.names import identifier, long_name, plain_paths, tool_ids
+from codemode.catalog.identifiers import identifier
+from codemode.catalog.names import long_name, plain_paths, tool_ids
 from codemode.catalog.tool import Details, Effect, Tool
 from codemode.sources.flaws import flaws_of
 from codemode.sources.google.discovery import EXPANSION
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.openapi.arguments import parameters_of, raw_parameters
 from codemode.sources.openapi.bodies import body_of, is_json
 from codemode.sources.openapi.operations import ApiDocument, Operation
@@ -28,13 +29,13 @@ if TYPE_CHECKING:
 
 _READING = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY"))
 
-#: A path parameter of such a name may hold slashes: it names a place in a tree.
-_SLASHED = re.compile(r"(^|[_-])(path|filepath|filename|file|dir|ref|basehead|branch|tag|key)$", re.IGNORECASE)
+#: Names of path parameters whose values may hold slashes, such as file paths and branches.
+_TREE_NAME = re.compile(r"(^|[_-])(path|filepath|filename|file|dir|ref|basehead|branch|tag|key)$", re.IGNORECASE)
 
-#: How documents say that a value is to be encoded, which matters where it holds slashes (GitLab, Cloudflare).
+#: How descriptions say that a value must be URL-encoded, because it may hold slashes (GitLab, Cloudflare).
 _ENCODED = re.compile(r"url[ _-]?encoded|_encoded\b", re.IGNORECASE)
 
-#: What a pattern forbids: a slash in it is none that the value may have.
+#: A negated character class. A slash in it is not allowed in the value.
 _NEGATED = re.compile(r"\[\^(?:\\.|[^\]\\])*\]")
 
 
@@ -46,14 +47,14 @@ def load_openapi(
     retrieve: Callable[[str], Any] | None = None,
     given: Mapping[str, str] | None = None,
 ) -> Surface:
-    """The tools of a parsed document, under the namespace `name`.
+    """Return the tools of a parsed document, in the namespace `name`.
 
-    An operation that cannot be read is missing and stands in the warnings; so does what costs it a type. `given` are
-    ids by operation (`GET /path`) that were given before and are kept; `retrieve` gives other documents that this one
-    refers to, by URI. Raises SourceError where it is no API document.
+    Operations that cannot be read are left out and reported in the warnings. `given` maps operations (`GET /path`) to
+    stored ids, which are kept. `retrieve` returns the data of a referenced document by URI. Raises SourceError if the
+    data is not an API document.
     """
     api = ApiDocument(document, uri=uri, retrieve=retrieve)
-    warnings: list[Warned] = []
+    warnings: list[SourceWarning] = []
     operations = {key.key: (key, operation) for operation in api.operations(warnings) for key in [operation.key]}
     warnings += dict.fromkeys(flaw for _, operation in operations.values() for flaw in flaws_of(operation))
     ids = tool_ids(name, (key for key, _ in operations.values()), given=given)
@@ -72,11 +73,11 @@ def _tool(operation: Operation, key: OperationKey, id_: str, source: str) -> Too
     tags = operation.node.get("tags")
     summary = operation.text("summary")
     description = operation.text("description")
-    effect, word, _ = judge(None, _effect(operation.method), _names(key), summary, description)
+    effect, word, _ = judge(None, _effect_of_method(operation.method), _names(key), summary, description)
     return Tool(
         id_,
         source=source,
-        summary=first_sentence(description) if _says_its_name(summary, key) and description else summary,
+        summary=first_sentence(description) if _repeats_name(summary, key) and description else summary,
         description=description,
         effect=effect,
         effect_word=word,
@@ -89,15 +90,15 @@ def _tool(operation: Operation, key: OperationKey, id_: str, source: str) -> Too
     )
 
 
-def _says_its_name(summary: str, key: OperationKey) -> bool:
-    """Whether a summary is but the operationId in words, as frameworks fill it in: `List Templates`."""
+def _repeats_name(summary: str, key: OperationKey) -> bool:
+    """Whether a summary only repeats the operationId, as frameworks generate it: `List Templates`."""
     name = "".join(filter(str.isalnum, key.operation_id)).lower()
     words = "".join(filter(str.isalnum, summary)).lower()
-    return name.startswith(words)  # frameworks also add the path and the method to an operationId
+    return name.startswith(words)  # frameworks append the path and the method to an operationId
 
 
 def details_of(operation: Operation) -> Details:
-    """Parameters, invocation and result of an operation."""
+    """Return the parameters, the invocation and the result of an operation."""
     nodes = raw_parameters(operation)
     body = body_of(operation, nodes)
     returns, accept = returns_of(operation)
@@ -110,7 +111,7 @@ def details_of(operation: Operation) -> Details:
         body=body,
         accept=accept,
         is_json=bool(accept) and all(is_json(name) for name in accept),
-        slashed=_slashed(operation, nodes),
+        slashed=_slashed_parameters(operation, nodes),
         expanded=frozenset(str(node.get("name")) for node in nodes if node.get(EXPANSION) is True),
         security=requirements_of(operation.node, operation.document.root, operation.document.security_schemes),
     )
@@ -124,21 +125,21 @@ def details_of(operation: Operation) -> Details:
     )
 
 
-def _effect(method: str) -> Effect:
+def _effect_of_method(method: str) -> Effect:
     if method in _READING:
         return Effect.READ
     return Effect.DESTRUCTIVE if method == "DELETE" else Effect.WRITE
 
 
 def _names(key: OperationKey) -> tuple[str, ...]:
-    """What an operation is called: its operationId, and the end of its path where that is no placeholder."""
+    """Return the names of an operation: its operationId, and the last path segment unless it is a placeholder."""
     end = _split(key.path)[0].rstrip("/").rpartition("/")[2]
     end = end.rpartition(":")[2] if ":" in end else "" if "{" in end else end
     return tuple(name for name in (key.operation_id, end) if name)
 
 
 def _aliases(key: OperationKey, id_: str, source: str) -> tuple[str, ...]:
-    """Exact other names: the operationId, also as Python would write it, as one would guess it, and uncut."""
+    """Return the aliases: the operationId, as written and in snake case, the guessable ids, and the unshortened id."""
     operation_id = key.operation_id
     if not operation_id:
         return ()
@@ -148,28 +149,28 @@ def _aliases(key: OperationKey, id_: str, source: str) -> tuple[str, ...]:
 
 
 def _split(path: str) -> tuple[str, tuple[tuple[str, str], ...]]:
-    """The path that is sent and the query fixed in it; what follows `#` only made the key unique."""
+    """Split a path into the path and its fixed query. A `#` suffix only makes the key unique and is dropped."""
     path, _, query = path.partition("#")[0].partition("?")
     pairs = tuple((key, value) for part in query.split("&") if part for key, _, value in [part.partition("=")])
     return path, pairs
 
 
-def _slashed(operation: Operation, nodes: list[Schema]) -> frozenset[str]:
-    """The path parameters that name a place in a tree: by their name, or because the document says so."""
+def _slashed_parameters(operation: Operation, nodes: list[Schema]) -> frozenset[str]:
+    """Return the path parameters whose values may hold slashes, by their name or their declaration."""
     marked = {node.get("name") for node in nodes if node.get("in") == "path" and _holds_slashes(node)}
-    return frozenset(name for name in operation.placeholders if name in marked or _SLASHED.search(name))
+    return frozenset(name for name in operation.placeholders if name in marked or _TREE_NAME.search(name))
 
 
 def _holds_slashes(node: Schema) -> bool:
-    """Whether a Parameter Object says that its value may hold slashes, or shows one that does."""
+    """Whether a Parameter Object allows slashes in its value, or has an example with one."""
     if node.get("x-multi-segment") is True or node.get("allowReserved") is True:
         return True
     schema = (node.at(node.get("schema")) if "schema" in node.value else node).resolved()
     pattern = schema.first("pattern")
     if isinstance(pattern, str) and "/" in _NEGATED.sub("", pattern):
         return True
-    shown = [str(value) for value in (node.get("example"), schema.first("example"), schema.first("default"))]
+    sample_values = [str(value) for value in (node.get("example"), schema.first("example"), schema.first("default"))]
     return (
-        any("/" in text or "%2f" in text.lower() for text in shown)
+        any("/" in text or "%2f" in text.lower() for text in sample_values)
         or _ENCODED.search(f"{node.get('name')} {node.get('description')} {schema.first('description')}") is not None
     )

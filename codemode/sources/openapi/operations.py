@@ -1,4 +1,4 @@
-"""The operations of an OpenAPI document, one by one: whatever is wrong with one costs no other."""
+"""The operations of an OpenAPI document. An invalid operation does not affect the others."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from codemode.catalog.names import OperationKey
 from codemode.catalog.schema import Dialect, Graph, Schema
 from codemode.errors import SourceError
 from codemode.sources.documents.parse import escaped, own_uri
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.sources.openapi.security import scheme_of
 
 if TYPE_CHECKING:
@@ -26,15 +26,16 @@ _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
 
 
-#: A method of HTTP (RFC 9110, 5.6.2: a token), in any case.
+#: An HTTP method (a token, RFC 9110, section 5.6.2), in upper or lower case.
 _METHOD = re.compile(r"[A-Za-z][A-Za-z0-9!#$%&'*+.^_`|~-]*")
 
 
 @dataclass(frozen=True, slots=True)
 class Operation:
-    """One operation where it stands: `node` the Operation Object, `item` the Path Item Object around it.
+    """One operation of a document.
 
-    `pointer` and `item_pointer` are JSON pointers to them in the entry document.
+    `node` is its Operation Object and `item` the enclosing Path Item Object. `pointer` and `item_pointer` are their
+    JSON pointers in the entry document.
     """
 
     document: ApiDocument
@@ -47,7 +48,7 @@ class Operation:
 
     @property
     def key(self) -> OperationKey:
-        """What the operation's id is made from."""
+        """The parts that the tool id is derived from."""
         tags = self.node.get("tags")
         tag = next((tag for tag in tags if isinstance(tag, str)), "") if isinstance(tags, list) else ""
         operation_id = self.node.get("operationId")
@@ -55,41 +56,42 @@ class Operation:
 
     @property
     def placeholders(self) -> tuple[str, ...]:
-        """The names in the path's braces, in order."""
+        """The placeholder names of the path, in order."""
         return tuple(_PLACEHOLDER.findall(self.path))
 
     def text(self, key: str) -> str:
-        """A text field of the operation; empty where it is missing or no text."""
+        """Return a string field of the operation. Empty if it is missing or not a string."""
         value = self.node.get(key)
         return value if isinstance(value, str) else ""
 
 
 class ApiDocument:
-    """An OpenAPI 3.x or Swagger 2.0 document, its references resolved where they are needed."""
+    """An OpenAPI 3.x or Swagger 2.0 document. References are resolved on use.
+
+    Raises SourceError if `root` is not such a document.
+    """
 
     def __init__(self, root: Any, *, uri: str = "", retrieve: Callable[[str], Any] | None = None) -> None:
         if not isinstance(root, Mapping):
-            raise SourceError(_no_document(root), location=uri)
+            raise SourceError(_not_a_document(root), location=uri)
         self.root: Mapping[str, Any] = root
         self.uri = uri
         self.dialect = _dialect(root, uri)
         if not isinstance(root.get("paths"), (Mapping, type(None))):
             message = "`paths` is not a mapping"
             raise SourceError(message, location=uri, pointer="/paths")
-        self.graph = Graph(
-            root, self.dialect, uri=uri, retrieve=partial(_retrieved, root, own_uri(root, uri), retrieve)
-        )
+        self.graph = Graph(root, self.dialect, uri=uri, retrieve=partial(_retrieve, root, own_uri(root, uri), retrieve))
         self.node = Schema(root, self.graph, uri)
 
     @property
     def title(self) -> str:
-        """The API's own name."""
+        """The title of the API."""
         info = self.root.get("info")
         return str(info.get("title", "")) if isinstance(info, Mapping) else ""
 
     @cached_property
     def security_schemes(self) -> Mapping[str, SecurityScheme]:
-        """The declared ways of authentication, by name."""
+        """The declared security schemes, by name."""
         if self.dialect is Dialect.SWAGGER_2_0:
             declared = self.root.get("securityDefinitions")
         else:
@@ -101,55 +103,57 @@ class ApiDocument:
 
     @cached_property
     def scheme_parameters(self) -> frozenset[tuple[str, str]]:
-        """Where API keys travel, as `(in, name in lower case)`: no arguments, though they may be declared as such."""
+        """The parameters that carry API keys, as `(in, lower-case name)`. They are never arguments of a tool."""
         keys = (scheme for scheme in self.security_schemes.values() if scheme.parameter)
         return frozenset((scheme.place, scheme.parameter.lower()) for scheme in keys)
 
-    def operations(self, warnings: list[Warned]) -> Iterator[Operation]:
-        """Every operation that can be told apart; what cannot be read is added to `warnings`."""
+    def operations(self, warnings: list[SourceWarning]) -> Iterator[Operation]:
+        """Yield every readable operation, and add the others to `warnings`."""
         for path, value in (self.root.get("paths") or {}).items():
             if str(path).startswith("x-"):
                 continue
             pointer = f"/paths/{escaped(str(path))}"
             item = self.node.at(value).resolved()
             if not isinstance(item.value, Mapping):
-                warnings.append(Warned(pointer, "no path item can be read here: its operations are missing"))
+                warnings.append(SourceWarning(pointer, "is not a path item: its operations are left out"))
                 continue
             yield from self._operations_of(str(path), item, pointer, warnings)
 
-    def _operations_of(self, path: str, item: Schema, pointer: str, warnings: list[Warned]) -> Iterator[Operation]:
+    def _operations_of(
+        self, path: str, item: Schema, pointer: str, warnings: list[SourceWarning]
+    ) -> Iterator[Operation]:
         extra = item.get("additionalOperations")
-        named = [(method, item.get(method), f"{pointer}/{method}") for method in METHODS]
-        named += [
+        candidates = [(method, item.get(method), f"{pointer}/{method}") for method in METHODS]
+        candidates += [
             (str(method), value, f"{pointer}/additionalOperations/{escaped(str(method))}")
             for method, value in (extra.items() if isinstance(extra, Mapping) else ())
         ]
-        for method, value, where in named:
+        for method, value, location in candidates:
             if value is None:
                 continue
             node = item.at(value).resolved()
             if not isinstance(node.value, Mapping):
-                warnings.append(Warned(where, "no operation can be read here: it is missing"))
+                warnings.append(SourceWarning(location, "is not an operation: it is left out"))
             elif not _METHOD.fullmatch(method):
-                warnings.append(Warned(where, f"{method!r} is no method of HTTP: the operation is missing"))
+                warnings.append(SourceWarning(location, f"{method!r} is not an HTTP method: the operation is left out"))
             else:
-                yield Operation(self, method.upper(), path, node, item, where, pointer)
+                yield Operation(self, method.upper(), path, node, item, location, pointer)
 
     def operation(self, method: str, path: str) -> Operation:
-        """One operation by the method and path of its key. Raises KeyError where it is not there."""
+        """Return one operation by the method and path of its key. Raises KeyError if it does not exist."""
         item = self.node.at(self.root["paths"][path]).resolved()
-        warnings: list[Warned] = []
+        warnings: list[SourceWarning] = []
         for operation in self._operations_of(path, item, f"/paths/{escaped(path)}", warnings):
             if operation.method == method:
                 return operation
         raise KeyError(method, path)
 
     def servers_of(self, operation: Operation) -> tuple[str, ...]:
-        """The base URLs that the document suggests for an operation, variables filled with their defaults."""
+        """Return the base URLs that the document suggests for an operation, with default values for variables."""
         for node in (operation.node, operation.item):
-            found = server_urls(node.get("servers"))
-            if found:
-                return found
+            urls = server_urls(node.get("servers"))
+            if urls:
+                return urls
         return self.servers
 
     @property
@@ -167,14 +171,14 @@ class ApiDocument:
 
     @property
     def server_defaults(self) -> tuple[str, ...]:
-        """What variables were filled with in `servers`, as `NAME=DEFAULT`."""
+        """The default values of variables in `servers`, as `NAME=DEFAULT`."""
         servers = self.root.get("servers")
-        written = [one for one in servers if isinstance(one, Mapping)] if isinstance(servers, list) else []
-        return tuple(dict.fromkeys(f"{name}={default}" for one in written for name, default in _variables(one)))
+        declared = [one for one in servers if isinstance(one, Mapping)] if isinstance(servers, list) else []
+        return tuple(dict.fromkeys(f"{name}={default}" for one in declared for name, default in _variables(one)))
 
 
 def _variables(server: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """The variables of a Server Object, each with its default."""
+    """Yield the variables of a Server Object with their default values."""
     variables = server.get("variables")
     for name, variable in variables.items() if isinstance(variables, Mapping) else ():
         if isinstance(variable, Mapping):
@@ -183,7 +187,7 @@ def _variables(server: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
 
 
 def server_urls(servers: Any) -> tuple[str, ...]:
-    """The URLs of a list of Server Objects, variables filled with their defaults."""
+    """Return the URLs of a list of Server Objects, with default values for variables."""
     urls = []
     for server in servers if isinstance(servers, list) else []:
         url = server.get("url") if isinstance(server, Mapping) else None
@@ -204,19 +208,19 @@ def _dialect(root: Mapping[str, Any], uri: str) -> Dialect:
     if version.startswith("3."):
         return Dialect.OPENAPI_3_1
     known = ", ".join(list(root)[:5]) or "nothing"
-    message = f"neither `openapi: 3.x` nor `swagger: 2.0` stands at its top (found: {known})"
+    message = f"has neither `openapi: 3.x` nor `swagger: 2.0` at the top level (found: {known})"
     raise SourceError(message, location=uri)
 
 
-def _retrieved(root: Any, own: str, retrieve: Callable[[str], Any] | None, uri: str) -> Any:
-    """Another document of the tree, or this one by the name it gives itself."""
+def _retrieve(root: Any, own: str, retrieve: Callable[[str], Any] | None, uri: str) -> Any:
+    """Return a referenced document, or the entry document for its `$self` URI."""
     if own and uri == own:
         return root
     return None if retrieve is None else retrieve(uri)
 
 
-def _no_document(root: Any) -> str:
+def _not_a_document(root: Any) -> str:
     if root is None or root == "":
         return "is empty: an API document is a mapping that begins with `openapi:` or `swagger:`"
-    kind = {list: "a list", str: "text", bool: "true or false"}.get(type(root), "a number")
-    return f"an API document is a mapping that begins with `openapi:` or `swagger:`, this is {kind}"
+    kind = {list: "a list", str: "a string", bool: "a boolean"}.get(type(root), "a number")
+    return f"is {kind}: an API document is a mapping that begins with `openapi:` or `swagger:`"

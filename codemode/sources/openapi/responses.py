@@ -1,4 +1,4 @@
-"""What an operation answers when it succeeds."""
+"""The successful response of an operation: its schema and its media types."""
 
 from __future__ import annotations
 
@@ -14,28 +14,28 @@ if TYPE_CHECKING:
 
     from codemode.sources.openapi.operations import Operation
 
-_NOTHING = {"type": "null"}
+_NO_CONTENT = {"type": "null"}
 _TEXT = {"type": "string"}
 _BINARY = {"type": "string", "format": "binary"}
 
 
 def returns_of(operation: Operation) -> tuple[Schema | None, tuple[str, ...]]:
-    """The schema of the successful answer (None where none is documented) and the media types it may have."""
-    bare = False
+    """Return the schema of the successful response, or None if it is undocumented, and its media types."""
+    has_no_content = False
     for node in _successes(operation):
         content = _content(operation, node)
         if content:
             return _schema_of(node, content), tuple(content)
-        bare = True
-    return (operation.node.at(_NOTHING) if bare and not _may_answer_anything(operation) else None), ()
+        has_no_content = True
+    return (operation.node.at(_NO_CONTENT) if has_no_content and not _is_undocumented(operation) else None), ()
 
 
 def _successes(operation: Operation) -> Iterator[Schema]:
     declared = operation.node.get("responses")
     if not isinstance(declared, Mapping):
         return
-    good = sorted(str(code) for code in declared if str(code)[:1] == "2")
-    for code in (*good, *(("default",) if "default" in declared and not good else ())):
+    successful = sorted(str(code) for code in declared if str(code)[:1] == "2")
+    for code in (*successful, *(("default",) if "default" in declared and not successful else ())):
         node = operation.node.at(declared.get(code)).resolved()
         if isinstance(node.value, Mapping):
             yield node
@@ -54,13 +54,13 @@ def _content(operation: Operation, node: Schema) -> Mapping[str, Any]:
 
 
 def _schema_of(node: Schema, content: Mapping[str, Any]) -> Schema | None:
-    chosen = next((name for name in content if is_json(str(name))), None) or str(next(iter(content)))
-    media = content[chosen]
+    media_type = next((name for name in content if is_json(str(name))), None) or str(next(iter(content)))
+    media = content[media_type]
     schema = media.get("schema") if isinstance(media, Mapping) else None
     items = item_schema(media)
     if items is not None:
         return node.at(items)
-    kind = kind_of(chosen)
+    kind = kind_of(media_type)
     if kind is BodyKind.TEXT:
         return node.at(_TEXT)
     if kind is BodyKind.BYTES:
@@ -68,6 +68,6 @@ def _schema_of(node: Schema, content: Mapping[str, Any]) -> Schema | None:
     return node.at(schema) if isinstance(schema, Mapping) and schema else None
 
 
-def _may_answer_anything(operation: Operation) -> bool:
-    """A GET that documents no content documents nothing; other methods may well answer with nothing."""
+def _is_undocumented(operation: Operation) -> bool:
+    """Whether a response without documented content has any. A GET returns something; other methods may not."""
     return operation.method == "GET"

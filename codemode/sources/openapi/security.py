@@ -1,4 +1,4 @@
-"""Security Scheme and Security Requirement Objects (OpenAPI 3.x, Swagger 2.0), as a transport needs them."""
+"""Read Security Scheme and Security Requirement Objects (OpenAPI 3.x, Swagger 2.0)."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ if TYPE_CHECKING:
 
 
 def scheme_of(name: str, node: Schema) -> SecurityScheme:
-    """A Security Scheme Object. One that nobody can configure is of the kind `other`."""
+    """Read a Security Scheme Object. Unsupported types get the kind `other`."""
     kind = str(node.get("type", ""))
     scheme = str(node.get("scheme", "")).lower()
-    place = str(node.get("in", ""))
-    if kind == "apiKey" and place in ("header", "query", "cookie"):
-        return SecurityScheme(name, SchemeKind.API_KEY, place, str(node.get("name", "")))
+    location = str(node.get("in", ""))
+    if kind == "apiKey" and location in ("header", "query", "cookie"):
+        return SecurityScheme(name, SchemeKind.API_KEY, location, str(node.get("name", "")))
     if kind == "basic" or (kind == "http" and scheme == "basic"):
         return SecurityScheme(name, SchemeKind.BASIC)
     if kind == "openIdConnect" or (kind == "http" and scheme == "bearer"):
@@ -31,9 +31,9 @@ def scheme_of(name: str, node: Schema) -> SecurityScheme:
 
 
 def requirements_of(operation: Schema, root: Mapping[str, Any], schemes: Mapping[str, SecurityScheme]) -> Requirements:
-    """What an operation requires: its own `security`, else that of the document; None where neither says anything.
+    """Return the security requirements of an operation, else those of its document, else None.
 
-    An alternative with a scheme that is declared nowhere cannot be met: where all are so, nothing usable is said.
+    Alternatives with an undeclared scheme are dropped. If none is left, returns None.
     """
     declared = operation.get("security", root.get("security"))
     if not isinstance(declared, list):
@@ -52,6 +52,6 @@ def _flows(node: Schema) -> str:
 
 def _token_url(node: Schema) -> str:
     flows = node.get("flows")
-    places: list[Any] = [node.value, *(flows.values() if isinstance(flows, Mapping) else ())]
-    urls = [place.get("tokenUrl") for place in places if isinstance(place, Mapping)]
+    holders: list[Any] = [node.value, *(flows.values() if isinstance(flows, Mapping) else ())]
+    urls = [location.get("tokenUrl") for location in holders if isinstance(location, Mapping)]
     return next((url for url in urls if isinstance(url, str)), "")

@@ -1,4 +1,4 @@
-"""API documents as a source: from the configuration to their tools, and the HTTP transport that calls them."""
+"""The source kind `openapi`: an API document whose operations are called over HTTP."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, DeferredTransport]:
-    """Read the document. Raises SourceError or ConfigurationError, which name the file or URL and what to do."""
+    """Read the document. Raises SourceError or ConfigurationError; both name the file or URL and say what to do."""
     given = context.given if settings.keep_names else None
     fetched = fetch(name, settings, context)
     surface = await read_surface(name, settings.location, fetch=fetched, cache=context.cache, given=given)

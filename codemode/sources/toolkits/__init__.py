@@ -1,1 +1,1 @@
-"""Tools that files describe: toolkits, function tools and planner descriptions."""
+"""Tools described in files: toolkits, function tools and planner descriptions."""

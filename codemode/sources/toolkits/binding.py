@@ -1,4 +1,4 @@
-"""Described tools carried out by Python: the callable of each by its name, checked against its description."""
+"""Bind described tools to Python callables by name, and check each callable against its description."""
 
 from __future__ import annotations
 
@@ -9,11 +9,11 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.effect_words import Judgement
-from codemode.catalog.names import identifier
+from codemode.catalog.identifiers import identifier
 from codemode.errors import SourceError
 from codemode.sources.functions.callables import is_typed, only_model, takes_any
-from codemode.sources.functions.source import is_tool_object, made, name_of, python_tool
-from codemode.sources.loaded import Warned
+from codemode.sources.functions.source import instance_of, is_tool_object, name_of, python_tool
+from codemode.sources.loaded import SourceWarning
 from codemode.sources.toolkits.described import Bound, parameters_of, text_parameters
 from codemode.text.nearest import did_you_mean
 
@@ -23,82 +23,82 @@ if TYPE_CHECKING:
 
 
 class Callables:
-    """Callables by name: in a mapping, a list, a module, an object, or a class that is made without arguments.
+    """Callables by name, in a mapping, list, module or object, or in a class that takes no arguments.
 
-    A tool of a toolkit is first looked for in what has the toolkit's name.
+    A tool of a toolkit is looked up first in the member with the name of the toolkit.
     """
 
     def __init__(self, target: Any) -> None:
-        self._target = made(target)
+        self._target = instance_of(target)
 
-    def bound(self, described: Described) -> tuple[Bound, list[Warned]]:
-        """What carries a tool out, and what of its description cannot be given to it.
+    def bound(self, described: Described) -> tuple[Bound, list[SourceWarning]]:
+        """Return the binding of a tool, and a warning for each described argument that its callable lacks.
 
-        Raises SourceError, with the line, where nothing has its name, or what has it could never be called so.
+        Raises SourceError with the line if no callable has its name, or the arguments do not match.
         """
         group = _member(self._target, described.toolkit) if described.toolkit else None
-        places = [made(group), self._target]
-        found = next((one for place in places if _is_called(one := _member(place, described.name))), None)
-        if found is None:
-            names = sorted({name for place in places for name in _names(place)})
-            hint = did_you_mean(described.name, names) or f"; there are: {', '.join(names[:5]) or 'none'}"
-            message = f"no callable is called {described.name!r}{hint}"
+        holders = [instance_of(group), self._target]
+        callable_ = next((one for holder in holders if _is_called(one := _member(holder, described.name))), None)
+        if callable_ is None:
+            names = sorted({name for holder in holders for name in _names(holder)})
+            suggestion = did_you_mean(described.name, names) or f"; available: {', '.join(names[:5]) or 'none'}"
+            message = f"there is no callable named {described.name!r}{suggestion}"
             raise described.document.error(message, *described.path)
         try:
-            found = _unfolded(described, found)
-            own = python_tool(found, described.name, source="")
+            callable_ = _with_model_fields(described, callable_)
+            function_tool = python_tool(callable_, described.name, source="")
             if described.schema is None:
-                return _typed(described, own, found), []
-            return _checked(described, described.schema, own, has_more=_takes_any(found))
+                return _bind_names(described, function_tool, callable_), []
+            return _bind_schema(described, described.schema, function_tool, has_more=_takes_any(callable_))
         except SourceError as error:
             raise described.document.error(str(error), *described.path) from None
 
 
-def _checked(
-    described: Described, schema: Mapping[str, Any], own: Tool, *, has_more: bool
-) -> tuple[Bound, list[Warned]]:
-    """With the arguments that a schema describes, as far as the callable takes them."""
+def _bind_schema(
+    described: Described, schema: Mapping[str, Any], function_tool: Tool, *, has_more: bool
+) -> tuple[Bound, list[SourceWarning]]:
+    """Bind the arguments of a schema that the callable takes."""
     keywords, kept, warnings = {}, [], []
     for parameter in parameters_of(schema):
-        keyword = next((name for name in (parameter.name, parameter.wire_name) if own.parameter(name)), None)
+        keyword = next((name for name in (parameter.name, parameter.wire_name) if function_tool.parameter(name)), None)
         if keyword or has_more:
             keywords[parameter.name] = keyword or parameter.wire_name
             kept.append(parameter)
         elif parameter.required:
-            message = f"{described.name} takes no argument {parameter.wire_name!r}, which it is said to require"
+            message = f"{described.name} takes no argument {parameter.wire_name!r}, but its description requires it"
             raise SourceError(message)
         else:
             reason = f"{described.name} takes no argument {parameter.wire_name!r}: it is left out"
-            warnings.append(Warned(described.where, reason))
-    missing = [one.name for one in own.parameters if one.required and one.name not in keywords.values()]
+            warnings.append(SourceWarning(described.where, reason))
+    missing = [one.name for one in function_tool.parameters if one.required and one.name not in keywords.values()]
     if missing:
-        message = f"{described.name} needs an argument {missing[0]!r}, of which its description says nothing"
+        message = f"{described.name} requires an argument {missing[0]!r} that is missing from its description"
         raise SourceError(message)
-    invocation = replace(own.invocation, keywords=keywords)
-    return Bound(tuple(kept), invocation, _effect(own), own.returns), warnings
+    invocation = replace(function_tool.invocation, keywords=keywords)
+    return Bound(tuple(kept), invocation, _effect(function_tool), function_tool.returns), warnings
 
 
-def _typed(described: Described, own: Tool, function: Any) -> Bound:
-    """With the arguments of which only the names are described: of the callable's types, where it has any."""
-    unknown = [name for name in described.names if not own.parameter(name)]
+def _bind_names(described: Described, function_tool: Tool, function: Any) -> Bound:
+    """Bind arguments that are described by name only. Their types are those of the callable, if it has any."""
+    unknown = [name for name in described.names if not function_tool.parameter(name)]
     if unknown and not _takes_any(function):
-        hint = did_you_mean(unknown[0], own.parameter_names)
-        message = f"{described.name} takes no argument {unknown[0]!r}{hint}"
+        suggestion = did_you_mean(unknown[0], function_tool.parameter_names)
+        message = f"{described.name} takes no argument {unknown[0]!r}{suggestion}"
         raise SourceError(message)
     parameters = (
-        tuple(_said(parameter, described.names) for parameter in own.parameters)
+        tuple(_with_description(parameter, described.names) for parameter in function_tool.parameters)
         if is_tool_object(function) or is_typed(function)
         else text_parameters(described)
     )
-    return Bound(parameters, own.invocation, _effect(own), own.returns)
+    return Bound(parameters, function_tool.invocation, _effect(function_tool), function_tool.returns)
 
 
-def _effect(own: Tool) -> Judgement:
-    return Judgement(own.effect, own.effect_word, own.effect_said)
+def _effect(function_tool: Tool) -> Judgement:
+    return Judgement(function_tool.effect, function_tool.effect_word, function_tool.effect_said)
 
 
-def _unfolded(described: Described, function: Any) -> Any:
-    """A function that takes one model as a tool whose arguments are the model's fields, where those are described."""
+def _with_model_fields(described: Described, function: Any) -> Any:
+    """Wrap a function that takes one pydantic model, if the description lists the fields of the model."""
     only = None if is_tool_object(function) else only_model(function)
     names = described.names if described.schema is None else described.schema.get("properties", ())
     if only is None or only[0] in names:
@@ -112,7 +112,7 @@ def _unfolded(described: Described, function: Any) -> Any:
     return SimpleNamespace(name=described.name, description="", args_schema=model, run=run)
 
 
-def _said(parameter: Parameter, names: Mapping[str, str]) -> Parameter:
+def _with_description(parameter: Parameter, names: Mapping[str, str]) -> Parameter:
     return replace(parameter, description=names.get(parameter.name) or parameter.description)
 
 
@@ -125,16 +125,16 @@ def _takes_any(target: Any) -> bool:
 
 
 def _member(target: Any, name: str) -> Any:
-    """What has a name, or has it as Python writes it; None where nothing has."""
-    for each in dict.fromkeys((name, identifier(name))):
+    """Return the member with a name, or with that name in snake case. None if there is none."""
+    for candidate in dict.fromkeys((name, identifier(name))):
         if isinstance(target, Mapping):
-            found = target.get(each)
+            member = target.get(candidate)
         elif isinstance(target, (list, tuple)):
-            found = next((one for one in target if name_of(one) == each), None)
+            member = next((one for one in target if name_of(one) == candidate), None)
         else:
-            found = None if each.startswith("_") else getattr(target, each, None)
-        if found is not None:
-            return found
+            member = None if candidate.startswith("_") else getattr(target, candidate, None)
+        if member is not None:
+            return member
     return None
 
 

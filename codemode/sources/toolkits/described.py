@@ -1,4 +1,4 @@
-"""Tools that a file describes and something else carries out: what is read of each, and the tool it becomes."""
+"""Tools that a file describes: their descriptions, their bindings, and the catalog tools made of both."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from codemode.catalog.effect_words import Judgement, judge
-from codemode.catalog.names import parameter_names
+from codemode.catalog.identifiers import parameter_names
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
 from codemode.errors import SourceError
@@ -19,23 +19,23 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codemode.catalog.toolkit import Toolkit
-    from codemode.sources.loaded import Warned
+    from codemode.sources.loaded import SourceWarning
 
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """A file's data and text, or data of Python code, which has no text."""
+    """The data and text of a file, or data from Python code, without text."""
 
     location: str
     data: Any
     text: str = ""
 
     def error(self, message: str, *path: str | int) -> SourceError:
-        """A mistake at a place in it, with its line where it has lines."""
+        """Return a SourceError for the value at `path`, with its line if the document has text."""
         return SourceError(message, location=self.location, pointer=self.where(*path))
 
     def where(self, *path: str | int) -> str:
-        """A place in it: the line, where it has lines, and the keys."""
+        """Return the place of `path`: its keys, and its line if the document has text."""
         keys = ".".join(map(str, path))
         try:
             node = yaml.compose(self.text, yaml.SafeLoader) if self.text else None
@@ -46,10 +46,10 @@ class Document:
 
 @dataclass(frozen=True, slots=True)
 class Described:
-    """One tool as its author describes it.
+    """The description of one tool.
 
-    `schema` is the JSON Schema of its arguments; None where only their names are known, with what is said of each, in
-    `names`. `path` is its place in its document. `endpoint` is `METHOD /path`, where it has one.
+    `schema` is the JSON Schema of its arguments. If it is None, `names` maps argument names to descriptions. `path` is
+    the place of the tool in its document. `endpoint` is `METHOD /path`, or empty.
     """
 
     name: str
@@ -68,35 +68,35 @@ class Described:
 
     @property
     def id_path(self) -> tuple[str, ...]:
-        """What its id is made of."""
+        """The parts of the tool id."""
         return (self.toolkit, self.name) if self.toolkit else (self.name,)
 
     @property
     def key(self) -> str:
-        """Its identity in its source."""
+        """The identity of the tool in its source."""
         return "/".join(self.id_path)
 
     @property
     def where(self) -> str:
-        """Its place, as a warning says it."""
+        """The place of the tool, for warnings."""
         return f"{self.document.location} {self.document.where(*self.path)}".strip()
 
 
 @dataclass(slots=True)
 class Descriptions:
-    """What was read of all documents of a source."""
+    """The tools, toolkits and warnings of all documents of a source."""
 
     tools: list[Described] = field(default_factory=list)
     toolkits: list[Toolkit] = field(default_factory=list)
-    warnings: list[Warned] = field(default_factory=list)
+    warnings: list[SourceWarning] = field(default_factory=list)
     title: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class Bound:
-    """What carries a described tool out: its arguments as they are given, and how the transport calls it.
+    """The implementation of a described tool: its parameters, and the invocation for the transport.
 
-    `effect` and `returns` are what is known of it where the description says nothing.
+    `effect` and `returns` apply if the description does not declare them.
     """
 
     parameters: tuple[Parameter, ...]
@@ -106,12 +106,12 @@ class Bound:
 
 
 def parameters_of(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    """The arguments that a JSON Schema of an object describes, required ones first."""
+    """Return the properties of an object schema as parameters, required ones first."""
     whole = Schema.of(schema)
     properties = whole.properties()
     required = whole.required()
     names = parameter_names([("argument", wire_name) for wire_name in properties])
-    made = [
+    parameters = [
         Parameter(
             name=name,
             wire_name=wire_name,
@@ -122,20 +122,20 @@ def parameters_of(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
         )
         for name, (wire_name, inner) in zip(names, properties.items(), strict=True)
     ]
-    return tuple(sorted(made, key=lambda parameter: not parameter.required))
+    return tuple(sorted(parameters, key=lambda parameter: not parameter.required))
 
 
 def text_parameters(described: Described) -> tuple[Parameter, ...]:
-    """Every argument a required text: all that is known are their names, and what is said of them."""
+    """Return a required string parameter for each described argument name."""
     properties = {name: {"type": "string", "description": about} for name, about in described.names.items()}
     return parameters_of({"type": "object", "properties": properties, "required": list(properties)})
 
 
 def tool_of(described: Described, id_: str, bound: Bound, *, source: str) -> Tool:
-    """The tool of a description and of what carries it out."""
+    """Create the tool of a description and its binding."""
     returns = Schema.of(described.returns) if described.returns else bound.returns
-    said = described.effect or (bound.effect.effect if bound.effect.is_said else None)
-    effect, word, is_said = judge(said, bound.effect.effect, (described.name,), described.description)
+    declared = described.effect or (bound.effect.effect if bound.effect.is_said else None)
+    effect, word, is_said = judge(declared, bound.effect.effect, (described.name,), described.description)
     return Tool(
         id_,
         source=source,

@@ -1,4 +1,4 @@
-"""Function tools as OpenAI's APIs take them: of chat completions, of responses, and the older `functions`."""
+"""Read OpenAI function tools: of chat completions, of the Responses API, and the older `functions`."""
 
 from __future__ import annotations
 
@@ -7,50 +7,50 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.tool import Effect
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.sources.toolkits.described import Described
 
 if TYPE_CHECKING:
     from codemode.sources.toolkits.described import Descriptions, Document
 
-#: The keys under which a file may keep a list of tools.
+#: The top-level keys that may hold a list of tools.
 LISTS = ("tools", "functions")
 
 _EFFECTS = tuple(Effect)
 
 
 def is_function_list(data: Any) -> bool:
-    """Whether it is a list of tools, alone or under one of `LISTS`."""
-    items = data if isinstance(data, list) else _listed(data)
+    """Whether the data is a list of tools, at the top level or under a key of `LISTS`."""
+    items = data if isinstance(data, list) else _tool_list(data)
     return bool(items) and all(isinstance(item, Mapping) for item in items) and any(_is_function(i) for i in items)
 
 
-def read_functions(document: Document, found: Descriptions) -> None:
-    """Add the functions of a list. Raises SourceError, with the line, for one that cannot be read."""
+def read_functions(document: Document, descriptions: Descriptions) -> None:
+    """Add the functions of a list to `descriptions`. Raises SourceError with the line of an invalid one."""
     key = () if isinstance(document.data, list) else (next(key for key in LISTS if key in document.data),)
     for number, item in enumerate(document.data[key[0]] if key else document.data):
-        _read(document, item, (*key, number), found)
+        _read(document, item, (*key, number), descriptions)
 
 
 def described(document: Document, item: Any, path: tuple[str | int, ...]) -> Described:
-    """One function in either shape. Raises SourceError, with the line, where it has no name or no schema.
+    """Read one function in any of the shapes. Raises SourceError with the line if it is invalid.
 
-    Beside what OpenAI knows of, an `effect`, an `endpoint` and `examples` may stand there.
+    Besides OpenAI's fields, it may have `effect`, `endpoint` and `examples`.
     """
     if not isinstance(item, Mapping):
-        raise document.error("a function is an object with a name", *path)
+        raise document.error("a function must be an object with a name", *path)
     inner = item.get("function")
     function = inner if isinstance(inner, Mapping) else item
     name = function.get("name")
     if not isinstance(name, str) or not name:
-        raise document.error("a function has a name", *path)
+        raise document.error("a function must have a name", *path)
     schema = function.get("parameters") or {}
     if not isinstance(schema, Mapping) or not isinstance(schema.get("properties", {}), Mapping):
-        message = f"the parameters of {name!r} are no JSON Schema of an object"
+        message = f"the parameters of {name!r} must be a JSON Schema of an object"
         raise document.error(message, *path)
     effect = item.get("effect", function.get("effect"))
     if effect is not None and effect not in _EFFECTS:
-        message = f"the effect of {name!r} is one of {', '.join(_EFFECTS)}"
+        message = f"the effect of {name!r} must be one of {', '.join(_EFFECTS)}"
         raise document.error(message, *path)
     returns = function.get("output_schema")
     return Described(
@@ -67,22 +67,24 @@ def described(document: Document, item: Any, path: tuple[str | int, ...]) -> Des
 
 
 def texts(document: Document, value: Any, *path: str | int) -> tuple[str, ...]:
-    """A list of texts. Raises SourceError, with the line, where it is something else."""
+    """Return a list of strings as a tuple. Raises SourceError with the line if it is anything else."""
     if isinstance(value, (list, tuple)) and all(isinstance(text, str) for text in value):
         return tuple(value)
-    raise document.error("is a list of texts", *path)
+    raise document.error("must be a list of strings", *path)
 
 
-def _read(document: Document, item: Mapping[str, Any], path: tuple[str | int, ...], found: Descriptions) -> None:
+def _read(document: Document, item: Mapping[str, Any], path: tuple[str | int, ...], descriptions: Descriptions) -> None:
     kind = item.get("type", "function")
-    if kind == "namespace" and isinstance(item.get("tools"), list):  # of responses: a group
+    if kind == "namespace" and isinstance(item.get("tools"), list):  # a group in the Responses API
         for number, inner in enumerate(item["tools"]):
-            made = described(document, inner, (*path, "tools", number))
-            found.tools.append(replace(made, toolkit=str(item.get("name", ""))))
+            tool = described(document, inner, (*path, "tools", number))
+            descriptions.tools.append(replace(tool, toolkit=str(item.get("name", ""))))
     elif kind == "function":
-        found.tools.append(described(document, item, path))
+        descriptions.tools.append(described(document, item, path))
     else:
-        found.warnings.append(Warned(document.where(*path), f"a tool of type {kind!r} is carried out by its API alone"))
+        descriptions.warnings.append(
+            SourceWarning(document.where(*path), f"a tool of type {kind!r} runs only at its API: left out")
+        )
 
 
 def _is_function(item: Mapping[str, Any]) -> bool:
@@ -90,6 +92,6 @@ def _is_function(item: Mapping[str, Any]) -> bool:
     return item.get("type") == "namespace" or (isinstance(inner, Mapping) and "name" in inner)
 
 
-def _listed(data: Any) -> Any:
+def _tool_list(data: Any) -> Any:
     lists = (data.get(key) for key in LISTS) if isinstance(data, Mapping) else ()
     return next((items for items in lists if isinstance(items, list)), None)

@@ -1,4 +1,4 @@
-"""Toolkits: groups of function schemas with what their author says of each group (JSON or YAML)."""
+"""Read toolkits: groups of function schemas, each with a description and instructions (JSON or YAML)."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.toolkit import Toolkit
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.sources.toolkits.function_tools import described, texts
 from codemode.text.nearest import did_you_mean
 
@@ -19,27 +19,29 @@ _KEYS = ("name", "tier", "description", "keywords", "tasks", "instructions", "ex
 
 
 def is_toolkits(data: Any) -> bool:
-    """Whether it is a toolkit, a list of toolkits, or has such a list under `toolkits`."""
-    first = next(iter(_listed(data)), None)
+    """Whether the data is a toolkit, a list of toolkits, or has such a list under `toolkits`."""
+    first = next(iter(_toolkit_list(data)), None)
     return isinstance(first, Mapping) and isinstance(first.get("tasks"), list)
 
 
-def read_toolkits(document: Document, found: Descriptions, *, source: str) -> None:
-    """Add the toolkits of a document. Raises SourceError, with the line, for one that cannot be read."""
+def read_toolkits(document: Document, descriptions: Descriptions, *, source: str) -> None:
+    """Add the toolkits of a document to `descriptions`. Raises SourceError with the line of an invalid one."""
     is_one = isinstance(document.data, Mapping) and "tasks" in document.data
     key: tuple[str, ...] = ("toolkits",) if isinstance(document.data, Mapping) and not is_one else ()
-    for number, toolkit in enumerate(_listed(document.data)):
-        _read(document, toolkit, () if is_one else (*key, number), found, source)
+    for number, toolkit in enumerate(_toolkit_list(document.data)):
+        _read(document, toolkit, () if is_one else (*key, number), descriptions, source)
 
 
-def _read(document: Document, toolkit: Any, path: tuple[str | int, ...], found: Descriptions, source: str) -> None:
+def _read(
+    document: Document, toolkit: Any, path: tuple[str | int, ...], descriptions: Descriptions, source: str
+) -> None:
     tasks = toolkit.get("tasks") if isinstance(toolkit, Mapping) else None
     if not isinstance(tasks, list) or not isinstance(toolkit.get("name"), str) or not toolkit["name"]:
-        raise document.error("a toolkit has a name and tasks, a list of function schemas", *path)
+        raise document.error("a toolkit must have a name and tasks, a list of function schemas", *path)
     for key in toolkit.keys() - set(_KEYS):
-        reason = f"{key!r} says nothing of a toolkit{did_you_mean(key, _KEYS) or ';'} known: {', '.join(_KEYS)}"
-        found.warnings.append(Warned(document.where(*path, key), reason))
-    made = Toolkit(
+        reason = f"{key!r} is not a key of toolkits{did_you_mean(key, _KEYS) or ';'} known: {', '.join(_KEYS)}"
+        descriptions.warnings.append(SourceWarning(document.where(*path, key), reason))
+    parsed = Toolkit(
         name=toolkit["name"],
         source=source,
         tier=_text(document, toolkit, "tier", path),
@@ -50,26 +52,26 @@ def _read(document: Document, toolkit: Any, path: tuple[str | int, ...], found: 
     )
     keys = set()
     for number, task in enumerate(tasks):
-        place = (*path, "tasks", number)
+        task_path = (*path, "tasks", number)
         tool = replace(
-            described(document, task, place),
-            toolkit=made.name,
-            tier=made.tier,
-            keywords=(*made.keywords, made.description),
+            described(document, task, task_path),
+            toolkit=parsed.name,
+            tier=parsed.tier,
+            keywords=(*parsed.keywords, parsed.description),
         )
-        found.tools.append(tool)
+        descriptions.tools.append(tool)
         keys.add(tool.key)
-    found.toolkits.append(replace(made, tools=frozenset(keys)))
+    descriptions.toolkits.append(replace(parsed, tools=frozenset(keys)))
 
 
 def _examples(document: Document, value: Any, *path: str | int) -> tuple[str, ...]:
-    """Examples as texts; one that is an object (a message and its calls, say) as JSON."""
-    listed = value if isinstance(value, (list, tuple)) else [value]
-    written = [json.dumps(one, ensure_ascii=False) if isinstance(one, Mapping) else one for one in listed]
-    return texts(document, written, *path)
+    """Return examples as strings. Objects, such as a message with its calls, become JSON."""
+    values = value if isinstance(value, (list, tuple)) else [value]
+    examples = [json.dumps(one, ensure_ascii=False) if isinstance(one, Mapping) else one for one in values]
+    return texts(document, examples, *path)
 
 
-def _listed(data: Any) -> list[Any]:
+def _toolkit_list(data: Any) -> list[Any]:
     if isinstance(data, Mapping):
         data = [data] if "tasks" in data else data.get("toolkits")
     return data if isinstance(data, list) else []
@@ -78,6 +80,6 @@ def _listed(data: Any) -> list[Any]:
 def _text(document: Document, toolkit: Mapping[str, Any], key: str, path: tuple[str | int, ...]) -> str:
     value = toolkit.get(key)
     if value is not None and not isinstance(value, str):
-        message = f"the {key} of a toolkit is a text"
+        message = f"the {key} of a toolkit must be a string"
         raise document.error(message, *path, key)
     return value or ""

@@ -1,22 +1,19 @@
-"""Tools that files describe, carried out by the operator's Python code or service: toolkits, function lists, YAML."""
+"""The source kind `toolkit`: tools described in files, run by the operator's Python code or HTTP service."""
 
 from __future__ import annotations
 
 import asyncio
-import inspect
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.names import plain_ids
 from codemode.errors import ConfigurationError, SourceError
-from codemode.parameters import Kind, is_path, takes
 from codemode.settings import is_python, is_url
 from codemode.sources.documents.parse import parse_document
-from codemode.sources.functions.source import DATA, import_target
+from codemode.sources.functions.source import import_target
 from codemode.sources.http_access import fetch, http_transport
-from codemode.sources.loaded import Surface, Warned
+from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.toolkits.binding import Callables
 from codemode.sources.toolkits.described import Described, Descriptions, Document, tool_of
 from codemode.sources.toolkits.endpoints import Endpoints
@@ -26,25 +23,16 @@ from codemode.sources.toolkits.tool_descriptions import is_tool_descriptions, re
 from codemode.transports.function import FunctionTransport
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from codemode.settings import SourceSettings
     from codemode.sources.source import SourceContext
     from codemode.sources.toolkits.described import Bound
     from codemode.transports.http.deferred import DeferredTransport
 
-#: Files of a folder that are read.
+#: The suffixes of the files that are read in a folder.
 _SUFFIXES = (".json", ".yaml", ".yml")
 
-_DESCRIPTIONS = Kind(
-    "a list of function tools, a toolkit, a list of these, or the path of a file or folder of them",
-    lambda value: isinstance(value, (Mapping, list, tuple)) or is_path(value),
-)
-_CALLABLES = Kind(
-    "a dict or list of functions, a module, a class or an object with methods",
-    lambda value: not isinstance(value, DATA) and not inspect.isroutine(value),
-    lambda value: "put it into a list" if inspect.isroutine(value) else "",
-)
 
 _EXPECTED = "neither toolkits (name, tasks), nor function tools (name, parameters), nor tool_descriptions"
 
@@ -52,23 +40,23 @@ _EXPECTED = "neither toolkits (name, tasks), nor function tools (name, parameter
 async def load(
     name: str, settings: SourceSettings, context: SourceContext
 ) -> tuple[Surface, FunctionTransport | DeferredTransport]:
-    """Read what describes the tools, and bind each. Raises SourceError with the line, ConfigurationError."""
+    """Read the descriptions and bind each tool. Raises SourceError with the line, or ConfigurationError."""
     if not settings.bind and not settings.base_url:
         message = (
-            f"sources.{name}: what carries its tools out? bind: python:package.module for Python callables of their"
-            " names, or base_url: for a service (with --source, --base-url)"
+            f"sources.{name}: its tools have no implementation: set bind: python:package.module for Python callables"
+            " with their names, or base_url: for a service (with --source, --base-url)"
         )
         raise ConfigurationError(message)
     documents = await _documents(name, settings, context)
-    found = await asyncio.to_thread(_read, name, documents)
-    ids = plain_ids(name, (one.id_path for one in found.tools), given=context.ids_of(name, settings))
+    descriptions = await asyncio.to_thread(_read, name, documents)
+    ids = plain_ids(name, (one.id_path for one in descriptions.tools), given=context.ids_of(name, settings))
     transport: FunctionTransport | DeferredTransport
     if settings.bind:
         target = await asyncio.to_thread(_target, settings.bind)
-        surface = await asyncio.to_thread(_bound_to_python, name, found, ids, target)
+        surface = await asyncio.to_thread(_python_surface, name, descriptions, ids, target)
         transport = FunctionTransport(name, timeout_s=settings.timeout_s, concurrency=settings.concurrency)
     else:
-        surface = await asyncio.to_thread(_bound_to_http, name, found, ids, settings.endpoints)
+        surface = await asyncio.to_thread(_http_surface, name, descriptions, ids, settings.endpoints)
         transport = http_transport(name, settings, context)
     await context.keep_ids(name, settings, surface.tools)
     return surface, transport
@@ -76,25 +64,28 @@ async def load(
 
 @dataclass(frozen=True, slots=True)
 class BoundTools:
-    """Described tools and the Python callables that carry them out; see `bind`."""
+    """Described tools and the Python callables that implement them; see `bind`."""
 
     descriptions: Any
     to: object
 
     def surface(self, name: str) -> Surface:
-        """Their tools under the namespace `name`. Raises SourceError."""
+        """Return the tools in the namespace `name`. Raises SourceError."""
         is_path = isinstance(self.descriptions, (str, Path))
         documents = _files(Path(self.descriptions)) if is_path else [Document("", self.descriptions)]
-        found = _read(name, documents)
-        return _bound_to_python(name, found, plain_ids(name, (one.id_path for one in found.tools)), self.to)
+        descriptions = _read(name, documents)
+        return _python_surface(
+            name, descriptions, plain_ids(name, (one.id_path for one in descriptions.tools)), self.to
+        )
 
 
-@takes(descriptions=_DESCRIPTIONS, to=_CALLABLES)
 def bind(descriptions: Any, *, to: object) -> BoundTools:
-    """Described tools as a source: `CodeMode.from_functions(shop=bind(TOOLS, to=FUNCTIONS))`.
+    """Bind described tools to Python callables with the same names.
 
-    `descriptions` are OpenAI function tools, a toolkit, a list of toolkits, or the path of a file or folder of these;
-    `to` holds the callables of their names: a mapping, a list, a module, an object.
+        CodeMode.from_functions(shop=bind(TOOLS, to=FUNCTIONS))
+
+    `descriptions` are OpenAI function tools, a toolkit, a list of toolkits, or the path of a file or folder of these.
+    `to` is a mapping, list, module or object that holds the callables.
     """
     return BoundTools(descriptions, to)
 
@@ -110,7 +101,7 @@ async def _documents(name: str, settings: SourceSettings, context: SourceContext
 
 
 def _files(path: Path) -> list[Document]:
-    """The documents of a file, or of all files of a folder in the order of their names. Raises SourceError."""
+    """Return the documents of a file, or of all files in a folder by name. Raises SourceError."""
     try:
         files = sorted(file for file in path.rglob("*") if file.suffix in _SUFFIXES) if path.is_dir() else [path]
         texts = {str(file): file.read_text(encoding="utf-8-sig") for file in files}
@@ -122,52 +113,54 @@ def _files(path: Path) -> list[Document]:
 
 
 def _read(name: str, documents: Iterable[Document]) -> Descriptions:
-    """What the documents describe. Raises SourceError where that is nothing, or something twice."""
-    found = Descriptions()
+    """Read all documents. Raises SourceError if they describe no tools, or one tool twice."""
+    descriptions = Descriptions()
     for document in documents:
         if is_toolkits(document.data):
-            read_toolkits(document, found, source=name)
+            read_toolkits(document, descriptions, source=name)
         elif is_function_list(document.data):
-            read_functions(document, found)
+            read_functions(document, descriptions)
         elif is_tool_descriptions(document.data):
-            read_tool_descriptions(document, found)
+            read_tool_descriptions(document, descriptions)
         else:
-            found.warnings.append(Warned(document.location, f"holds {_EXPECTED}"))
-    seen: dict[str, Described] = {}
-    for one in found.tools:
-        if one.key in seen:
-            message = f"{one.key!r} is described before, at {seen[one.key].where}"
+            descriptions.warnings.append(SourceWarning(document.location, f"holds {_EXPECTED}"))
+    by_key: dict[str, Described] = {}
+    for one in descriptions.tools:
+        if one.key in by_key:
+            message = f"{one.key!r} is described twice: first at {by_key[one.key].where}"
             raise one.document.error(message, *one.path)
-        seen[one.key] = one
-    if not found.tools:
-        reasons = "; ".join(f"{place} {reason}".strip() for place, reason in found.warnings[:3])
+        by_key[one.key] = one
+    if not descriptions.tools:
+        reasons = "; ".join(f"{place} {reason}".strip() for place, reason in descriptions.warnings[:3])
         message = f"{name} describes no tools{': ' if reasons else ''}{reasons}"
         raise SourceError(message)
-    return found
+    return descriptions
 
 
 def _target(bind: str | Mapping[str, str]) -> Any:
-    """What the callables are in. Raises SourceError for what cannot be imported."""
+    """Import the holders of the callables. Raises SourceError if an import fails."""
     if isinstance(bind, str):
         return import_target(bind)
     return {name: import_target(location) for name, location in bind.items()}
 
 
-def _bound_to_python(name: str, found: Descriptions, ids: Mapping[str, str], target: object) -> Surface:
+def _python_surface(name: str, descriptions: Descriptions, ids: Mapping[str, str], target: object) -> Surface:
     callables = Callables(target)
     bound = {}
-    for one in found.tools:
+    for one in descriptions.tools:
         bound[one.key], warnings = callables.bound(one)
-        found.warnings += warnings
-    return _surface(name, found, ids, bound)
+        descriptions.warnings += warnings
+    return _surface(name, descriptions, ids, bound)
 
 
-def _bound_to_http(name: str, found: Descriptions, ids: Mapping[str, str], endpoints: Mapping[str, str]) -> Surface:
+def _http_surface(
+    name: str, descriptions: Descriptions, ids: Mapping[str, str], endpoints: Mapping[str, str]
+) -> Surface:
     requests = Endpoints(name, endpoints)
-    requests.require(found.tools)
-    return _surface(name, found, ids, {one.key: requests.bound(one) for one in found.tools})
+    requests.require(descriptions.tools)
+    return _surface(name, descriptions, ids, {one.key: requests.bound(one) for one in descriptions.tools})
 
 
-def _surface(name: str, found: Descriptions, ids: Mapping[str, str], bound: Mapping[str, Bound]) -> Surface:
-    tools = tuple(tool_of(one, ids[one.key], bound[one.key], source=name) for one in found.tools)
-    return Surface(tools, tuple(found.warnings), title=found.title, toolkits=tuple(found.toolkits))
+def _surface(name: str, descriptions: Descriptions, ids: Mapping[str, str], bound: Mapping[str, Bound]) -> Surface:
+    tools = tuple(tool_of(one, ids[one.key], bound[one.key], source=name) for one in descriptions.tools)
+    return Surface(tools, tuple(descriptions.warnings), title=descriptions.title, toolkits=tuple(descriptions.toolkits))

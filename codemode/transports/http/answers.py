@@ -22,7 +22,7 @@ from codemode.transports.content import Content
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from codemode.transports.content import ContentStore
+    from codemode.transports.content import OwnedContents
 
 #: Lines of ndjson or events of a stream that one answer may have.
 MOST_LINES = 10_000
@@ -79,7 +79,7 @@ def media_type_of(headers: Mapping[str, str]) -> tuple[str, str]:
     return name.strip().lower(), charset if _KNOWN_CHARSET.fullmatch(charset) else "utf-8"
 
 
-def decode(body: bytes, headers: Mapping[str, str], *, wants_json: bool, status: int, contents: ContentStore) -> Any:
+def decode(body: bytes, headers: Mapping[str, str], *, wants_json: bool, status: int, contents: OwnedContents) -> Any:
     """The data of a successful answer. Raises AnswerInvalid where JSON was declared and something else came."""
     if not body:
         return None
@@ -167,7 +167,7 @@ def filename_of(headers: Mapping[str, str]) -> str:
     return found.replace("\\", "/").rpartition("/")[2][:200]
 
 
-def _undeclared(body: bytes, name: str, charset: str, *, wants_json: bool, status: int, contents: ContentStore) -> Any:
+def _undeclared(body: bytes, name: str, charset: str, *, wants_json: bool, status: int, contents: OwnedContents) -> Any:
     """JSON without the right media type is common and taken; anything else is taken only where JSON is not declared."""
     try:
         return _json(body, charset, status)

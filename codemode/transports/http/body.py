@@ -21,7 +21,7 @@ from codemode.transports.http.xml import xml_of
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
-    from codemode.transports.content import ContentStore
+    from codemode.transports.content import OwnedContents
     from codemode.transports.http.invocation import BodyPlan
 
 _PLAIN = FieldEncoding()
@@ -30,7 +30,7 @@ _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 quote_plus = partial(_quote_plus, errors="replace")
 
 
-def encode_body(plan: BodyPlan, value: Any, contents: ContentStore) -> tuple[bytes, str]:
+def encode_body(plan: BodyPlan, value: Any, contents: OwnedContents) -> tuple[bytes, str]:
     """The body and its media type.
 
     Raises CallError where content that a value refers to is no longer kept, or a field would pass for another.
@@ -50,7 +50,7 @@ def encode_body(plan: BodyPlan, value: Any, contents: ContentStore) -> tuple[byt
             return _raw(plan, value, contents)
 
 
-def _raw(plan: BodyPlan, value: Any, contents: ContentStore) -> tuple[bytes, str]:
+def _raw(plan: BodyPlan, value: Any, contents: OwnedContents) -> tuple[bytes, str]:
     if is_content(value) or (isinstance(value, str) and plan.kind is BodyKind.BYTES):
         content = contents.get(value)
         return content.data, content.media_type if "*" in plan.media_type else plan.media_type
@@ -124,7 +124,7 @@ def _is_nested(value: Any) -> bool:
     return isinstance(value, list) and any(isinstance(item, (Mapping, list)) for item in value)
 
 
-def _multipart(plan: BodyPlan, value: Any, contents: ContentStore) -> tuple[bytes, str]:
+def _multipart(plan: BodyPlan, value: Any, contents: OwnedContents) -> tuple[bytes, str]:
     boundary = f"codemode-{secrets.token_hex(12)}"
     properties = plan.schema.properties()
     fields = value.items() if isinstance(value, Mapping) else [("body", value)]
@@ -138,7 +138,7 @@ def _multipart(plan: BodyPlan, value: Any, contents: ContentStore) -> tuple[byte
 
 
 def _parts(
-    name: str, value: Any, schema: Schema | None, encoding: FieldEncoding, contents: ContentStore
+    name: str, value: Any, schema: Schema | None, encoding: FieldEncoding, contents: OwnedContents
 ) -> Iterator[tuple[str, bytes]]:
     if value is None:
         return

@@ -1,4 +1,4 @@
-"""An HTTP transport that is opened with its first call: until then nobody needs the secrets of its source."""
+"""An HTTP transport that opens with its first call, so that start-up needs no secrets."""
 
 from __future__ import annotations
 
@@ -6,15 +6,13 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ConfigurationError, CredentialsMissing
-from codemode.transports.auth.credentials import NOBODY
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from codemode.catalog.tool import Tool
-    from codemode.transports.auth.credentials import CallerCredentials
     from codemode.transports.auth.requirements import Authentication
-    from codemode.transports.base import Page
+    from codemode.transports.base import CallContext, Page
     from codemode.transports.http.transport import HttpTransport
 
 
@@ -23,8 +21,6 @@ class DeferredTransport:
 
     `authenticate` may raise ConfigurationError: the call then fails, and the next one tries again.
     """
-
-    has_pace = True
 
     def __init__(
         self,
@@ -41,15 +37,13 @@ class DeferredTransport:
         self._opening = asyncio.Lock()
         self._opened: HttpTransport | None = None
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """See `HttpTransport.call`. Raises CredentialsMissing also where a secret is not there."""
-        return await (await self._transport()).call(tool, arguments, credentials)
+        return await (await self._transport()).call(tool, arguments, context)
 
-    async def call_page(
-        self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY
-    ) -> Page:
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
         """See `HttpTransport.call_page`. Raises CredentialsMissing also where a secret is not there."""
-        return await (await self._transport()).call_page(tool, arguments, credentials)
+        return await (await self._transport()).call_page(tool, arguments, context)
 
     async def aclose(self) -> None:
         """Close what was opened."""

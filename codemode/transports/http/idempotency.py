@@ -1,17 +1,13 @@
-"""The key by which a service knows a second attempt at the same call, so that it does the work once.
+"""Idempotency keys: a service that receives the same key twice does the work once.
 
-Draft-ietf-httpapi-idempotency-key-header names the header; which one a service takes, if any, the operator says.
+The header is that of draft-ietf-httpapi-idempotency-key-header, or another one that the operator configures.
 """
 
 from __future__ import annotations
 
 import uuid
-from contextvars import ContextVar
-
-#: The key of the call that is being sent, "" for none, set by who makes the call.
-IDEMPOTENCY_KEY: ContextVar[str] = ContextVar("idempotency_key", default="")
 
 
 def key_of(execution: str, path: str) -> str:
-    """The key of one call of one execution: the same whenever it is sent, and no other call's."""
+    """Return the key of one call of an execution. It is the same for every attempt, and unique to the call."""
     return str(uuid.uuid5(uuid.NAMESPACE_OID, f"{execution}/{path}"))

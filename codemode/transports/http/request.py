@@ -29,7 +29,7 @@ from codemode.transports.http.method_override import check_overrides
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Parameter, Tool
-    from codemode.transports.content import ContentStore
+    from codemode.transports.content import OwnedContents
     from codemode.transports.http.invocation import HttpInvocation
 
 #: Request lines beyond this are refused by common servers (nginx and Apache: 8 KB, Node.js and IIS: 16 KB).
@@ -77,7 +77,7 @@ class RequestPlan:
         self._fixed_query = "&".join(_joined(key, value) for key, value in invocation.query)
         self._accept = _accept(invocation)
 
-    def build(self, arguments: Mapping[str, Any], contents: ContentStore) -> HttpRequest:
+    def build(self, arguments: Mapping[str, Any], contents: OwnedContents) -> HttpRequest:
         """The request for validated arguments. Raises ArgumentsInvalid for what cannot go where it should."""
         path = self._path(arguments)
         query = self._query(arguments)
@@ -145,7 +145,7 @@ class RequestPlan:
                 raise ArgumentsInvalid(self._tool.id, message, parameter=parameter.name)
             yield name, pieces
 
-    def _body(self, arguments: Mapping[str, Any], contents: ContentStore) -> tuple[Any, bytes | None, str]:
+    def _body(self, arguments: Mapping[str, Any], contents: OwnedContents) -> tuple[Any, bytes | None, str]:
         """The value of the body, the body, and its media type."""
         plan = self._invocation.body
         if plan is None:

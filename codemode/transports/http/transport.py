@@ -14,17 +14,15 @@ from weakref import WeakKeyDictionary
 from codemode.catalog.paging import items_of, next_arguments, paging_of
 from codemode.catalog.tool import Effect
 from codemode.errors import AnswerInvalid, CallError, ConfigurationError, CredentialsMissing
-from codemode.transports.auth.credentials import NOBODY, CallerCredentials, Credential
+from codemode.transports.auth.credentials import CallerCredentials, Credential
 from codemode.transports.auth.grant import Grant
 from codemode.transports.auth.oauth import TokenSource
 from codemode.transports.auth.requirements import Authentication, CallerSupply, Configured
 from codemode.transports.base import Page
 from codemode.transports.content import ContentStore
-from codemode.transports.departure import DEPARTURE
 from codemode.transports.http import answers
 from codemode.transports.http.addresses import Permitted, base_for, checked_base, origin, without_userinfo
 from codemode.transports.http.exchange import Answer, Exchange
-from codemode.transports.http.idempotency import IDEMPOTENCY_KEY
 from codemode.transports.http.network import open_pool, resolve
 from codemode.transports.http.request import HttpRequest, RequestPlan
 from codemode.transports.http.uncertainty import in_doubt, is_in_progress, leaves_doubt
@@ -35,6 +33,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from codemode.catalog.tool import Tool
+    from codemode.transports.base import CallContext
+    from codemode.transports.content import OwnedContents
     from codemode.transports.http.exchange import Connections
     from codemode.transports.http.invocation import HttpInvocation
     from codemode.transports.http.network import Resolve
@@ -84,8 +84,6 @@ class HttpTransport:
     Without `authentication` nothing of that kind is sent, whatever an operation requires.
     """
 
-    has_pace = True
-
     def __init__(
         self,
         reach: Reach,
@@ -116,27 +114,25 @@ class HttpTransport:
         self._plans: WeakKeyDictionary[Tool, tuple[RequestPlan, tuple[Configured, ...]]] = WeakKeyDictionary()
         self._sleep = sleep
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
-        """Send validated arguments and return the answer's data. `credentials` are the caller's, for this call alone.
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
+        """Send validated arguments and return the answer's data.
 
         Raises ArgumentsInvalid for what cannot travel, AddressNotAllowed, CredentialsMissing, UpstreamError,
         UpstreamTimeout, UpstreamUnreachable.
         """
-        value, _ = await self._call(tool, arguments, credentials)
+        value, _ = await self._call(tool, arguments, context)
         return value
 
-    async def call_page(
-        self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY
-    ) -> Page:
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
         """Call a tool for one page of its list. Raises what `call` raises, and CallError where it has no pages."""
         paging = paging_of(tool)
         if paging is None:
             message = f"{tool.id} has no pages: call it as it is"
             raise CallError(message)
-        value, headers = await self._call(tool, arguments, credentials)
+        value, headers = await self._call(tool, arguments, context)
         address = headers.get("next-page", "")  # Kinto's, with the whole address
         link = headers.get("link") or (f'<{address}>; rel="next"' if address else "")
-        link = self._redactor_for(credentials).text(link)
+        link = self._redactor_for(context.credentials).text(link)
         return Page(value, items_of(paging, value), next_arguments(tool, paging, arguments, value, link))
 
     async def aclose(self) -> None:
@@ -145,16 +141,17 @@ class HttpTransport:
         await self._exchange.aclose()
 
     async def _call(
-        self, tool: Tool, arguments: Mapping[str, Any], caller: CallerCredentials
+        self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
     ) -> tuple[Any, Mapping[str, str]]:
         plan, chosen = self._plan(tool)
-        request = self._keyed(plan.build(arguments, self._contents), tool)
+        contents, caller = self._contents.of(context.owner), context.credentials
+        request = self._keyed(plan.build(arguments, contents), tool, context.idempotency_key)
         deadline = asyncio.get_running_loop().time() + self._reach.timeout_s
         attempt, is_doubtful = 0, False
         while True:
             try:
-                answer = await self._attempt(request, chosen, caller, deadline)
-                data = await self._data(tool, answer)
+                answer = await self._attempt(request, chosen, context, deadline)
+                data = await self._data(tool, answer, contents)
                 return self._redactor_for(caller).answer(data, answer.body), answer.headers
             except CallError as error:
                 self._redactor_for(caller).clean(error)
@@ -179,12 +176,12 @@ class HttpTransport:
 
     @property
     def idempotency_header(self) -> str:
-        """The header of the key by which the service knows a write that is sent twice; "" where it takes none."""
+        """The request header of idempotency keys, "" if the service accepts none."""
         return self._reach.idempotency_header
 
-    def _keyed(self, request: HttpRequest, tool: Tool) -> HttpRequest:
-        """The request of a write with its key, where the service takes one and the program has given none."""
-        name, key = self._reach.idempotency_header, IDEMPOTENCY_KEY.get()
+    def _keyed(self, request: HttpRequest, tool: Tool, key: str) -> HttpRequest:
+        """Add the key to a write, if the service accepts one and the program has given none."""
+        name = self._reach.idempotency_header
         if not name or not key or tool.effect is Effect.READ:
             return request
         if any(given.lower() == name.lower() for given, _ in request.headers):
@@ -207,15 +204,16 @@ class HttpTransport:
         return known
 
     async def _attempt(
-        self, request: HttpRequest, chosen: tuple[Configured, ...], caller: CallerCredentials, deadline: float
+        self, request: HttpRequest, chosen: tuple[Configured, ...], context: CallContext, deadline: float
     ) -> Answer:
         is_waiting = True
         try:
             async with asyncio.timeout_at(deadline):
-                given = [await self._given(one, caller) for one in chosen]
+                given = [await self._given(one, context.credentials) for one in chosen]
                 async with self._pace:
+                    await context.before_send()
                     is_waiting = False
-                    answer = await self._authorized(request, given, chosen, caller, deadline)
+                    answer = await self._authorized(request, given, chosen, context, deadline)
         except TimeoutError:
             raise (self._exchange.unsent() if is_waiting else self._exchange.late()) from None
         if answer.status >= 400:
@@ -230,7 +228,7 @@ class HttpTransport:
         request: HttpRequest,
         given: list[Credential],
         chosen: tuple[Configured, ...],
-        caller: CallerCredentials,
+        context: CallContext,
         deadline: float,
     ) -> Answer:
         """The answer to the request with credentials; a token that is refused is replaced once."""
@@ -241,8 +239,8 @@ class HttpTransport:
         for source in sources:
             for credential in given:
                 source.reject(credential)
-        again = [await self._given(one, caller) for one in chosen]
-        await DEPARTURE.get().leave()
+        again = [await self._given(one, context.credentials) for one in chosen]
+        await context.before_send()
         return await self._exchange.send(request, again, deadline=deadline)
 
     async def _given(self, one: Configured, caller: CallerCredentials) -> Credential:
@@ -276,7 +274,7 @@ class HttpTransport:
         if not tokens <= self._redactor.secrets:
             self._redactor = self._lasting.extended(tokens)
 
-    async def _data(self, tool: Tool, answer: Answer) -> Any:
+    async def _data(self, tool: Tool, answer: Answer, contents: OwnedContents) -> Any:
         invocation: HttpInvocation = tool.invocation
         read = partial(
             answers.decode,
@@ -284,7 +282,7 @@ class HttpTransport:
             answer.headers,
             wants_json=invocation.is_json,
             status=answer.status,
-            contents=self._contents,
+            contents=contents,
         )
         try:
             return read() if len(answer.body) < _LARGE else await asyncio.to_thread(read)

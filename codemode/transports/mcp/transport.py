@@ -7,53 +7,41 @@ that `McpTransport.start` returns.
 from __future__ import annotations
 
 import asyncio
-import base64
-import binascii
 import json
 import logging
 import time
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
-import httpx2
 import mcp_types
 from mcp import Client, MCPError
-from mcp.client.sse import sse_client
-from mcp.client.streamable_http import streamable_http_client
 from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, PARSE_ERROR, REQUEST_TIMEOUT
 
 from codemode.catalog.tool import Effect
 from codemode.errors import AnswerInvalid, CallError, SourceError, UpstreamError, UpstreamTimeout, UpstreamUnreachable
 from codemode.text.prose import shorten
-from codemode.transports.auth.credentials import NOBODY, CallerCredentials
-from codemode.transports.content import Content, ContentStore
-from codemode.transports.departure import DEPARTURE
-from codemode.transports.http.addresses import Permitted, origin
-from codemode.transports.http.answers import json_or_text, loaded
+from codemode.transports.content import ContentStore
 from codemode.transports.http.certificates import distrusted
-from codemode.transports.http.network import PinnedTransport, open_pool
 from codemode.transports.mcp.keepalive import PATIENCE_S, answers
 from codemode.transports.mcp.process import ANSWER_TOO_LARGE
-from codemode.transports.progress import PROGRESS
+from codemode.transports.mcp.results import value_of
 from codemode.transports.rate_limit import Pace
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-    from contextlib import AbstractAsyncContextManager
 
     from mcp.shared.dispatcher import ProgressFnT
 
     from codemode.catalog.tool import Tool
+    from codemode.transports.base import CallContext
+    from codemode.transports.mcp.connections import Connect
 
     Definitions = tuple[mcp_types.Tool, ...]
-    Connect = Callable[[Callable[[], None]], AbstractAsyncContextManager[Any]]
 
 log = logging.getLogger(__name__)
 
-#: What a URL's server may take to answer a request that streams.
-_HTTP_TIMEOUT = httpx2.Timeout(30.0, read=300.0)
 
 #: Waits between attempts to connect again: the first, and the longest.
 FIRST_WAIT_S, LONGEST_WAIT_S = 0.5, 30.0
@@ -74,46 +62,6 @@ _UNPARSED, _NO_RESULT = " for union[JSONRPC", "JSONRPCResponse.result\n  Field r
 _SAID_CHARACTERS = 200
 
 
-def at_url(
-    url: str,
-    *,
-    headers: Mapping[str, str],
-    limit_bytes: int,
-    is_sse: bool = False,
-    address: str | None = None,
-    ca_file: str | None = None,
-) -> Connect:
-    """Connections to a server at a URL, over streamable HTTP, or over SSE (2024-11-05, HTTP with SSE).
-
-    `address` is its host's IP address, if not its name's. Of an answer no more than `limit_bytes` are read.
-    """
-    permitted = Permitted((origin(url),), address)
-
-    sent = dict(headers)
-
-    def client(
-        headers: dict[str, str] | None = None, timeout: httpx2.Timeout | None = None, auth: httpx2.Auth | None = None
-    ) -> httpx2.AsyncClient:
-        """A client of ours, as the SDK asks for one; what it would have it be like is decided here."""
-        pinned = PinnedTransport(open_pool(permitted, ca_file=ca_file), limit_bytes=limit_bytes)
-        return httpx2.AsyncClient(headers=sent, timeout=_HTTP_TIMEOUT, transport=pinned)
-
-    @asynccontextmanager
-    async def streamable(_ended: Callable[[], None]) -> AsyncIterator[Any]:
-        async with (
-            client() as http,
-            streamable_http_client(url, http_client=http, max_sse_event_size=limit_bytes) as streams,
-        ):
-            yield streams
-
-    @asynccontextmanager
-    async def sse(_ended: Callable[[], None]) -> AsyncIterator[Any]:
-        async with sse_client(url, httpx_client_factory=client) as streams:
-            yield streams
-
-    return sse if is_sse else streamable
-
-
 class McpTransport:
     """Calls the tools of one server. `connect` gives a new connection each time it is called, and calls what it is
     given when that has ended by itself, where it can know.
@@ -123,7 +71,7 @@ class McpTransport:
     with others than before.
     """
 
-    has_pace = True
+    idempotency_header = ""
 
     def __init__(
         self,
@@ -168,7 +116,7 @@ class McpTransport:
             raise SourceError(message)
         return self._definitions
 
-    async def call(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
+    async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """Call a tool; `tool.invocation` is its name at the server.
 
         Returns the structured result, else the text (as data where it is JSON), else a list of the contents, with
@@ -182,8 +130,9 @@ class McpTransport:
             async with asyncio.timeout(self._timeout_s):
                 await self._settled.wait()
                 async with self._pace:
+                    await context.before_send()
                     again = tool.effect is Effect.READ
-                    result = await self._sent(str(tool.invocation), sent, has_left, again=again)
+                    result = await self._sent(str(tool.invocation), sent, context, has_left, again=again)
         except TimeoutError:
             if not has_left.is_set():
                 raise self._unreachable() from None
@@ -195,7 +144,7 @@ class McpTransport:
                 self._suspect(self._timeout_s)
             raise
         try:
-            value = self._value(result)
+            value = value_of(result, self._contents.of(context.owner))
         except (ValueError, RecursionError) as error:
             message = f"{self._source} gave a result that cannot be used: {_reason(error)}"
             raise AnswerInvalid(message) from None
@@ -205,7 +154,7 @@ class McpTransport:
             raise UpstreamError(self._redactor.text(message), body=self._redactor.value(value))
         return self._redactor.value(value)
 
-    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], credentials: CallerCredentials = NOBODY) -> Any:
+    async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """Raises CallError: what pages a server has, its arguments say."""
         message = f"{tool.id} has no pages: call it as it is"
         raise CallError(message)
@@ -225,24 +174,24 @@ class McpTransport:
         self._owner = self._probe = None
 
     async def _sent(
-        self, name: str, arguments: dict[str, Any], has_left: asyncio.Event, *, again: bool
+        self, name: str, arguments: dict[str, Any], context: CallContext, has_left: asyncio.Event, *, again: bool
     ) -> mcp_types.CallToolResult:
         """The result; over a new connection once more where the old one was lost and `again` does no harm."""
         if has_left.is_set() or not self._settled.is_set():
             await self._settled.wait()
-            await DEPARTURE.get().leave()
+            await context.before_send()
         client = self._client
         if client is None:
             raise self._unreachable()
         has_left.set()
         try:
-            return await client.call_tool(name, arguments, progress_callback=self._progress())
+            return await client.call_tool(name, arguments, progress_callback=self._progress(context.on_progress))
         except MCPError as error:
             if self._is_over(error):
                 if self._client is client:
                     self._lose()
                 if again or error.code == INVALID_REQUEST:
-                    return await self._sent(name, arguments, has_left, again=False)
+                    return await self._sent(name, arguments, context, has_left, again=False)
                 message = f"{self._source} closed the connection before it answered"
                 raise UpstreamTimeout(message) from None
             raise self._failed(error) from None
@@ -283,9 +232,8 @@ class McpTransport:
             return AnswerInvalid(message)
         return UpstreamError(message)
 
-    def _progress(self) -> ProgressFnT:
-        """What is told of the progress of a call, for whoever makes it."""
-        heard = PROGRESS.get()
+    def _progress(self, heard: Callable[[str], None]) -> ProgressFnT:
+        """Return a callback of the SDK that passes progress messages on, without secrets."""
 
         async def progressed(progress: float, total: float | None, message: str | None) -> None:
             numbers = f"{progress:g}" if total is None else f"{progress:g} of {total:g}"
@@ -380,28 +328,6 @@ class McpTransport:
                 log.warning("the MCP server of %s gave no list after a change: %s", self._source, reason)
             await asyncio.sleep(RELISTED_EVERY_S)
 
-    def _value(self, result: mcp_types.CallToolResult) -> Any:
-        if result.structured_content is not None:
-            return loaded(json.dumps(result.structured_content))
-        values = [self._block(block) for block in result.content]
-        if len(values) == 1:
-            return _data(values[0])
-        return values or None
-
-    def _block(self, block: mcp_types.ContentBlock) -> Any:
-        match block:
-            case mcp_types.TextContent():
-                return block.text
-            case mcp_types.ImageContent() | mcp_types.AudioContent():
-                return self._contents.put(Content(_bytes(block.data), block.mime_type))
-            case mcp_types.EmbeddedResource(resource=mcp_types.BlobResourceContents() as blob):
-                media_type = blob.mime_type or "application/octet-stream"
-                return self._contents.put(Content(_bytes(blob.blob), media_type, str(blob.uri)))
-            case mcp_types.EmbeddedResource(resource=mcp_types.TextResourceContents() as text):
-                return {"uri": str(text.uri), "text": text.text}
-            case _:
-                return block.model_dump(mode="json", by_alias=True, exclude_none=True)
-
 
 async def _listen(client: Client, changed: asyncio.Event) -> None:
     """Listen for changes of the list of tools, in the era without sessions."""
@@ -420,18 +346,6 @@ async def _beside(work: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
     finally:
         task.cancel()
         await asyncio.gather(task, return_exceptions=True)
-
-
-def _data(value: Any) -> Any:
-    """A text that is a JSON object or array as what it says; any other value as it is."""
-    return json_or_text(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
-
-
-def _bytes(text: str) -> bytes:
-    try:
-        return base64.b64decode(text, validate=True)
-    except binascii.Error:
-        return b""
 
 
 def _reason(error: BaseException) -> str:

@@ -21,13 +21,12 @@ class Archive(Mapping[str, bytes]):
 
     def __init__(self, items: Iterable[tuple[str, bytes]]) -> None:
         self._places: dict[str, slice] = {}
-        is_linux = hasattr(os, "memfd_create")  # elsewhere no worker is forked
-        with io.FileIO(os.memfd_create("archive"), "r+") if is_linux else io.BytesIO() as file:
-            for name, content in items:
-                start = file.tell()
-                file.write(content)
-                self._places[name] = slice(start, file.tell())
-            self._data = _mapped(file) if isinstance(file, io.FileIO) else file.getvalue()
+        content = bytearray()
+        for name, data in items:
+            start = len(content)
+            content += data
+            self._places[name] = slice(start, len(content))
+        self._data = _mapped(bytes(content))
 
     def __getitem__(self, name: str) -> bytes:
         return self._data[self._places[name]]
@@ -39,6 +38,12 @@ class Archive(Mapping[str, bytes]):
         return len(self._places)
 
 
-def _mapped(file: io.FileIO) -> mmap | bytes:
-    size = file.tell()
-    return mmap(file.fileno(), size, flags=MAP_PRIVATE, prot=PROT_READ) if size else b""
+def _mapped(content: bytes) -> mmap | bytes:
+    if not content or not hasattr(os, "memfd_create"):  # elsewhere no worker is forked
+        return content
+    try:
+        with io.FileIO(os.memfd_create("archive"), "r+") as file:
+            file.write(content)
+            return mmap(file.fileno(), len(content), flags=MAP_PRIVATE, prot=PROT_READ)
+    except (OSError, ValueError):  # the size of files is limited; the heap holds the content as well
+        return content

@@ -59,10 +59,11 @@ def test_the_shell_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("page", with_blocks("python"), ids=name)
 def test_the_python_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    service, configuration = on_free_ports(f"{SERVICE}\0{CONFIGURATION}").split("\0")
+    texts = [SERVICE, CONFIGURATION, *(block.text for block in in_page(page, "python"))]
+    service, configuration, *blocks = on_free_ports("\0".join(texts)).split("\0")
     (tmp_path / "codemode.yaml").write_text(configuration, encoding="utf-8")
-    for number, block in enumerate(in_page(page, "python")):
-        (tmp_path / f"block_{number}.py").write_text(block.text, encoding="utf-8")
+    for number, block in enumerate(blocks):
+        (tmp_path / f"block_{number}.py").write_text(block, encoding="utf-8")
     python = f"python -W error -W {OF_LANGSMITH}"
     programs = "\n".join(f"{python} block_{number}.py" for number in range(len(in_page(page, "python"))))
     run_shell(service + programs, tmp_path)

@@ -54,8 +54,9 @@ def example(tmp_path: Path) -> Callable[[str], Example]:
 def test_fastapi(example: Callable[[str], Example]) -> None:
     said = example("fastapi_app").run()
     assert "gym.memberships.freeze_membership(" in said
-    assert '{"status":"completed","value":"Northlight Fitness","failure":null,"calls":[' in said
-    assert '{"tool":"gym.core.get_gym_info","state":"committed"}' in said
+    assert '"value":"Northlight Fitness"' in said
+    assert '"tool":"gym.core.get_gym_info"' in said
+    assert said.rstrip().splitlines()[-1].isdigit()
 
 
 def _clerk(seen: Seen) -> Say:

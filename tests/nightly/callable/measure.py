@@ -19,6 +19,7 @@ from codemode.catalog.shapes import Direction, Shapes
 from codemode.catalog.tool import Location
 from codemode.errors import CallError
 from codemode.sources.openapi.document import load_openapi
+from codemode.transports.base import CallContext
 from codemode.transports.http.transport import HttpTransport, Reach
 from tests.nightly.callable.examples import example
 from tests.nightly.callable.judge import Judge
@@ -135,7 +136,7 @@ async def _verdict(
     arguments = arguments_for(tool, chance, everything=everything)
     server.received.clear()
     try:
-        await transport.call(tool, validate(tool, arguments))
+        await transport.call(tool, validate(tool, arguments), CallContext())
     except CallError as error:
         return False, False, f"refused: {str(error)[:400]}"
     sent = server.received[-1]

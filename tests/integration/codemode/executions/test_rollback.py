@@ -100,6 +100,6 @@ async def test_an_author_may_name_the_inverse_of_a_function(here: Place) -> None
 
 
 async def test_what_is_no_inverse_is_told_when_the_configuration_is_read(here: Place) -> None:
-    with pytest.raises(ConfigurationError, match=r"sources\.up\.revert: .* is no call with keyword arguments alone"):
+    with pytest.raises(ConfigurationError, match=r"sources\.up\.revert: .* must be a call with only keyword arguments"):
         async with here.service(source={"revert": {"post": "drop(1)"}}):
             pass

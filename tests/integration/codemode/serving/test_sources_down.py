@@ -216,7 +216,7 @@ async def test_the_last_known_document_is_used_with_a_warning(tmp_path: Path) ->
         async with CodeMode.from_settings(settings(tmp_path, url)) as service:
             (state,) = source_states(service.sources, service.catalog)
             assert (state["state"], state["tools"]) == ("stale", 1)
-            assert "as it was when it was last read" in service.sources["pets"].warnings[0].reason
+            assert "its last known state is used" in service.sources["pets"].warnings[0].reason
         with pytest.raises(SourceError, match="answered 503"):
             async with CodeMode.from_settings(settings(tmp_path, url), strict=True):
                 pass
@@ -248,7 +248,7 @@ async def test_a_document_behind_a_login_is_asked_for_with_the_credentials_of_it
         assert handler.authorizations == [None, "Bearer a-secret-token"]  # who needs none is sent none
         handler.authorizations.clear()
         elsewhere = settings(tmp_path / "b", url, base_url="https://api.example", **bearer)
-        with pytest.raises(SourceError, match=r"credentials of this source are for https://api\.example, and not sent"):
+        with pytest.raises(SourceError, match=r"credentials are sent to https://api\.example only"):
             async with CodeMode.from_settings(elsewhere, strict=True):
                 pass
         assert set(handler.authorizations) == {None}
@@ -260,7 +260,8 @@ async def test_a_redirect_to_a_login_page_is_named_as_that(tmp_path: Path) -> No
             failure = service.sources["pets"].failure
             assert failure is not None
             assert (
-                "redirects to a login page, https://idp.example/login: the document is behind a login" in failure.said
+                "redirects to a login page, https://idp.example/login: the document is behind a login"
+                in failure.message
             )
             assert failure.told == "its document is behind a login"
 

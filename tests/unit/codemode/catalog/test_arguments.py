@@ -68,9 +68,7 @@ def test_more_values_than_one_call_may_hold_are_refused() -> None:
     arguments = {"owner": "o", "title": "t", "labels": ["a"] * 49_997}
     assert validate(TOOL, arguments) == arguments
     error = _error({**arguments, "per_page": 1})
-    assert str(error) == (
-        "gh.issues.create: the arguments hold more than 50,000 values: make several calls, each with a part of them"
-    )
+    assert str(error) == ("gh.issues.create: the arguments hold more than 50,000 values: split them into several calls")
 
 
 def test_missing_arguments_are_named_with_their_types() -> None:
@@ -145,7 +143,7 @@ ADDRESS = {
             {"city": "x", "qq": 1},
             "there is no field 'qq'. Valid: city, street, zip_code",
         ),
-        (ADDRESS, {"ciity": "x"}, "'city' is a required property; there is 'ciity' instead"),
+        (ADDRESS, {"ciity": "x"}, "'city' is a required property; found 'ciity' instead"),
         (ADDRESS, {"qq": "x"}, "'city' is a required property"),
         (
             {"anyOf": [{**ADDRESS, "additionalProperties": False}, {"type": "string"}]},
@@ -172,7 +170,7 @@ def test_a_field_that_is_not_there_is_said_with_the_nearest_one(
 
 def test_rules_across_fields_are_checked() -> None:
     body = {**BODY, "not": {"required": ["title", "labels"]}}
-    with pytest.raises(ArgumentsInvalid, match="these arguments do not go together"):
+    with pytest.raises(ArgumentsInvalid, match="these arguments are invalid together"):
         validate(_tool(body), {"owner": "o", "title": "t", "labels": []})
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
+
 import pytest
 
 from codemode.catalog.catalog import Catalog
@@ -24,6 +26,13 @@ def test_a_tool_is_found_by_its_id() -> None:
 @pytest.mark.parametrize("name", ["listClients", "gym.listClients"])
 def test_a_tool_is_found_by_an_exact_alias(name: str) -> None:
     assert CATALOG.get(name).id == "gym.clients.list"
+
+
+def test_a_tool_is_frozen_and_changed_as_a_copy() -> None:
+    first = _tool("a.x.one")
+    with pytest.raises(FrozenInstanceError):
+        first.tier = "core"  # type: ignore[misc]
+    assert (first.changed(tier="core").tier, first.tier) == ("core", "")
 
 
 def test_an_alias_that_two_tools_have_finds_neither() -> None:

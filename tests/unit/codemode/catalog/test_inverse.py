@@ -28,17 +28,17 @@ def test_an_inverse_is_a_call_made_of_what_went_in_and_came_out(text: str, tool:
 @pytest.mark.parametrize(
     ("text", "says"),
     [
-        ("", "is not read"),
-        ("undo(", "is not read"),
-        ("undo", "is no call with keyword arguments alone"),
-        ("undo(1)", "is no call with keyword arguments alone"),
-        ("undo(**result)", "is no call with keyword arguments alone"),
-        ("undo(id=other.id)", "other is neither JSON data nor a place"),
-        ("undo(id=open('/etc/passwd'))", "is neither JSON data nor a place"),
-        ("undo(id=b'x')", "is neither JSON data nor a place"),
-        ("undo(id=result[0:2])", "is neither JSON data nor a place"),
-        ("undo(id={1: 2})", "names of fields are texts"),
-        ("a[0].undo()", "what is called is the name of a tool"),
+        ("", "is not a valid expression"),
+        ("undo(", "is not a valid expression"),
+        ("undo", "must be a call with only keyword arguments"),
+        ("undo(1)", "must be a call with only keyword arguments"),
+        ("undo(**result)", "must be a call with only keyword arguments"),
+        ("undo(id=other.id)", "other must be JSON data or a part"),
+        ("undo(id=open('/etc/passwd'))", "must be JSON data or a part"),
+        ("undo(id=b'x')", "must be JSON data or a part"),
+        ("undo(id=result[0:2])", "must be JSON data or a part"),
+        ("undo(id={1: 2})", "the keys of an object must be strings"),
+        ("a[0].undo()", "the call must begin with a tool name"),
     ],
 )
 def test_what_is_no_inverse_is_refused(text: str, says: str) -> None:
@@ -48,5 +48,5 @@ def test_what_is_no_inverse_is_refused(text: str, says: str) -> None:
 
 @pytest.mark.parametrize("place", ["result.none", "result.id.more", "result['items'][4]", "arguments.other"])
 def test_a_place_that_is_not_there_is_named(place: str) -> None:
-    with pytest.raises(InverseInvalid, match="there is no "):
+    with pytest.raises(InverseInvalid, match="does not exist"):
         Inverse.parse(f"undo(id={place})").arguments(result=RESULT, arguments=ARGUMENTS)

@@ -10,18 +10,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from codemode.catalog.names import (
-    LARGEST_GROUP,
-    LONGEST_ID,
-    OperationKey,
-    identifier,
-    long_name,
-    parameter_name,
-    parameter_names,
-    snake,
-    tool_ids,
-    type_name,
-)
+from codemode.catalog.identifiers import identifier, parameter_name, parameter_names, snake, type_name
+from codemode.catalog.names import LARGEST_GROUP, OperationKey, long_name, tool_ids
+from codemode.catalog.shortening import LONGEST_ID
 
 
 @pytest.mark.parametrize(

@@ -29,7 +29,7 @@ class Recorded:
         self.status = "running"
         self.entries: list[JournalEntry] = []
         self.reads = 0
-        self.bells: set[asyncio.Event] = set()
+        self.listeners: set[asyncio.Event] = set()
         self._text = text
         attempts = cast("Any", {ID: self})
         self.watching = Watching(cast("Journal", self), attempts, self.seen)
@@ -48,22 +48,22 @@ class Recorded:
     def append(self, count: int = 1) -> None:
         for _ in range(count):
             self.entries.append(JournalEntry("printed", data={"text": self._text}, sequence=len(self.entries) + 1))
-        self.ring()
+        self.notify()
 
     def end(self) -> None:
         self.status = "completed"
-        self.ring()
+        self.notify()
 
-    def ring(self) -> None:
-        for bell in self.bells:
-            bell.set()
+    def notify(self) -> None:
+        for listener in self.listeners:
+            listener.set()
 
     async def told(self, after: int = 0) -> list[int]:
         return [event.sequence async for event in self.watching.events(ID, OWNER, after)]
 
     async def asleep(self) -> None:
         """Wait until all that was appended has been read, and who follows waits for more."""
-        while not self.bells or any(bell.is_set() for bell in self.bells):  # noqa: ASYNC110
+        while not self.listeners or any(listener.is_set() for listener in self.listeners):  # noqa: ASYNC110
             await asyncio.sleep(0)
 
 
@@ -76,7 +76,7 @@ async def test_one_read_tells_all_who_follow() -> None:
     journal.end()
     assert await asyncio.gather(*following) == [[1, 2, 3, 3]] * MANY
     assert journal.reads <= 5
-    assert not journal.bells
+    assert not journal.listeners
 
 
 async def test_who_comes_later_begins_where_it_was_cut_off() -> None:

@@ -159,7 +159,7 @@ async def test_roles_that_may_use_the_same_share_a_view(tmp_path: Path) -> None:
 async def test_a_pattern_that_fits_no_tool_is_refused_with_the_nearest(tmp_path: Path) -> None:
     with pytest.raises(
         ConfigurationError,
-        match=r"policy\.rules\.0\.tools\.0: no tool fits 'shop\.cancel_orders'; .*'shop\.cancel_order'",
+        match=r"policy\.rules\.0\.tools\.0: no tool matches 'shop\.cancel_orders'; .*'shop\.cancel_order'",
     ):
         async with service(tmp_path, [{"tools": "shop.cancel_orders", "decision": "deny"}], ALL):
             pytest.fail("it was entered")

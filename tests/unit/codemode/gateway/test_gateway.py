@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,6 +20,7 @@ from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.caller import Caller
 from codemode.gateway.gateway import Gateway
 from codemode.testing import RecordingTransport, make_tool
+from codemode.transports.base import CallContext
 from codemode.transports.content import Content, ContentStore
 
 if TYPE_CHECKING:
@@ -82,6 +84,39 @@ async def test_what_the_other_side_did_is_told_apart(error: CallError, state: Ca
     assert (outcome.state, outcome.error) == (state, error)
 
 
+async def test_a_timeout_before_the_call_was_sent_means_that_it_did_not_start() -> None:
+    error = UpstreamTimeout("no turn in 1 s")
+
+    class Busy(RecordingTransport):
+        async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
+            raise error
+
+    outcome = await Gateway(Catalog((TOOL,)), {"fake": Busy(lambda *_: None)}).call(call(id=7))
+    assert (outcome.state, outcome.error) == (CallState.NOT_STARTED, error)
+
+
+async def test_the_transport_receives_the_hooks_of_the_program_and_the_identity_of_the_caller() -> None:
+    received: list[CallContext] = []
+    sent: list[str] = []
+
+    class Working(RecordingTransport):
+        async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
+            received.append(context)
+            context.on_progress("half")
+            return await super().call(tool, arguments, context)
+
+    async def before_send() -> None:
+        sent.append("now")
+
+    caller = Caller("ann").bringing({"token": "of-ann"})
+    door = Gateway(Catalog((TOOL,)), {"fake": Working(lambda *_: 1)})
+    given = CallContext("bob", idempotency_key="k1", before_send=before_send, on_progress=sent.append)
+    await door.send(door.judge(replace(call(id=7), caller=caller)), given)
+    (context,) = received
+    assert (context.owner, context.credentials.get("token"), context.idempotency_key) == ("ann", "of-ann", "k1")
+    assert sent == ["half", "now"]
+
+
 async def test_what_the_program_is_not_told_the_operator_is_told_once(caplog: pytest.LogCaptureFixture) -> None:
     door, _ = gateway(UpstreamUnreachable("gym at http://10.0.0.1:80 cannot be reached", source="gym"))
     for number in (7, 8):
@@ -114,12 +149,13 @@ async def test_content_is_given_back_to_its_owner_alone() -> None:
     take = make_tool("files.take", {"content": {"type": "object"}})
     give = make_tool("files.give")
 
-    def answer(tool: Tool, arguments: Mapping[str, Any]) -> Any:
-        if tool is give:
-            return contents.put(Content(b"secret"))
-        return contents.get(arguments["content"]).data.decode()
+    class Files(RecordingTransport):
+        async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
+            if tool is give:
+                return contents.put(Content(b"secret"), context.owner)
+            return contents.get(arguments["content"], context.owner).data.decode()
 
-    door = Gateway(Catalog((take, give)), {"fake": RecordingTransport(answer)})
+    door = Gateway(Catalog((take, give)), {"fake": Files(lambda *_: None)})
     ann, bob = Caller("ann"), Caller("bob")
     kept = (await door.call(ToolCall("ex", "1", "files.give", {}, caller=ann))).value
     mine, others = [

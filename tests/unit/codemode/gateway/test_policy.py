@@ -224,8 +224,7 @@ def test_the_first_rule_that_fits_decides_then_the_default_by_effect() -> None:
 
 
 def test_sources_and_tiers_and_defaults_count() -> None:
-    core = make_tool("mail.core", source="mail")
-    core.tier = "core"
+    core = make_tool("mail.core", source="mail").changed(tier="core")
     rules = policy(
         {"tiers": "core", "decision": "deny"},
         {"sources": "mail", "decision": "ask"},

@@ -1,4 +1,4 @@
-"""Small tools to search."""
+"""Fixtures: small tools to search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class ToolFactory(Protocol):
-    """Makes a tool of an id, a description and parameters given as JSON Schema properties."""
+    """Creates a tool from an id, a description, and parameters as JSON Schema properties."""
 
     def __call__(self, id_: str, description: str = "", /, **changes: Any) -> Tool: ...
 

@@ -1,4 +1,4 @@
-"""A `/v1/embeddings` service on loopback: texts with words of one topic are alike. It can be told to misbehave."""
+"""A `/v1/embeddings` service on loopback, which can misbehave. Texts on the same topic have similar vectors."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ if TYPE_CHECKING:
 
 TOPICS = {"limousine": 0, "car": 0, "vehicle": 0, "banana": 1, "fruit": 1, "river": 2}
 
-#: What is sent instead of the embeddings: a status, headers and a body.
+#: An answer sent instead of embeddings: status, headers and body.
 Misbehaviour = tuple[int, dict[str, str], bytes]
 
 
 class EmbeddingsService:
-    """`asked` are the texts of each request, `keys` their Authorization headers; `gate` while clear holds answers."""
+    """The service. `asked` are the texts of each request, `keys` the Authorization headers. Answers wait for `gate`."""
 
     def __init__(self, size: int = 3) -> None:
         self.size = size
@@ -26,7 +26,7 @@ class EmbeddingsService:
         self.gate = threading.Event()
         self.gate.set()
         self.change = threading.Condition()
-        #: Given the number of the request (from 1) and its texts, what to do instead of answering well.
+        #: Called with the number of the request (from 1) and its texts. Returns a misbehaviour, or None to answer.
         self.misbehave: Callable[[int, Sequence[str]], Misbehaviour | None] = lambda _number, _texts: None
         self._server = ThreadingHTTPServer(("127.0.0.1", 0), self._handler())
         self._server.daemon_threads = True
@@ -35,12 +35,12 @@ class EmbeddingsService:
         self._thread.start()
 
     def wait_for_requests(self, count: int, timeout_s: float = 100) -> bool:
-        """Whether that many requests have come within the time."""
+        """Wait for `count` requests. Return whether they arrived within the time."""
         with self.change:
             return self.change.wait_for(lambda: len(self.asked) >= count, timeout_s)
 
     def close(self) -> None:
-        """Stop answering, for good."""
+        """Stop the service."""
         self.gate.set()
         if self._thread.is_alive():
             self._server.shutdown()
@@ -48,7 +48,7 @@ class EmbeddingsService:
             self._thread.join()
 
     def vector(self, text: str) -> list[float]:
-        """The embedding of a text."""
+        """Return the embedding of a text."""
         numbers = [0.01] * self.size
         for word, topic in TOPICS.items():
             numbers[topic] += word in text.lower()
@@ -68,7 +68,7 @@ class EmbeddingsService:
             {"object": "embedding", "index": place, "embedding": self.vector(text)} for place, text in enumerate(texts)
         ]
         usage = {"prompt_tokens": 0, "total_tokens": 0}
-        content = {"object": "list", "model": "topics", "data": data[::-1], "usage": usage}  # the order is in `index`
+        content = {"object": "list", "model": "topics", "data": data[::-1], "usage": usage}  # `index` gives the order
         return 200, {}, json.dumps(content).encode()
 
     def _handler(self) -> type[BaseHTTPRequestHandler]:
@@ -91,6 +91,6 @@ class EmbeddingsService:
                 self.wfile.write(body)
 
             def log_message(self, format: str, *args: Any) -> None:  # noqa: A002 -- the name it has there
-                """Say nothing."""
+                """Log nothing."""
 
         return Handler

@@ -1,4 +1,4 @@
-"""Search as a configuration asks for it."""
+"""The configured search."""
 
 from __future__ import annotations
 
@@ -39,9 +39,7 @@ def _catalog(tool: ToolFactory, *more: str) -> Catalog:
     return Catalog([tool(id_, f"Does {id_} with a car." if "garage" in id_ else f"{id_} a banana.") for id_ in ids])
 
 
-def test_a_catalog_that_changes_is_embedded_where_it_changed(
-    tool: ToolFactory, tmp_path: Path, service: EmbeddingsService
-) -> None:
+def test_only_changed_tools_are_embedded_again(tool: ToolFactory, tmp_path: Path, service: EmbeddingsService) -> None:
     embeddings = {"kind": "openai", "model": "topics", "base_url": service.base_url, "query_wait_ms": 10_000}
     finder = _finder(tmp_path, embeddings=embeddings)
     assert finder.embedded is None
@@ -72,14 +70,14 @@ def test_a_local_model_needs_no_service(tool: ToolFactory, tmp_path: Path) -> No
 @pytest.mark.parametrize(
     ("search", "expected"),
     [
-        ("ranking: {name_coverd: 1}", "search.ranking: there is no feature 'name_coverd'"),
+        ("ranking: {name_coverd: 1}", "search.ranking: unknown feature 'name_coverd'"),
         ("embeddings: {kind: local, folder: /nonexistent}", "/nonexistent holds no model"),
-        ("embeddings: {kind: openai}", "line 2: search.embeddings.openai.model: is missing"),
-        ("embeddings: {kind: openai, modle: m, model: m}", "no such key; did you mean 'model'?"),
-        ("embeddings: {kind: openai, model: m, base_url: localhost}", "give an address that begins with http"),
+        ("embeddings: {kind: openai}", "line 2: search.embeddings.openai.model: missing key"),
+        ("embeddings: {kind: openai, modle: m, model: m}", "unknown key; did you mean 'model'?"),
+        ("embeddings: {kind: openai, model: m, base_url: localhost}", "expected a URL that begins with http"),
     ],
 )
-def test_settings_that_cannot_be_met_say_so(tmp_path: Path, search: str, expected: str) -> None:
+def test_invalid_settings_are_rejected_with_the_reason(tmp_path: Path, search: str, expected: str) -> None:
     path = tmp_path / "codemode.yaml"
     path.write_text(f"sources: {{gym: {{location: gym.yaml}}}}\nsearch: {{{search}}}\n", encoding="utf-8")
     with pytest.raises(ConfigurationError) as caught:

@@ -1,4 +1,4 @@
-"""What a model reads as the answer to a search: callable signatures within a budget."""
+"""Rendered answers: callable signatures within a budget."""
 
 from __future__ import annotations
 
@@ -14,10 +14,11 @@ from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
 from codemode.search.index.index import Index
 from codemode.search.query import Query
-from codemode.search.render import Detail, render
+from codemode.search.render import render
 from codemode.testing import make_tool
 
 if TYPE_CHECKING:
+    from codemode.search.request import Detail
     from tests.unit.codemode.search.conftest import ToolFactory
 
 
@@ -36,7 +37,7 @@ def index(tool: ToolFactory) -> Index:
     )
 
 
-def test_the_first_hit_of_each_search_leads_and_signatures_can_be_called(index: Index) -> None:
+def test_each_search_leads_with_its_first_hit(index: Index) -> None:
     lines = render(index.search(Query(("freeze member", "create class")))).splitlines()
     assert lines[0] == "# 'freeze member'"
     assert lines[1].startswith("gym.members.freeze(*, member_id: int)")
@@ -59,9 +60,7 @@ CLIENTS = [
         ("delete all clients", True, True),
     ],
 )
-def test_no_tool_that_destroys_more_is_suggested_under_one_that_needs_a_person(
-    query: str, guarded: bool, listed: bool
-) -> None:
+def test_tools_that_destroy_more_are_left_out_under_a_guarded_one(query: str, guarded: bool, listed: bool) -> None:
     answer = render(Index.build(Catalog(CLIENTS)).search(query), guarded=lambda tool: guarded)
 
     assert ("bulk_delete_clients" in answer) is listed
@@ -71,7 +70,7 @@ def test_no_tool_that_destroys_more_is_suggested_under_one_that_needs_a_person(
 
 
 def _cycle(length: int) -> Schema:
-    """A schema of objects that refer to each other in a circle."""
+    """Return a schema whose objects refer to each other in a circle."""
     schemas = {
         f"Part{place}": {
             "type": "object",
@@ -124,9 +123,7 @@ def _tools(draw: st.DrawFn) -> Tool:
     budget=st.sampled_from([100, 300, 1200]),
     detail=st.sampled_from(["auto", "full"]),
 )
-def test_an_answer_keeps_within_its_budget_whatever_the_catalog(
-    tools: list[Tool], queries: list[str], budget: int, detail: Detail
-) -> None:
+def test_an_answer_stays_within_its_budget(tools: list[Tool], queries: list[str], budget: int, detail: Detail) -> None:
     hits = Index.build(Catalog(tools)).search(Query(tuple(queries), limit=100))
     answer = render(hits, budget_tokens=budget, detail=detail)
     assert tokens.count(answer) <= budget
@@ -134,7 +131,7 @@ def test_an_answer_keeps_within_its_budget_whatever_the_catalog(
         assert hits.hits[0].tool.id in answer
 
 
-def test_every_query_of_many_has_its_best_hit(index: Index) -> None:
+def test_each_of_many_queries_has_its_best_hit(index: Index) -> None:
     queries = tuple(f"report on member and class number {number}" for number in range(20))
     hits = index.search(Query(queries))
     answer = render(hits)
@@ -143,7 +140,7 @@ def test_every_query_of_many_has_its_best_hit(index: Index) -> None:
     assert all(f"{id_}(" in answer for id_ in leads.values())
 
 
-def test_a_query_whose_best_hit_another_found_names_it_and_leads_nothing_worse(index: Index) -> None:
+def test_a_repeated_best_hit_is_referred_to(index: Index) -> None:
     hits = index.search(Query(("freeze a member", "gym.members.freeze", "create a class")))
     assert hits.best == ("gym.members.freeze", "gym.members.freeze", "gym.classes.create")
     lines = render(hits).splitlines()
@@ -156,7 +153,7 @@ def test_a_query_whose_best_hit_another_found_names_it_and_leads_nothing_worse(i
     assert "above" not in second
 
 
-def test_room_that_is_left_goes_to_the_whole_signatures_of_the_next_best(tool: ToolFactory) -> None:
+def test_remaining_room_widens_the_next_hits(tool: ToolFactory) -> None:
     parameters = {f"parameter_number_{number}": {"type": "integer"} for number in range(15)}
     hits = Index.build([tool(f"gym.member_{name}.get", "A member.", parameters=parameters) for name in "abc"]).search(
         "member"
@@ -165,13 +162,15 @@ def test_room_that_is_left_goes_to_the_whole_signatures_of_the_next_best(tool: T
     assert render(hits, budget_tokens=500).count("parameter_number_14: int | None = None") < 3
 
 
-def test_what_is_needed_first_is_told_with_the_tool_that_gives_it_once(index: Index) -> None:
-    lines = render(index.search(Query(("freeze a member", "delete a member")))).splitlines()
-    assert [line for line in lines if "member_id from:" in line] == []
+def test_each_look_up_is_shown_in_full_once(index: Index) -> None:
+    hits = index.search(Query(("freeze a member", "delete a member")))
+    assert "member_id from:" not in render(index.with_look_ups(hits))
     with_list = Index.build(
         Catalog([*index.tools, make_tool("gym.members.list", summary="List members.", source="gym")])
     )
-    lines = render(with_list.search(Query(("freeze a member", "delete a member")))).splitlines()
+    hits = with_list.search(Query(("freeze a member", "delete a member")))
+    assert "member_id from:" not in render(hits)  # rendering searches for nothing
+    lines = render(with_list.with_look_ups(hits)).splitlines()
     told = [line for line in lines if "member_id from:" in line]
     assert told == [
         "#   member_id from: gym.members.list() -> Any  # List members",
@@ -196,14 +195,14 @@ def test_no_match_says_so_and_names_the_nearest(index: Index) -> None:
     assert "in namespace 'gym.members' in effect 'read'" in render(index.search(destructive))
 
 
-def test_where_there_are_no_tools_no_other_words_are_asked_for() -> None:
+def test_an_empty_catalog_does_not_suggest_other_words() -> None:
     for query in (Query(("freeze",)), Query(("freeze", "thaw"), namespace="gym"), Query(())):
         answer = render(Index.build(()).search(query))
-        assert "there are no tools here at all: the operator names a source" in answer
+        assert "there are no tools here: the operator has to add a source" in answer
         assert "other words" not in answer
 
 
-def test_a_search_without_a_match_is_named_beside_the_others(index: Index) -> None:
+def test_a_search_without_a_match_is_reported_beside_the_others(index: Index) -> None:
     answer = render(index.search(Query(("freeze member", "xxqqyyww"))))
     assert "# 'xxqqyyww': no tool matches" in answer.splitlines()
 

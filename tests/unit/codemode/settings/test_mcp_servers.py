@@ -190,7 +190,7 @@ def test_zed_and_opencode(tmp_path: Path) -> None:
 
 
 def test_a_type_that_nobody_knows_is_named(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"mcp\.json: mcpServers\.a: type 'carrier pigeon' is none"):
+    with pytest.raises(ConfigurationError, match=r"mcp\.json: mcpServers\.a: unknown type 'carrier pigeon'"):
         read(tmp_path, {"mcpServers": {"a": {"type": "carrier pigeon", "url": "https://example.com"}}})
 
 

@@ -35,11 +35,11 @@ def test_a_command_is_run_without_a_shell_and_without_input(tmp_path: Path) -> N
 @pytest.mark.parametrize(
     ("code", "said"),
     [
-        ("import sys; sys.stderr.write('hunter2'); sys.exit(3)", "exit code 3: run it yourself to see why"),
+        ("import sys; sys.stderr.write('hunter2'); sys.exit(3)", "exit code 3; run it yourself to see why"),
         ("print('hunter2'); raise SystemExit(1)", "exit code 1"),
-        ("", "which is empty or not set"),
-        ("print('hunter2' * 20_000)", "printed no secret: not UTF-8, or longer than 65,536 bytes"),
-        (r"import os; os.write(1, b'hunter2\xff')", "printed no secret"),
+        ("", "is empty or not set"),
+        ("print('hunter2' * 20_000)", "its output is not UTF-8, empty, or longer than 65,536 bytes"),
+        (r"import os; os.write(1, b'hunter2\xff')", "its output is not UTF-8"),
     ],
 )
 def test_a_command_that_gives_none_is_named_without_its_output(
@@ -61,7 +61,7 @@ def test_a_command_that_does_not_end_is_ended_with_all_it_started(
 ) -> None:
     monkeypatch.setattr(module, "COMMAND_S", 5.0)
     started = tmp_path / "pid"
-    with pytest.raises(ConfigurationError, match="which did not end within 5 s"):
+    with pytest.raises(ConfigurationError, match="it did not end within 5 s"):
         SecretReference(command=("sh", "-c", f"sleep 600 & echo $! > {started}; wait")).resolve()
     state = Path(f"/proc/{started.read_text().strip()}/stat")
     while state.exists() and state.read_text().split()[2] != "Z":  # a killed process ends when its turn comes
@@ -78,7 +78,7 @@ def test_a_secret_of_the_keyring(monkeypatch: pytest.MonkeyPatch) -> None:
     _keyring(monkeypatch, lambda *name: {("github", "ann"): "hunter2"}.get(name))
     entry = {"service": "github", "username": "ann"}
     assert SecretReference.model_validate({"keyring": entry}).resolve().get_secret_value() == "hunter2"
-    with pytest.raises(ConfigurationError, match="the keyring entry 'github' of 'bob', which is empty or not set"):
+    with pytest.raises(ConfigurationError, match="the keyring entry 'github' of 'bob' is empty or not set"):
         SecretReference.model_validate({"keyring": {**entry, "username": "bob"}}).resolve()
 
 
@@ -94,7 +94,9 @@ def test_a_keyring_that_fails_is_named_without_what_it_says(monkeypatch: pytest.
 
 def test_without_the_package_its_absence_is_explained(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "keyring", None)
-    with pytest.raises(ConfigurationError, match=r"the package keyring is missing: pip install codemode\[keyring\]"):
+    with pytest.raises(
+        ConfigurationError, match=r"the package keyring is not installed: pip install codemode\[keyring\]"
+    ):
         SecretReference.model_validate({"keyring": {"service": "a", "username": "b"}}).resolve()
 
 
@@ -123,7 +125,7 @@ def test_what_a_caller_brings_has_a_name_of_its_own(name: str) -> None:
 
 
 def test_a_secret_of_the_caller_is_nowhere_else() -> None:
-    with pytest.raises(ConfigurationError, match="brought as X-Upstream-Token by each caller, and kept nowhere"):
+    with pytest.raises(ConfigurationError, match="each caller sends the secret X-Upstream-Token; it is not stored"):
         CallerReference(caller="X-Upstream-Token").resolve()
 
 

@@ -42,11 +42,11 @@ def test_every_mistake_is_named_at_once_with_line_key_and_nearest_key(tmp_path: 
         load_settings(file)
     lines = str(caught.value).splitlines()[1:]
     assert lines == [
-        "  line 3: sources.gym.locaton: no such key; did you mean 'location'? valid: "
+        "  line 3: sources.gym.locaton: unknown key; did you mean 'location'? valid: "
         + ", ".join(sorted(SourceSettings.model_fields)),
-        "  line 5: sources.gym.credentials.0.api_key.value.envv: no such key; did you mean 'env'? valid: caller, "
+        "  line 5: sources.gym.credentials.0.api_key.value.envv: unknown key; did you mean 'env'? valid: caller, "
         "command, env, file, keyring",
-        "  line 7: limits.wall: no such key; did you mean 'wall_s'? valid: calls, calls_in_flight, cpu_s, memory_mib, "
+        "  line 7: limits.wall: unknown key; did you mean 'wall_s'? valid: calls, calls_in_flight, cpu_s, memory_mib, "
         "output_bytes, replies_mib, result_bytes, source_bytes, wall_s",
         "  line 8: limits.cpu_s: Input should be greater than or equal to 1",
     ]
@@ -66,20 +66,19 @@ def test_what_is_expected_is_said_in_the_words_of_the_file(tmp_path: Path) -> No
     with pytest.raises(ConfigurationError) as caught:
         load_settings(file)
     assert str(caught.value).splitlines()[1:] == [
-        "  line 2: sources.gym.keep_names: true or false is expected",
-        "  line 2: sources.gym.location: text is expected",
-        "  line 2: sources.gym.timeout_s: a number is expected",
-        "  line 3: sources.shop.credentials.0: 'bearrer' is no kind; did you mean 'bearer'? "
+        "  line 2: sources.gym.keep_names: expected true or false",
+        "  line 2: sources.gym.location: expected text",
+        "  line 2: sources.gym.timeout_s: expected a number",
+        "  line 3: sources.shop.credentials.0: unknown kind 'bearrer'; did you mean 'bearer'? "
         "valid: api_key, aws, basic, bearer, none, oauth2",
-        "  line 3: sources.shop.credentials.1.bearer.token: a secret is never written here: say where it is kept, as "
+        "  line 3: sources.shop.credentials.1.bearer.token: a secret cannot be written here: refer to its place, as "
         "{env: NAME} or {file: PATH}",
-        "  line 4: sources.print: 'print' cannot be a namespace: programs need what has this name already",
-        "  line 5: sources.class: 'class' cannot be a namespace: it is a word of Python's, after which no name can "
-        "follow",
-        "  line 6: pins: a list is expected",
-        "  line 7: server.port: a whole number is expected",
-        "  line 7: server.tokens.audience: is missing",
-        "  line 7: server.tokens.jwks_url: is missing",
+        "  line 4: sources.print: 'print' cannot be a namespace: programs already have a function of this name",
+        "  line 5: sources.class: 'class' cannot be a namespace: it is a Python keyword",
+        "  line 6: pins: expected a list",
+        "  line 7: server.port: expected a whole number",
+        "  line 7: server.tokens.audience: missing key",
+        "  line 7: server.tokens.jwks_url: missing key",
     ]
 
 
@@ -88,14 +87,14 @@ def test_a_key_that_stands_twice_is_refused_with_both_lines(tmp_path: Path) -> N
     with pytest.raises(ConfigurationError) as caught:
         load_settings(file)
     assert str(caught.value).splitlines()[1:] == [
-        "  line 3: gym: stands in line 2 already, and only one of them can hold",
-        "  line 4: cpu_s: stands in line 4 already, and only one of them can hold",
+        "  line 3: gym: repeats the key in line 2; remove one of them",
+        "  line 4: cpu_s: repeats the key in line 4; remove one of them",
     ]
 
 
 def test_what_is_no_yaml_is_told_by_its_line_without_its_text(tmp_path: Path) -> None:
     with pytest.raises(
-        ConfigurationError, match=r"not YAML: line 3: .* \(while parsing a flow mapping of line 2\)"
+        ConfigurationError, match=r"not YAML: line 3: .* \(while parsing a flow mapping in line 2\)"
     ) as caught:
         load_settings(write(tmp_path, "sources:\n  gym: {location: hunter2\n"))
     assert "hunter2" not in str(caught.value)
@@ -119,7 +118,7 @@ def test_a_value_that_cannot_be_read_is_told_by_its_line_without_its_text(
         load_settings(write(tmp_path, f"sources: {{gym: {{location: gym.yaml}}}}\nlimits:\n  wall_s: {value}\n"))
     assert f"codemode.yaml: not YAML: line 3: {said}" in str(caught.value)
     (tmp_path / "menu.yaml").write_text(f"cap: {value}")
-    with pytest.raises(ConfigurationError, match=r"menu: .*menu\.yaml cannot be read: not YAML: line 1: "):
+    with pytest.raises(ConfigurationError, match=r"menu: cannot read .*menu\.yaml: not YAML: line 1: "):
         load_settings(write(tmp_path, "sources: {gym: {location: gym.yaml}}\nmenu: menu.yaml\n"))
 
 
@@ -138,8 +137,8 @@ def test_a_value_that_cannot_be_read_is_told_by_its_line_without_its_text(
 @pytest.mark.parametrize(
     ("path", "said"),
     [
-        ("~nobody-of-that-name/x", "there is no home folder that '~nobody-of-that-name' stands for"),
-        ('"a\\0b"', "a path holds no character NUL"),
+        ("~nobody-of-that-name/x", "no home folder is known for '~nobody-of-that-name'"),
+        ('"a\\0b"', "a path cannot contain the character NUL"),
     ],
     ids=["home", "nul"],
 )
@@ -150,17 +149,17 @@ def test_a_path_that_is_none_is_told_by_its_key(tmp_path: Path, key: str, text: 
 
 
 def test_so_is_that_of_a_menu_of_a_file_of_servers_and_of_the_configuration(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="menu: there is no home folder that '~nobody-of-that-name' stands"):
+    with pytest.raises(ConfigurationError, match="menu: no home folder is known for '~nobody-of-that-name'"):
         load_settings(write(tmp_path, "menu: ~nobody-of-that-name/x.yaml"))
     (tmp_path / "mcp.json").write_text(
         json.dumps({"mcpServers": {"a": {"command": "a", "cwd": "~nobody-of-that-name"}}})
     )
-    with pytest.raises(ConfigurationError, match=r"mcp_servers: .*mcp\.json: mcpServers\.a: there is no home folder"):
+    with pytest.raises(ConfigurationError, match=r"mcp_servers: .*mcp\.json: mcpServers\.a: no home folder"):
         load_settings(write(tmp_path, "mcp_servers: [mcp.json]"))
     (tmp_path / "mcp.json").write_text("[" * 100_000)
     with pytest.raises(ConfigurationError, match=r"mcp_servers: .*mcp\.json is not JSON"):
         load_settings(write(tmp_path, "mcp_servers: [mcp.json]"))
-    with pytest.raises(ConfigurationError, match="there is no home folder that '~nobody-of-that-name' stands for"):
+    with pytest.raises(ConfigurationError, match="no home folder is known for '~nobody-of-that-name'"):
         load_settings("~nobody-of-that-name/codemode.yaml")
 
 
@@ -181,7 +180,7 @@ def test_an_address_is_no_python_whatever_it_ends_in() -> None:
 
 
 def test_a_tab_is_said_to_be_one(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"line 3: .*; YAML is indented with spaces, not with tabs"):
+    with pytest.raises(ConfigurationError, match=r"line 3: .*; indent YAML with spaces, not with tabs"):
         load_settings(write(tmp_path, "sources:\n  gym:\n\tlocation: x\n"))
 
 
@@ -192,9 +191,7 @@ def test_a_file_that_is_no_configuration_is_refused(tmp_path: Path, text: str) -
 
 
 def test_a_missing_file_is_refused_with_the_way_out(tmp_path: Path) -> None:
-    with pytest.raises(
-        ConfigurationError, match="cannot be read: No such file or directory; name another with --config"
-    ):
+    with pytest.raises(ConfigurationError, match="No such file or directory; choose another file with --config"):
         load_settings(tmp_path / "none.yaml")
 
 
@@ -211,7 +208,7 @@ def test_a_secret_comes_from_the_environment_or_a_file_and_is_not_printed(
 
 def test_a_secret_that_is_not_there_names_where_it_was_looked_for(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("A_TOKEN", raising=False)
-    with pytest.raises(ConfigurationError, match="the environment variable A_TOKEN, which is empty or not set"):
+    with pytest.raises(ConfigurationError, match="the environment variable A_TOKEN is empty or not set"):
         SecretReference(env="A_TOKEN").resolve()
 
 
@@ -233,7 +230,7 @@ def test_the_namespace_of_one_document_is_made_of_its_location(location: str, na
 
 def test_a_name_that_is_no_namespace_is_refused() -> None:
     with pytest.raises(
-        ConfigurationError, match=r"sources\.Not A Name: 'Not A Name' cannot be a namespace: lower-case letters"
+        ConfigurationError, match=r"sources\.Not A Name: 'Not A Name' cannot be a namespace: use a lower-case letter"
     ):
         settings_for_document("x.yaml", name="Not A Name")
 
@@ -249,19 +246,19 @@ def test_an_address_that_is_not_fetched_over_http_is_refused(location: str) -> N
     [
         (
             "journal: {url: 'postgresql://u:hunter2@x/y'}",
-            ["journal.url: it holds a password: keep the whole URL elsewhere and name the place, as in {env: NAME}"],
+            ["journal.url: the URL contains a password: store the whole URL elsewhere and refer to it, as {env: NAME}"],
         ),
-        ("journal: {url: 'mysql://x'}", ["journal.url: it begins with postgresql://"]),
-        ("journal: {url: 3}", ["journal.url: text is expected"]),
+        ("journal: {url: 'mysql://x'}", ["journal.url: expected a URL that begins with postgresql://"]),
+        ("journal: {url: 3}", ["journal.url: expected text"]),
         (
             "journal: {url: {enw: X}}",
-            ["journal.url.enw: no such key; did you mean 'env'? valid: command, env, file, keyring"],
+            ["journal.url.enw: unknown key; did you mean 'env'? valid: command, env, file, keyring"],
         ),
-        ("sources: {a: x.json}", ["sources.a: a mapping is expected: {location: FILE_OR_URL}"]),
-        ("sources: {a: {command: [x], env: {A: 3}}}", ["sources.a.env.A: text is expected"]),
+        ("sources: {a: x.json}", ["sources.a: expected a mapping: {location: FILE_OR_URL}"]),
+        ("sources: {a: {command: [x], env: {A: 3}}}", ["sources.a.env.A: expected text"]),
         (
             "sources: {a: {location: x.py, bind: 3}}",
-            ["sources.a.bind: a mapping is expected", "sources.a.bind: text is expected"],
+            ["sources.a.bind: expected a mapping", "sources.a.bind: expected text"],
         ),
     ],
 )
@@ -276,7 +273,7 @@ def test_of_several_kinds_of_values_the_one_that_was_meant_is_spoken_of(
 def test_a_base_url_that_is_none_is_refused_with_its_key() -> None:
     with pytest.raises(ConfigurationError) as caught:
         settings_for_document("gym.json", base_url="localhost:8137")
-    assert str(caught.value) == "sources.gym.base_url: give an address that begins with http:// or https://"
+    assert str(caught.value) == "sources.gym.base_url: expected a URL that begins with http:// or https://"
 
 
 def test_a_key_is_named_with_its_line_where_it_stands_in_a_file(tmp_path: Path) -> None:
@@ -309,7 +306,7 @@ def test_roles_and_sources_that_are_nowhere_else_are_named_with_line_and_nearest
 
 @pytest.mark.parametrize("place", ["", "location: x, command: [y]", "kind: mcp, location: servers.json"])
 def test_a_source_has_one_place(tmp_path: Path, place: str) -> None:
-    with pytest.raises(ConfigurationError, match=r"line 1: sources\.gym: (give location|an MCP server)"):
+    with pytest.raises(ConfigurationError, match=r"line 1: sources\.gym: (set location|an MCP server)"):
         load_settings(write(tmp_path, f"sources: {{gym: {{{place}}}}}"))
 
 
@@ -331,10 +328,10 @@ def test_servers_are_read_from_the_files_of_other_clients(tmp_path: Path, monkey
     ("content", "said"),
     [
         ("{", "is not JSON"),
-        ("{}", "has no `mcpServers`"),
-        ('{"mcpServers": {"a": {}}}', "mcpServers.a: give location"),
-        ('{"mcpServers": {"a": 5}}', "mcpServers.a: is no object"),
-        ('{"mcpServers": {"gym": {"command": "x"}}}', "there is a source 'gym' already"),
+        ("{}", "has no mapping `mcpServers`"),
+        ('{"mcpServers": {"a": {}}}', "mcpServers.a: set location"),
+        ('{"mcpServers": {"a": 5}}', "mcpServers.a: expected an object"),
+        ('{"mcpServers": {"gym": {"command": "x"}}}', "source 'gym' already exists"),
     ],
 )
 def test_a_file_of_servers_that_cannot_be_read_is_named(tmp_path: Path, content: str, said: str) -> None:

@@ -9,7 +9,7 @@ import pytest
 
 from codemode.executions.journal.key import DigestKey
 from codemode.settings import SourceSettings
-from codemode.sources.destination import HERE, place_of
+from codemode.sources.destination import HERE, destination_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +21,7 @@ HTTP = {"kind": "mcp", "location": "https://mcp.example/mcp"}
 
 
 def facts(content: dict[str, Any]) -> dict[str, str]:
-    return place_of(SourceSettings.model_validate(content)).facts("up", DIGEST)
+    return destination_of(SourceSettings.model_validate(content)).facts("up", DIGEST)
 
 
 @pytest.mark.parametrize(
@@ -36,8 +36,8 @@ def facts(content: dict[str, Any]) -> dict[str, str]:
     ],
 )
 def test_a_person_is_shown_where_calls_go(content: dict[str, Any], host: str, address: str) -> None:
-    place = place_of(SourceSettings.model_validate(content))
-    assert (place.host, place.address) == (host, address)
+    destination = destination_of(SourceSettings.model_validate(content))
+    assert (destination.host, destination.address) == (host, address)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,13 @@ import pytest
 
 from codemode.errors import SourceError
 from codemode.sources.documents.parse import parse_document
-from codemode.sources.loaded import Warned
+from codemode.sources.loaded import SourceWarning
 from codemode.sources.openapi.document import load_openapi
 
 
-def _warnings(operation: dict[str, Any], *, path: str = "/x", item: dict[str, Any] | None = None) -> list[Warned]:
+def _warnings(
+    operation: dict[str, Any], *, path: str = "/x", item: dict[str, Any] | None = None
+) -> list[SourceWarning]:
     document = {"openapi": "3.0.3", "paths": {path: {**(item or {}), "get": operation}}}
     surface = load_openapi(document, name="api")
     assert len(surface.tools) == 1
@@ -22,12 +24,12 @@ def _warnings(operation: dict[str, Any], *, path: str = "/x", item: dict[str, An
 @pytest.mark.parametrize(
     ("parameter", "said"),
     [
-        ({"name": "a", "in": "body"}, "'a' stands `in: body`, which is none of path, query, header, cookie"),
-        ({"name": "a"}, "'a' stands `in: None`"),
+        ({"name": "a", "in": "body"}, "'a' has `in: body`, which is not one of path, query, header, cookie"),
+        ({"name": "a"}, "'a' has `in: None`"),
         ({"in": "query"}, "has no name"),
-        ({"$ref": "#/components/parameters/Gone"}, "refers to '#/components/parameters/Gone', where no parameter is"),
-        ("text", "is text, not a parameter"),
-        ({"name": "id", "in": "path"}, "'id' stands in the path, which has no {id}"),
+        ({"$ref": "#/components/parameters/Gone"}, "refers to '#/components/parameters/Gone', which is not a"),
+        ("text", "is a string, not a parameter"),
+        ({"name": "id", "in": "path"}, "'id' is a path parameter, but the path has no {id}"),
     ],
 )
 def test_a_parameter_that_is_none_costs_itself_and_is_said(parameter: Any, said: str) -> None:
@@ -35,7 +37,7 @@ def test_a_parameter_that_is_none_costs_itself_and_is_said(parameter: Any, said:
     (warned,) = _warnings({"parameters": [good, parameter]})
     assert warned.pointer == "/paths/~1x/get/parameters/1"
     assert said in warned.reason
-    assert warned.reason.endswith("it is no argument")
+    assert warned.reason.endswith("it is ignored")
 
 
 def test_parameters_that_are_no_list_are_said_once_for_a_path() -> None:
@@ -48,15 +50,15 @@ def test_parameters_that_are_no_list_are_said_once_for_a_path() -> None:
 
 def test_a_hole_in_the_path_that_nobody_declares_is_said() -> None:
     (warned,) = _warnings({}, path="/x/{id}")
-    assert warned == Warned("/paths/~1x~1{id}/get", "{id} in the path is declared nowhere: it is taken for text")
+    assert warned == SourceWarning("/paths/~1x~1{id}/get", "{id} in the path is not declared: it is used as a string")
 
 
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        ({"$ref": "#/nowhere"}, "refers to '#/nowhere', where no body is"),
+        ({"$ref": "#/nowhere"}, "refers to '#/nowhere', which is not a body"),
         ([], "is a list, not a body"),
-        ({"content": {}}, "says nothing of its content"),
+        ({"content": {}}, "has no `content`"),
     ],
 )
 def test_a_body_that_is_none_is_said(body: Any, said: str) -> None:
@@ -70,14 +72,14 @@ def test_a_body_that_is_none_is_said(body: Any, said: str) -> None:
     [('{"a": {"b/c": {"d": 1, "d": 2}}}', "/a/b~1c"), ("a:\n  d: 1\n  d: 2\n", "line 3")],
 )
 def test_a_key_that_stands_twice_is_said_with_its_place(text: str, place: str) -> None:
-    warnings: list[Warned] = []
+    warnings: list[SourceWarning] = []
     parse_document(text, warnings=warnings)
-    assert warnings == [Warned(place, "the key 'd' stands there more than once: what the last one says is used")]
+    assert warnings == [SourceWarning(place, "the key 'd' occurs more than once: its last value is used")]
 
 
 @pytest.mark.parametrize(
     ("document", "said"),
-    [(None, "is empty"), ([], "this is a list"), ("text", "this is text"), (3, "this is a number")],
+    [(None, "is empty"), ([], "is a list"), ("text", "is a string"), (3, "is a number")],
 )
 def test_what_is_no_document_is_said_in_words_of_documents(document: Any, said: str) -> None:
     with pytest.raises(SourceError, match=said):

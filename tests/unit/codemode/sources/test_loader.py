@@ -46,7 +46,7 @@ async def test_a_source_that_cannot_be_used_is_named(tmp_path: Path, wrong: str,
 
 def test_a_key_of_the_server_that_is_not_there_is_named(tmp_path: Path) -> None:
     settings = load_settings(_written(tmp_path))
-    with pytest.raises(ConfigurationError, match=r"codemode\.yaml, line 7: server\.keys\.0: a secret is read from"):
+    with pytest.raises(ConfigurationError, match=r"codemode\.yaml, line 7: server\.keys\.0: cannot read a secret: "):
         Callers.of(settings)
 
 
@@ -54,7 +54,7 @@ async def test_data_in_the_place_of_functions_is_named_with_its_file(tmp_path: P
     (tmp_path / "data.py").write_text("X = 3\n", encoding="utf-8")
     file = tmp_path / "codemode.yaml"
     file.write_text(f"sources: {{shop: {{location: 'python:{tmp_path}/data.py:X'}}}}\n", encoding="utf-8")
-    with pytest.raises(SourceError, match=r"data\.py:X: what was given is of the type int"):
+    with pytest.raises(SourceError, match=r"data\.py:X: the target has the type int"):
         async with CodeMode.from_config(file, strict=True):
             pass
 

@@ -107,13 +107,13 @@ def test_effect_description_and_examples_are_the_operators() -> None:
 @pytest.mark.parametrize(
     ("overrides", "said"),
     [
-        (Overrides(include=("nope.*",)), "sources.shop.include: 'nope.*' fits no operation"),
-        (Overrides(exclude=("nope",)), "sources.shop.exclude: 'nope' fits no operation"),
-        (Overrides(include=("order.list_*",)), "'order.list_*' fits no operation; did you mean 'orders.list_orders'?"),
-        (Overrides(describe={"searchOrder": "x"}), "'searchOrder' fits no operation; did you mean 'searchOrders'?"),
-        (Overrides(effect={"nope": Effect.READ}), "sources.shop.effect: 'nope' fits no operation"),
-        (Overrides(rename={"orders.*": "x"}), "sources.shop.rename: 'orders.*' must fit one operation; it fits 4"),
-        (Overrides(rename={"getOrder": "orders.a-b"}), "'orders.a-b' is no name that a program can call; 'orders.a_b'"),
+        (Overrides(include=("nope.*",)), "sources.shop.include: 'nope.*' matches no operation"),
+        (Overrides(exclude=("nope",)), "sources.shop.exclude: 'nope' matches no operation"),
+        (Overrides(include=("order.list_*",)), "'order.list_*' matches no operation; did you mean 'orders."),
+        (Overrides(describe={"searchOrder": "x"}), "'searchOrder' matches no operation; did you mean 'searchOrders'?"),
+        (Overrides(effect={"nope": Effect.READ}), "sources.shop.effect: 'nope' matches no operation"),
+        (Overrides(rename={"orders.*": "x"}), "sources.shop.rename: 'orders.*' matches 4 operations, not one"),
+        (Overrides(rename={"getOrder": "orders.a-b"}), "'orders.a-b' is not a valid Python name; use 'orders.a_b'"),
     ],
 )  # fmt: skip
 def test_a_change_that_cannot_be_meant_is_refused(overrides: Overrides, said: str) -> None:
@@ -135,12 +135,12 @@ def test_a_report_counts_and_warns() -> None:
         "or kind: bearer with a token",
     )
     assert [(pointer.rpartition(".")[2], reason.partition(":")[0]) for pointer, reason in report.warnings] == [
-        ("/paths/~1orders~1{id}/get", "{id} in the path is declared nowhere"),
-        ("/paths/~1orders~1{id}/delete", "{id} in the path is declared nowhere"),
-        ("#/components/schemas/No", "points to nothing"),
+        ("/paths/~1orders~1{id}/get", "{id} in the path is not declared"),
+        ("/paths/~1orders~1{id}/delete", "{id} in the path is not declared"),
+        ("#/components/schemas/No", "has no target"),
         ("search_orders", "is described as 'Search'"),
         ("delete_order", "has no description"),
-        ("list_orders", "is described in the same words as shop.orders.get_order"),
+        ("list_orders", "has the same description as shop.orders.get_order"),
     ]
 
 
@@ -148,5 +148,5 @@ def test_the_operator_sorts_operations_into_tiers() -> None:
     overrides = Overrides(tier={"DELETE *": "careful", "orders.*": "usual"})
     tiers = {tool.path: tool.tier for tool in apply_overrides(SURFACE.tools, overrides, source="shop")}
     assert (tiers["orders.delete_order"], tiers["orders.list_orders"]) == ("careful", "usual")
-    with pytest.raises(ConfigurationError, match=r"sources\.shop\.tier: 'nothing' fits no operation"):
+    with pytest.raises(ConfigurationError, match=r"sources\.shop\.tier: 'nothing' matches no operation"):
         apply_overrides(SURFACE.tools, Overrides(tier={"nothing": "usual"}), source="shop")

@@ -69,7 +69,7 @@ def test_a_kind_that_nothing_reads_is_a_mistake_with_the_nearest(
     file.write_text("sources:\n  sky:\n    kind: wether\n")
     with pytest.raises(ConfigurationError) as caught:
         load_settings(file)
-    assert "line 3: sources.sky.kind: no installed package reads 'wether'; did you mean 'weather'?" in str(caught.value)
+    assert "line 3: sources.sky.kind: unknown source kind 'wether'; did you mean 'weather'?" in str(caught.value)
 
 
 @pytest.mark.parametrize("target", ["weather_source:lod", "no_such_module:load"])
@@ -82,7 +82,9 @@ async def test_an_entry_point_that_names_nothing_says_so(
 
 
 def test_options_are_for_kinds_of_other_packages() -> None:
-    with pytest.raises(ValidationError, match="options: are for kinds that other packages bring; openapi has none"):
+    with pytest.raises(
+        ValidationError, match="options: only source kinds of other packages have options; kind: openapi has none"
+    ):
         SourceSettings(location="api.json", options={"a": 1})
 
 

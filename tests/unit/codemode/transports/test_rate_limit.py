@@ -13,7 +13,7 @@ from codemode.errors import ConfigurationError, UpstreamError, UpstreamTimeout
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.auth.grant import Grant
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
-from codemode.transports.departure import DEPARTURE, Departure
+from codemode.transports.base import CallContext
 from codemode.transports.http.exchange import Interrupted
 from codemode.transports.http.request import HttpRequest
 from codemode.transports.http.transport import HttpTransport, Reach
@@ -39,7 +39,7 @@ async def _call(recorder: Recorder, method: str, waits: list[float], **reach: An
 
     transport = HttpTransport(Reach("api", recorder.url, **reach), sleep=sleep)
     try:
-        return await transport.call(_tool(method), {})
+        return await transport.call(_tool(method), {}, CallContext())
     finally:
         await transport.aclose()
 
@@ -163,7 +163,7 @@ async def test_an_access_token_is_got_kept_and_replaced_when_it_is_refused(recor
     grant = Grant(f"{recorder.url}/token", "me", "s3cr3t", scopes=("read", "write"))
     transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant))
     for _ in range(3):
-        assert await transport.call(_tool("get"), {}) == [1]
+        assert await transport.call(_tool("get"), {}, CallContext()) == [1]
     await transport.aclose()
     assert [received.target for received in recorder.received] == ["/token", "/x", "/x", "/x", "/token", "/x"]
     first = recorder.received[0]
@@ -177,20 +177,18 @@ async def test_with_a_new_token_a_call_is_sent_again_by_who_may_still_make_it(re
         is_token = received.target == "/token"
         return Answered(body=json.dumps({"access_token": "a-token"}).encode()) if is_token else Answered(401)
 
-    async def departs() -> None:
-        """It may."""
+    allowed = iter([True, False])
 
-    async def departs_again() -> None:
-        message = "another has it"
-        raise PermissionError(message)
+    async def before_send() -> None:
+        if not next(allowed):
+            message = "another has it"
+            raise PermissionError(message)
 
     recorder.answer = answer
     grant = Grant(f"{recorder.url}/token", "me", "s3cr3t")
     transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant))
-    before = DEPARTURE.set(Departure(departs, departs_again))
     with pytest.raises(PermissionError, match="another has it"):
-        await transport.call(_tool("post"), {})
-    DEPARTURE.reset(before)
+        await transport.call(_tool("post"), {}, CallContext(before_send=before_send))
     await transport.aclose()
     assert [received.target for received in recorder.received] == ["/token", "/x", "/token"]
 
@@ -208,7 +206,7 @@ async def test_a_refresh_token_is_used_and_replaced(recorder: Recorder) -> None:
     grant = Grant(f"{recorder.url}/token", "me", refresh_token="first-one")
     transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant))
     with pytest.raises(UpstreamError) as caught:
-        await transport.call(_tool("get"), {})
+        await transport.call(_tool("get"), {}, CallContext())
     await transport.aclose()
     assert str(caught.value) == "api answered 401 Unauthorized: Bearer [redacted]"
     sent = [parse_qs(one.body.decode()) for one in recorder.received if one.target == "/token"]
@@ -222,7 +220,7 @@ async def test_a_token_endpoint_that_refuses_is_an_error_without_secrets(recorde
     grant = Grant(f"{recorder.url}/token", "me", "s3cr3t")
     transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant))
     with pytest.raises(UpstreamError) as caught:
-        await transport.call(_tool("get"), {})
+        await transport.call(_tool("get"), {}, CallContext())
     await transport.aclose()
     assert str(caught.value) == "no access token: its endpoint answered 401 (invalid_client: wrong [redacted])"
 

@@ -222,7 +222,7 @@ async def test_where_an_earlier_version_had_keys_nobody_comes_in_without_one(
     callers = Callers.of(settings)
     assert not callers.is_open
     assert await callers.identify(f"Bearer {text}") is None
-    assert "which kept the state of all projects there, and is not used" in caplog.text
+    assert "is not used: an earlier version stored the state of all projects there" in caplog.text
     settings.state().mkdir()
     (tmp_path / "codemode" / "keys.json").rename(settings.state() / "keys.json")
     assert await Callers.of(settings).identify(f"Bearer {text}") is not None

@@ -124,6 +124,6 @@ async def test_status_names_what_is_missing(tmp_path: Path) -> None:
     code, output, _ = await _codemode("auth", "status", "--json", "--config", config)
     rows = json.loads(output)
     assert [row["state"] for row in rows] == ["missing", "of the caller", "present", "present"]
-    assert "the environment variable NO_SUCH_TOKEN, which is empty or not set" in rows[0]["detail"]
+    assert "the environment variable NO_SUCH_TOKEN is empty or not set" in rows[0]["detail"]
     assert rows[1]["detail"] == "the caller's X-Upstream-Key"
     assert (code, "hunter2" in output) == (1, False)

@@ -80,5 +80,5 @@ def test_check_finds_rules_that_never_decide_and_patterns_that_fit_nothing(folde
     file.write_text(file.read_text(encoding="utf-8").replace("gym.salary.get_*", "gym.salaries.*"), encoding="utf-8")
     unknown = codemode("policy", "check", folder=folder)
     assert unknown.returncode == 2
-    assert "no tool fits 'gym.salaries.*'; did you mean 'gym.salary.*'?" in unknown.stderr
+    assert "no tool matches 'gym.salaries.*'; did you mean 'gym.salary.*'?" in unknown.stderr
     assert "codemode.yaml, line 11" in unknown.stderr

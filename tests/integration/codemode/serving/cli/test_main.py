@@ -217,7 +217,7 @@ def test_the_version_is_printed() -> None:
 def test_a_missing_configuration_is_exit_code_2(tmp_path: Path) -> None:
     ended = script("tools", "--config", str(tmp_path / "codemode.yaml"))
     assert ended.returncode == 2
-    assert "cannot be read" in ended.stderr
+    assert "cannot read the configuration" in ended.stderr
 
 
 def test_cost_says_which_mode_fits(gym: Gym) -> None:

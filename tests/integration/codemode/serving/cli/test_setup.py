@@ -11,9 +11,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
+from jsonschema import Draft202012Validator
 
 from codemode.serving.cli.first_configuration import documents_below
 from codemode.settings import load_settings
+from codemode.settings.schema import shipped
 from tests.command_line import SCRIPT, codemode, script_environment
 
 if TYPE_CHECKING:
@@ -40,6 +42,17 @@ def test_init_finds_documents_and_writes_what_they_say(folder: Path) -> None:
     assert source.credentials == ()
     text = (folder / "codemode.yaml").read_text(encoding="utf-8")
     assert "set SHOP_BEARER and uncomment:" in text
+
+
+def test_init_writes_the_schema_beside_the_file_for_editors(folder: Path) -> None:
+    codemode("init", folder=folder)
+    text = (folder / "codemode.yaml").read_text(encoding="utf-8")
+    first, _, name = text.splitlines()[0].partition("$schema=")
+    assert first == "# yaml-language-server: "
+    schema = json.loads((folder / name).read_text(encoding="utf-8"))
+    assert schema == json.loads(shipped())
+    Draft202012Validator(schema).validate(yaml.safe_load(text))
+    assert documents_below(folder) == [folder / "shop" / "openapi.yaml"]
 
 
 def test_credentials_whose_variable_is_set_are_written_ready_for_use(folder: Path) -> None:

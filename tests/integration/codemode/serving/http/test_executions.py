@@ -402,7 +402,7 @@ async def test_a_program_does_not_outlive_the_key_that_started_it(
     assert "the key that started this program was revoked or expired while it ran" in outcome["value"][1]
     assert [(call["state"], call["rule"]) for call in outcome["calls"]] == [
         ("committed", "default for read"),
-        ("denied", "the key of the program is no longer good"),
+        ("denied", "the key of the program is no longer valid"),
     ]
     assert (await client.get("/v1/executions", headers=mine)).status_code == 401
 

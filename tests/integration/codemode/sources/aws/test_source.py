@@ -94,7 +94,7 @@ async def test_operations_are_tools_named_as_boto_names_them(aws: CodeMode) -> N
     }
     assert {name: str(aws.catalog.get(f"aws.{name}").effect) for name in effects} == effects
     reasons = {warned.pointer: warned.reason for warned in aws.sources["aws"].warnings}
-    assert reasons == {"s3.SelectObjectContent": "is a stream of events and no call: left out"}
+    assert reasons == {"s3.SelectObjectContent": "is an event stream: left out"}
 
 
 async def test_streams_are_content_that_can_be_passed_on_and_text_can_be_read(aws: CodeMode) -> None:
@@ -185,8 +185,8 @@ async def test_without_credentials_nothing_is_sent(
             {"services": ["dynamo"]},
             r"sources\.aws\.services\.0: botocore knows no service 'dynamo'; did you mean 'dynamodb'",
         ),
-        ({"credentials": [{"kind": "none"}]}, r"sources\.aws\.credentials: AWS takes kind: aws"),
-        ({"region": None}, r"sources\.aws\.region: say which region"),
+        ({"credentials": [{"kind": "none"}]}, r"sources\.aws\.credentials: a source of kind aws takes"),
+        ({"region": None}, r"sources\.aws\.region: no region is configured"),
         ({"profile": "no-such"}, "no-such"),
     ],
 )
@@ -204,9 +204,9 @@ async def test_what_is_wrong_with_the_configuration_is_said(
 
 
 def test_services_are_those_of_aws() -> None:
-    with pytest.raises(ValidationError, match="services: are those of kind: aws"):
+    with pytest.raises(ValidationError, match="services: only for kind: aws"):
         SourceSettings(location="api.json", services=("s3",))
-    with pytest.raises(ValidationError, match="AWS is named by its services"):
+    with pytest.raises(ValidationError, match="kind: aws needs services"):
         SourceSettings(kind="aws", location="s3")
 
 
@@ -214,7 +214,7 @@ async def test_keys_of_aws_are_for_aws_alone(configured: Callable[..., dict[str,
     (tmp_path / "api.json").write_text(json.dumps({"openapi": "3.1.0", "paths": {"/x": {"get": {}}}}))
     credentials = configured()["sources"]["aws"]["credentials"]
     settings = {"sources": {"api": {"location": str(tmp_path / "api.json"), "credentials": credentials}}}
-    with pytest.raises(ConfigurationError, match=r"sources\.api\.credentials: kind: aws is for services of AWS"):
+    with pytest.raises(ConfigurationError, match=r"sources\.api\.credentials: credentials of kind aws require"):
         await CodeMode.from_settings(Settings.model_validate(settings), strict=True).__aenter__()
 
 

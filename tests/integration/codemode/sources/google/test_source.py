@@ -234,7 +234,7 @@ async def test_where_it_is_reached_is_what_googles_package_says(settings: Callab
 
 @pytest.mark.parametrize(
     ("service", "said"),
-    [("drive:v4", r"knows no API 'drive:v4'; did you mean 'drive:v[23]'"), ("../drive", "knows no API")],
+    [("drive:v4", r"has no API 'drive:v4'; did you mean 'drive:v[23]'"), ("../drive", "has no API")],
 )
 async def test_an_api_that_there_is_not_is_a_mistake(
     settings: Callable[..., Settings], service: str, said: str
@@ -244,7 +244,7 @@ async def test_an_api_that_there_is_not_is_a_mistake(
 
 
 def test_one_api_is_one_source() -> None:
-    with pytest.raises(ValidationError, match="one API of Google's is one source"):
+    with pytest.raises(ValidationError, match="kind: google needs exactly one service"):
         SourceSettings(kind="google", services=("drive:v3", "gmail:v1"))
 
 

@@ -17,9 +17,10 @@ from codemode.errors import UpstreamError
 from codemode.serving.cli.doctor import examine
 from codemode.serving.cli.sources import app
 from codemode.settings import Settings, load_settings
-from codemode.sources.graphql.source import _built, _surface
+from codemode.sources.graphql.source import _build, _surface
 from codemode.sources.graphql.types import MOST_FIELDS, Selection
 from codemode.transports.auth.requirements import Authentication
+from codemode.transports.base import CallContext
 from codemode.transports.graphql import GraphqlTransport
 from codemode.transports.http.deferred import DeferredTransport
 from codemode.transports.http.transport import HttpTransport, Reach
@@ -89,7 +90,7 @@ async def test_queries_read_and_mutations_write_with_typed_arguments(shop: CodeM
         "mutations.order_delete": "destructive",
     }
     (warned,) = shop.sources["shop"].warnings
-    assert warned.reason == "1 subscriptions are no calls: left out"
+    assert warned.reason == "1 subscriptions are left out: they are not calls"
 
 
 async def test_the_plain_fields_are_asked_for_to_a_bounded_depth(shop: CodeMode) -> None:
@@ -182,7 +183,7 @@ except ToolError as error:
 async def test_credentials_go_with_the_introspection_and_are_in_no_error(
     url: str, settings: Callable[..., Settings]
 ) -> None:
-    with pytest.raises(SourceError, match=r"tells no schema \(introspection\): .*401") as caught:
+    with pytest.raises(SourceError, match=r"introspection failed: .*401") as caught:
         await CodeMode.from_settings(settings(kind="graphql", location=url, credentials=[]), strict=True).__aenter__()
     assert TOKEN not in str(caught.value)
 
@@ -200,7 +201,7 @@ async def test_a_service_that_tells_no_schema_is_read_from_a_file(
     (tmp_path / "shop.json").write_text(json.dumps({"data": introspection_from_schema(SCHEMA)}))
     async with served(service(token=TOKEN, tells_schema=False)) as base:
         url = f"{base}/api/graphql"
-        with pytest.raises(SourceError, match=r"introspection is disabled; save it in a file"):
+        with pytest.raises(SourceError, match=r"introspection is disabled; save the schema in a file"):
             await CodeMode.from_settings(settings(kind="graphql", location=url), strict=True).__aenter__()
         for file in ("shop.graphql", "shop.json"):
             async with CodeMode.from_settings(settings(location=str(tmp_path / file), base_url=url)) as service_:
@@ -219,7 +220,7 @@ def test_an_answer_that_is_broken_anywhere_is_no_error_of_ours() -> None:
     for number, (holder, key) in enumerate(places[::7]):
         before, holder[key] = holder[key], (None, 3, "x", [], {})[number % 5]
         try:
-            surface = _surface("shop", _built(json.dumps(whole), "", []), "", {})
+            surface = _surface("shop", _build(json.dumps(whole), "", []), "", {})
             assert all(stubs.signature(tool) for tool in surface.tools)
         except SourceError:
             pass
@@ -240,10 +241,10 @@ async def test_a_file_needs_the_address_and_has_to_be_a_schema(
     (tmp_path / "broken.graphql").write_text("type Query {\n  a: Int\n  b(: Int\n}")
     (tmp_path / "twice.graphql").write_text("type Query {\n  a: Int\n  a: Int\n}")
     (tmp_path / "other.json").write_text("{}")
-    with pytest.raises(ConfigurationError, match=r"sources\.shop\.base_url: give the address of the service"):
+    with pytest.raises(ConfigurationError, match=r"sources\.shop\.base_url: set the URL of the service"):
         await CodeMode.from_settings(settings(location=str(tmp_path / "shop.graphql")), strict=True).__aenter__()
     reach = {"kind": "graphql", "base_url": "http://127.0.0.1:1/graphql"}
-    with pytest.raises(SourceError, match=r"broken\.graphql line 3: is no schema of GraphQL: Syntax Error"):
+    with pytest.raises(SourceError, match=r"broken\.graphql line 3: is not a GraphQL schema: Syntax Error"):
         broken = settings(location=str(tmp_path / "broken.graphql"), **reach)
         await CodeMode.from_settings(broken, strict=True).__aenter__()
     with pytest.raises(SourceError, match="it has no __schema"):
@@ -317,5 +318,5 @@ async def test_an_error_with_a_path_that_is_none_is_said_without_it(recorder: Re
     recorder.answer = lambda _: Answered(200, {"Content-Type": "application/json"}, body)
     transport = GraphqlTransport("shop", deferred(recorder.url), "/graphql")
     with pytest.raises(UpstreamError, match=r"^shop: locked$"):
-        await transport.ask("{ order }")
+        await transport.ask("{ order }", CallContext())
     await transport.aclose()

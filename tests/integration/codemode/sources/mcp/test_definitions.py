@@ -23,6 +23,8 @@ from codemode.sources.mcp.definitions import AcceptedDefinitions, effect_of, sur
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from codemode.catalog.catalog import Catalog
+
 SERVER = Path(__file__).parents[4] / "unit" / "codemode" / "sources" / "example_server.py"
 SCHEMA = {
     "type": "object",
@@ -126,9 +128,10 @@ class Watched(CodeMode):
 
     adopted: asyncio.Event
 
-    async def _adopt(self, sources: Any) -> None:
-        await super()._adopt(sources)
+    async def _adopt(self, settings: Settings, sources: Any) -> Catalog:
+        catalog = await super()._adopt(settings, sources)
         self.adopted.set()
+        return catalog
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
@@ -164,7 +167,7 @@ def test_a_definition_that_changed_is_not_offered_until_it_is_accepted(
     assert surface.tools == ()
     (warning,) = surface.warnings
     assert warning.pointer == "/act"
-    assert f"{part} changed: not offered until `codemode sources accept files`" in warning.reason
+    assert f"{part} changed: left out until `codemode sources accept files`" in warning.reason
     accepted.accept("files", [after])
     assert [tool.id for tool in surface_of("files", [after], accepted).tools] == ["files.act"]
 
@@ -178,7 +181,7 @@ def test_a_server_with_ever_new_tools_does_not_fill_the_disk_nor_have_others_for
     surface_of("files", [first], accepted)
     surface = surface_of("files", others, accepted)
     assert [tool.id for tool in surface.tools] == ["files.tool_1", "files.tool_2"]
-    assert [warning.reason for warning in surface.warnings] == ["2 tools are left out: there were 1 others before"]
+    assert [warning.reason for warning in surface.warnings] == ["2 new tools are left out: 1 are already stored"]
     surface = surface_of("files", [first, *others], accepted)
     assert len(surface.tools) == len(accepted.read("files")) == 3
 
@@ -196,7 +199,7 @@ def test_the_operator_sees_what_changed_and_accepts_it(offer: Callable[..., Sett
     assert (first.exit_code, "And more." in first.output) == (1, True), first.output
     assert CliRunner().invoke(app, ["accept", "files", "--yes", "--config", str(config)]).exit_code == 0
     last = CliRunner().invoke(app, ["accept", "files", "--config", str(config)])
-    assert "nothing has changed" in last.output
+    assert "no changes since" in last.output
 
 
 def test_a_server_is_added_by_its_command(offer: Callable[..., Settings], tmp_path: Path) -> None:

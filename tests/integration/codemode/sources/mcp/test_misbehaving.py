@@ -250,7 +250,7 @@ async def test_of_two_tools_with_one_name_the_first_is_there_and_a_warning_says_
 
 
 async def test_a_server_that_says_something_else_each_time_is_not_offered_again(tmp_path: Path) -> None:
-    for expected, warned in ((1, ""), (0, "description changed: not offered until `codemode sources accept bad`")):
+    for expected, warned in ((1, ""), (0, "description changed: left out until `codemode sources accept bad`")):
         async with CodeMode.from_settings(settings(tmp_path, "changing")) as service:
             assert len(service.catalog) == expected
             assert "".join(warning.reason for warning in service.sources["bad"].warnings) == warned
@@ -278,7 +278,7 @@ async def test_what_a_server_said_before_it_went_away_is_told(tmp_path: Path) ->
     source = settings(tmp_path).sources["bad"].model_copy(update={"command": command, "env": {"A": "the-secret"}})
     async with CodeMode.from_settings(settings(tmp_path).model_copy(update={"sources": {"bad": source}})) as service:
         (warning,) = service.sources["bad"].warnings
-    assert "it said 'no such option: " in warning.reason
+    assert "its last error output: 'no such option: " in warning.reason
     assert "the-secret" not in warning.reason
     assert "bad.stderr.log" in warning.reason
 

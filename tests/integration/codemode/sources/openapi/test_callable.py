@@ -11,6 +11,7 @@ from codemode.catalog.arguments import validate
 from codemode.errors import CallError
 from codemode.sources.documents.parse import parse_document
 from codemode.sources.openapi.document import load_openapi
+from codemode.transports.base import CallContext
 from codemode.transports.http.transport import HttpTransport, Reach
 from tests.documents import SMALL, check_is_callable, published
 from tests.nightly.callable.measure import recorder
@@ -54,7 +55,7 @@ async def test_no_malformed_part_of_a_document_stops_the_rest(shared_data: Calla
                 assert tool.parameter_names == tuple(parameter.name for parameter in tool.parameters)
                 arguments = {p.name: chance.choice(["a", 1, ["a"], {"a": 1}, None, True]) for p in tool.parameters}
                 try:
-                    await transport.call(tool, validate(tool, arguments))
+                    await transport.call(tool, validate(tool, arguments), CallContext())
                 except CallError as error:
                     assert str(error)
         await transport.aclose()

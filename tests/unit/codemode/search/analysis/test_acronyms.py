@@ -1,4 +1,4 @@
-"""Acronyms that are made of words of names."""
+"""Acronyms made from the words of tool names."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ def index() -> Index:
         ("lona", "core.create_loan"),
     ],
 )
-def test_capitals_are_the_first_letters_of_words_of_a_name(index: Index, query: str, first: str) -> None:
+def test_capitals_match_the_initials_of_a_name(index: Index, query: str, first: str) -> None:
     assert index.search(query).hits[0].tool.id == first
 
 
-def test_capitals_that_no_name_has_find_nothing(index: Index) -> None:
+def test_unknown_capitals_find_nothing(index: Index) -> None:
     assert index.search("XQZ").hits == ()
 
 
-def test_an_index_without_tools_knows_no_acronyms() -> None:
+def test_an_empty_index_has_no_acronyms() -> None:
     assert Index.build([]).search("PVC").hits == ()

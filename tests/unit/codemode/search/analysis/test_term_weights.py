@@ -1,4 +1,4 @@
-"""What each word of a query says."""
+"""Term weights of query words."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from codemode.search.ranking.weights import Weights
         ("signed up for it", "register"),
     ],
 )
-def test_a_verb_means_something_else_beside_its_particle(query: str, meaning: str) -> None:
+def test_a_phrasal_verb_adds_its_meaning(query: str, meaning: str) -> None:
     assert meaning in [form.surface for form, *_ in read(query, Weights()).words]
 
 
 @pytest.mark.parametrize("query", ["call the office", "sign the lease in town", "turn the big page of the book off"])
-def test_a_verb_without_its_particle_means_itself(query: str) -> None:
+def test_a_verb_without_particle_adds_nothing(query: str) -> None:
     words = [form.surface for form, *_ in read(query, Weights()).words]
     assert not {"cancel", "login", "disable"} & set(words)
 
 
-def test_words_of_a_value_count_for_less_and_its_kind_is_added() -> None:
+def test_a_literal_value_weighs_less_and_adds_its_kind() -> None:
     words = {form.surface: weight for form, weight, *_ in read("delete report.pdf", Weights()).words}
     assert words == {"delete": 0.7, "report": 0.4, "pdf": 0.4, "file": 0.5}

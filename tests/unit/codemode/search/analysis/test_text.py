@@ -1,4 +1,4 @@
-"""Words of any script, identifiers split, plurals and case folded."""
+"""Tokenization: scripts, identifiers, plurals and case."""
 
 from __future__ import annotations
 

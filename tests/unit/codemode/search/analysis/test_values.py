@@ -1,4 +1,4 @@
-"""Values that are written out in a query."""
+"""Literal values in a query."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from codemode.testing import make_tool
 
 
 @pytest.mark.parametrize(
-    ("query", "found"),
+    ("query", "expected"),
     [
         ("rename /home/me/draft v2.docx", [("file", "v2.docx")]),
         ("open ~/notes/today.md, then main.py", [("file", "~/notes/today.md"), ("file", "main.py")]),
@@ -25,18 +25,18 @@ from codemode.testing import make_tool
         ("chat.postMessage, e.g. to me", []),
     ],
 )
-def test_a_value_is_told_by_its_shape(query: str, found: list[tuple[str, str]]) -> None:
-    assert [(value.kind, query[value.start : value.end]) for value in values(query)] == found
+def test_literal_values_are_recognized_by_shape(query: str, expected: list[tuple[str, str]]) -> None:
+    assert [(value.kind, query[value.start : value.end]) for value in values(query)] == expected
 
 
 @pytest.mark.parametrize("repeated", ["a.", "a/", "a@a.", "www.", "1.1.", "-", "a.py/", "http://"])
-def test_a_query_without_end_is_read_in_time_that_grows_with_its_length(repeated: str) -> None:
+def test_value_recognition_takes_linear_time(repeated: str) -> None:
     begun = time.process_time()
     values((repeated * 2_000)[:2_000])
     assert time.process_time() - begun < 0.5
 
 
-def test_the_kind_of_a_value_is_searched_rather_than_its_words() -> None:
+def test_the_kind_of_a_value_outranks_its_words() -> None:
     index = Index.build(
         [
             make_tool("disk.read", summary="Reads a file"),

@@ -1,4 +1,4 @@
-"""What the configuration adds to the text by which tools are found."""
+"""Enrichment: search texts from the configuration."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def first(catalog: Catalog, query: Query | str) -> str:
     return Index.build(catalog).search(query).hits[0].tool.id
 
 
-def test_synonyms_and_example_queries_find_a_tool_and_are_never_shown(catalog: Catalog) -> None:
+def test_synonyms_and_examples_are_searched_but_not_shown(catalog: Catalog) -> None:
     more = {"synonyms": ["sabbatical"], "examples": ["I am off to Kathmandu for a month"]}
     both = enriched(catalog, _settings(freezeMembership=more))
     for query in ("sabbatical", "going to kathmandu"):
@@ -55,7 +55,7 @@ def test_synonyms_and_example_queries_find_a_tool_and_are_never_shown(catalog: C
             assert "kathmandu" not in answer
 
 
-def test_a_source_or_a_part_of_ids_is_enriched_whole(catalog: Catalog) -> None:
+def test_enrichment_applies_to_whole_sources_and_groups(catalog: Catalog) -> None:
     both = enriched(catalog, _settings(gym={"tags": ["fitness"]}, **{"gym.memberships": {"tags": ["contracts"]}}))
     index = Index.build(both)
     assert index.search(Query(("list classes show membership",), tag="Fitness")).total == 3
@@ -67,12 +67,12 @@ def test_a_source_or_a_part_of_ids_is_enriched_whole(catalog: Catalog) -> None:
     assert first(both, "fitness classes") == "gym.classes.list"
 
 
-def test_examples_and_the_names_of_linked_tools_are_searched(catalog: Catalog) -> None:
+def test_examples_and_names_of_linked_tools_are_searched(catalog: Catalog) -> None:
     assert first(catalog, "quibbled") == "shop.orders.list"
     assert first(catalog, "convert zorkmids") == "shop.orders.get"
 
 
-def test_names_that_nothing_has_are_named_at_once_with_line_and_nearest(catalog: Catalog, tmp_path: Path) -> None:
+def test_all_unknown_names_are_reported_with_line_and_nearest_name(catalog: Catalog, tmp_path: Path) -> None:
     path = tmp_path / "codemode.yaml"
     path.write_text(
         "sources: {gym: {location: gym.yaml}}\n"
@@ -92,5 +92,5 @@ def test_names_that_nothing_has_are_named_at_once_with_line_and_nearest(catalog:
     assert lines[1].endswith("nearest: gym, shop")
 
 
-def test_nothing_to_add_leaves_the_catalog_as_it_is(catalog: Catalog) -> None:
+def test_without_enrichment_the_catalog_is_unchanged(catalog: Catalog) -> None:
     assert enriched(catalog, _settings()) is catalog

@@ -1,4 +1,4 @@
-"""What a search finds: names, words, typos, synonyms, filters, several searches at once."""
+"""Search results: names, words, typos, synonyms, filters, several searches."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def index(tool: ToolFactory) -> Index:
     )
 
 
-def found(index: Index, *queries: str, **filters: object) -> list[str]:
+def ids_of(index: Index, *queries: str, **filters: object) -> list[str]:
     return [hit.tool.id for hit in index.search(Query(queries, **filters)).hits]  # type: ignore[arg-type]
 
 
@@ -75,12 +75,12 @@ def found(index: Index, *queries: str, **filters: object) -> list[str]:
         ("customers", "stripe.customers.list"),
     ],
 )
-def test_a_search_finds_the_tool_first(index: Index, query: str, first: str) -> None:
-    assert found(index, query)[0] == first
+def test_the_right_tool_is_the_first_hit(index: Index, query: str, first: str) -> None:
+    assert ids_of(index, query)[0] == first
 
 
-def test_several_searches_are_merged_in_turn_without_repetition(index: Index) -> None:
-    ids = found(index, "list pull requests", "delete customer", "list pull requests")
+def test_several_searches_are_merged_without_duplicates(index: Index) -> None:
+    ids = ids_of(index, "list pull requests", "delete customer", "list pull requests")
     assert ids[:2] == ["github.pulls.list", "stripe.customers.delete"]
     assert len(ids) == len(set(ids))
 
@@ -96,23 +96,23 @@ def test_several_searches_are_merged_in_turn_without_repetition(index: Index) ->
         ({"tag": "Issues"}, set()),
     ],
 )
-def test_filters_hold_for_all_hits(index: Index, filters: dict[str, object], ids: set[str]) -> None:
-    everything = set(found(index, "create delete customer", limit=50, **filters))
+def test_filters_apply_to_all_hits(index: Index, filters: dict[str, object], ids: set[str]) -> None:
+    everything = set(ids_of(index, "create delete customer", limit=50, **filters))
     assert ids <= everything
     unfiltered = index.search(Query(("create delete customer",), limit=50)).hits
     assert everything <= {hit.tool.id for hit in unfiltered}
 
 
-def test_a_tag_narrows_to_its_tools(index: Index) -> None:
-    assert found(index, "list", tag="ISSUES") == ["github.issues.list"]
+def test_a_tag_filter_ignores_case(index: Index) -> None:
+    assert ids_of(index, "list", tag="ISSUES") == ["github.issues.list"]
 
 
-def test_a_name_of_words_that_a_query_leaves_out_is_found_by_its_other_texts() -> None:
+def test_a_name_of_stop_words_is_found_by_its_description() -> None:
     index = Index.build([make_tool("a.the"), make_tool("b.of_the", summary="Open the door")])
     assert index.search("open the door").hits[0].tool.id == "b.of_the"
 
 
-def test_pages_follow_each_other_and_know_the_total(index: Index) -> None:
+def test_pages_are_consecutive_and_report_the_total(index: Index) -> None:
     whole = index.search(Query(("list repository",), limit=50))
     first = index.search(Query(("list repository",), limit=2))
     second = index.search(Query(("list repository",), limit=2, offset=2))
@@ -120,7 +120,7 @@ def test_pages_follow_each_other_and_know_the_total(index: Index) -> None:
     assert [*first.hits, *second.hits] == list(whole.hits[:4])
 
 
-def test_nothing_found_names_the_nearest_ids(index: Index) -> None:
+def test_without_hits_the_nearest_ids_are_suggested(index: Index) -> None:
     hits = index.search("githb.repo.gt")
     nothing = index.search("zzzzqqqq")
     assert hits.hits[0].tool.id == "github.repos.get"
@@ -138,22 +138,22 @@ def test_nothing_found_names_the_nearest_ids(index: Index) -> None:
         ("tag", "zzz", "there are: issues"),
     ],
 )
-def test_a_filter_by_what_no_tool_has_names_the_nearest_value(index: Index, kind: str, value: str, hint: str) -> None:
+def test_an_unknown_filter_value_is_rejected_with_the_nearest(index: Index, kind: str, value: str, hint: str) -> None:
     with pytest.raises(SearchInvalid, match=f"no tool has the {kind} '{value}'; {hint}"):
         index.search(Query(("list",), **{kind: value}))  # type: ignore[arg-type]
 
 
-def test_a_valid_filter_that_fits_nothing_else_asked_for_is_no_mistake(index: Index) -> None:
+def test_valid_filters_without_a_common_tool_are_accepted(index: Index) -> None:
     assert index.search(Query(("list",), namespace="weather", effect=Effect.DESTRUCTIVE)).total == 0
 
 
 @pytest.mark.parametrize("page", [{"offset": -1}, {"limit": -1}])
-def test_a_page_before_the_first_is_refused(page: dict[str, int]) -> None:
-    with pytest.raises(SearchInvalid, match="counts from 0 on"):
+def test_a_negative_offset_or_limit_is_rejected(page: dict[str, int]) -> None:
+    with pytest.raises(SearchInvalid, match="must be 0 or more"):
         Query(("list",), **page)  # type: ignore[arg-type]
 
 
-def test_pages_are_of_one_list_far_behind_what_is_looked_at_closely(tool: ToolFactory) -> None:
+def test_pages_continue_beyond_the_reranked_candidates(tool: ToolFactory) -> None:
     many = Index.build(
         Catalog([tool(f"shop.orders.list_{place}", "Lists orders. " * place) for place in range(1, 251)])
     )
@@ -166,12 +166,12 @@ def test_pages_are_of_one_list_far_behind_what_is_looked_at_closely(tool: ToolFa
 
 
 @pytest.mark.parametrize("other", ["ns.__", "ns.list_clients", "a.list_clients"])
-def test_tools_without_a_word_in_their_names_are_found_by_what_they_do(other: str, tool: ToolFactory) -> None:
+def test_tools_with_unreadable_names_are_found_by_description(other: str, tool: ToolFactory) -> None:
     index = Index.build(Catalog([tool("ns.___", "Freezes a membership."), tool(other, "Lists clients.")]))
-    assert found(index, "freeze the membership") == ["ns.___"]
+    assert ids_of(index, "freeze the membership") == ["ns.___"]
 
 
-def test_a_query_that_asks_for_function_words_finds_where_they_stand(tool: ToolFactory) -> None:
+def test_a_query_of_stop_words_matches_them(tool: ToolFactory) -> None:
     index = Index.build(Catalog([tool("ns.one", "Whatever is over there."), tool("ns.two", "Lists clients.")]))
     (hit,) = index.search("over there").hits
     assert (hit.tool.id, hit.matched) == ("ns.one", ("over (summary)", "there (summary)"))
@@ -185,19 +185,19 @@ def test_an_exact_name_may_have_spaces(tool: ToolFactory) -> None:
     assert (first.tool.id, first.exact) == ("ns.one", True)
 
 
-def test_a_page_beyond_the_last_is_empty_and_knows_the_total(index: Index) -> None:
+def test_a_page_beyond_the_last_is_empty_with_the_total(index: Index) -> None:
     whole = index.search(Query(("repos",)))
     beyond = index.search(Query(("repos",), offset=10**12, limit=10**12))
     assert beyond.hits == ()
     assert beyond.total == whole.total > 0
 
 
-def test_an_index_of_nothing_finds_nothing() -> None:
+def test_an_empty_index_finds_nothing() -> None:
     assert Index.build(Catalog()).search("anything").hits == ()
 
 
-def test_a_word_of_a_thousand_letters_does_no_harm(index: Index) -> None:
-    assert found(index, "wheather " + "x" * 1_000)[0] == "weather.forecast.get"
+def test_a_very_long_word_is_harmless(index: Index) -> None:
+    assert ids_of(index, "wheather " + "x" * 1_000)[0] == "weather.forecast.get"
 
 
 def test_a_search_without_words_finds_nothing(index: Index) -> None:
@@ -205,18 +205,16 @@ def test_a_search_without_words_finds_nothing(index: Index) -> None:
     assert index.search(Query(())).hits == ()
 
 
-def test_a_changed_source_is_read_again_and_the_others_are_kept(index: Index, tool: ToolFactory) -> None:
+def test_only_a_changed_source_is_read_again(index: Index, tool: ToolFactory) -> None:
     kept = [one for one in index.tools if one.source != "weather"]
     changed = Index.build(Catalog([*kept, tool("weather.tides.get", "High and low tides.")]), previous=index)
-    assert found(changed, "tides")[0] == "weather.tides.get"
-    assert "weather.forecast.get" not in found(changed, "weather forecast")
-    assert found(changed, "remove customer") == found(Index.build(changed.tools), "remove customer")
-    assert found(index, "forecast")[0] == "weather.forecast.get"
+    assert ids_of(changed, "tides")[0] == "weather.tides.get"
+    assert "weather.forecast.get" not in ids_of(changed, "weather forecast")
+    assert ids_of(changed, "remove customer") == ids_of(Index.build(changed.tools), "remove customer")
+    assert ids_of(index, "forecast")[0] == "weather.forecast.get"
 
 
-def test_an_index_that_was_updated_source_by_source_answers_as_one_built_from_nothing(
-    tool: ToolFactory, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_an_updated_index_answers_like_a_new_one(tool: ToolFactory, monkeypatch: pytest.MonkeyPatch) -> None:
     chance = random.Random(7)  # noqa: S311
     starts, ends = ("mem", "cla", "inv", "rep", "cus"), ("ber", "ssic", "oice", "ort", "tomer")
     words = [start + end for start in starts for end in ends]
@@ -250,6 +248,6 @@ def test_an_index_that_was_updated_source_by_source_answers_as_one_built_from_no
         assert updated.confidence == pytest.approx(fresh.confidence, abs=1e-4)
 
 
-def test_a_text_with_the_inner_break_mark_does_no_harm(tool: ToolFactory) -> None:
+def test_a_text_with_the_internal_separator_is_harmless(tool: ToolFactory) -> None:
     index = Index.build([tool("a.one", "first ꙮꙮ thing"), tool("b.two", "second")])
-    assert found(index, "second") == ["b.two"]
+    assert ids_of(index, "second") == ["b.two"]

@@ -1,4 +1,4 @@
-"""An index is written once and opened again as it was, for the same catalog alone."""
+"""Index files are loaded unchanged, and only for the same catalog."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def catalog(tool: ToolFactory) -> Catalog:
     )
 
 
-def test_an_opened_index_answers_as_the_written_one(catalog: Catalog, tmp_path: Path) -> None:
+def test_a_loaded_index_answers_like_the_saved_one(catalog: Catalog, tmp_path: Path) -> None:
     written = Index.build(catalog)
     save(written, tmp_path / "index", catalog)
     opened = load(tmp_path / "index", catalog)
@@ -39,33 +39,33 @@ def test_an_opened_index_answers_as_the_written_one(catalog: Catalog, tmp_path: 
         ]
 
 
-def test_an_opened_index_can_be_brought_up_to_date(catalog: Catalog, tool: ToolFactory, tmp_path: Path) -> None:
+def test_a_loaded_index_can_be_updated(catalog: Catalog, tool: ToolFactory, tmp_path: Path) -> None:
     save(Index.build(catalog), tmp_path / "index", catalog)
     opened = load(tmp_path / "index", catalog)
     grown = Catalog([*catalog, tool("mail.letters.send", "Sends a letter.")])
     assert Index.build(grown, previous=opened).search("send letter").hits[0].tool.id == "mail.letters.send"
 
 
-def test_an_index_of_another_catalog_is_not_opened(catalog: Catalog, tool: ToolFactory, tmp_path: Path) -> None:
+def test_an_index_of_another_catalog_is_not_loaded(catalog: Catalog, tool: ToolFactory, tmp_path: Path) -> None:
     save(Index.build(catalog), tmp_path / "index", catalog)
     kept = [one for one in catalog if one.namespace != "city"]
     changed = Catalog([*kept, tool("city.transport.find", "Another description.")])
     assert load(tmp_path / "index", changed) is None
 
 
-def test_a_key_stands_for_the_texts(catalog: Catalog, tmp_path: Path) -> None:
+def test_a_key_replaces_the_fingerprint(catalog: Catalog, tmp_path: Path) -> None:
     save(Index.build(catalog), tmp_path / "index", catalog, key="documents of Monday")
     assert load(tmp_path / "index", catalog, key="documents of Monday") is not None
     assert load(tmp_path / "index", catalog, key="documents of Tuesday") is None
 
 
-def test_an_index_with_other_weights_is_not_opened(catalog: Catalog, tmp_path: Path) -> None:
+def test_an_index_with_other_weights_is_not_loaded(catalog: Catalog, tmp_path: Path) -> None:
     save(Index.build(catalog), tmp_path / "index", catalog)
     assert load(tmp_path / "index", catalog, weights=Weights(synonym=0.0)) is None
 
 
 @pytest.mark.parametrize("content", [b"", b"something else"])
-def test_a_file_that_is_no_index_is_not_opened(catalog: Catalog, tmp_path: Path, content: bytes) -> None:
+def test_an_invalid_index_file_is_not_loaded(catalog: Catalog, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "index").write_bytes(content)
     assert load(tmp_path / "index", catalog) is None
     assert load(tmp_path / "missing", catalog) is None

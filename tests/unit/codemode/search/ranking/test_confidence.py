@@ -1,4 +1,4 @@
-"""Not sure is said where nothing may fit, and never takes a hit away."""
+"""Confidence flags searches that may have no fitting tool, and never removes a hit."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def gym() -> Index:
 @pytest.mark.parametrize(
     "query", ["create a client", "freeze membership", "list payments", "members", "book a class", "get_clients_list"]
 )
-def test_what_there_is_a_tool_for_is_not_flagged(gym: Index, query: str) -> None:
+def test_answerable_queries_are_not_flagged(gym: Index, query: str) -> None:
     assert gym.search(query).unsure == ()
 
 
@@ -39,13 +39,13 @@ def test_what_there_is_a_tool_for_is_not_flagged(gym: Index, query: str) -> None
         "mean orbital eccentricity of an asteroid",
     ],
 )
-def test_what_there_is_no_tool_for_is_flagged_and_keeps_its_hits(gym: Index, query: str) -> None:
+def test_unanswerable_queries_are_flagged_and_keep_their_hits(gym: Index, query: str) -> None:
     answer = gym.search(query)
     assert answer.unsure == (0,)
     assert answer.hits
 
 
-def test_each_search_of_several_has_its_own_flag(gym: Index) -> None:
+def test_each_search_has_its_own_flag(gym: Index) -> None:
     answer = gym.search(Query(("freeze membership", "resize the virtual machine of a kubernetes node")))
     assert answer.unsure == (1,)
     assert answer.confidence[0] > answer.confidence[1]
@@ -55,12 +55,12 @@ def test_an_exact_name_is_certain(gym: Index) -> None:
     assert gym.search("gym.clients.delete_client").confidence == (1.0,)
 
 
-def test_without_the_right_tool_confidence_falls(gym: Index) -> None:
+def test_confidence_falls_without_the_right_tool(gym: Index) -> None:
     others = Index.build([tool for tool in gym.tools if "freeze" not in tool.id])
     assert others.search("freeze membership").confidence < gym.search("freeze membership").confidence
 
 
-def test_words_that_no_tool_has_beside_found_ones_make_a_search_less_certain(gym: Index) -> None:
+def test_unknown_words_beside_known_ones_lower_confidence(gym: Index) -> None:
     whole, some, few = (
         gym.search(query).confidence[0]
         for query in ("freeze membership", "freeze membership astronaut", "freeze astronaut skyscraper")
@@ -69,7 +69,7 @@ def test_words_that_no_tool_has_beside_found_ones_make_a_search_less_certain(gym
     assert few < some / 2
 
 
-def test_a_tool_told_from_its_siblings_by_a_word_that_was_not_asked_for_is_less_certain() -> None:
+def test_an_unasked_word_that_distinguishes_siblings_lowers_confidence() -> None:
     names = ["get_random_cat", "find_cat_by_tag", "find_cat_with_text"]
     index = Index.build(make_tool(f"cats.{name}", summary="A picture of a cat") for name in names)
     others = Index.build(make_tool(f"cats.{name}", summary="A picture of a cat") for name in names[1:])
@@ -81,7 +81,7 @@ def test_a_tool_told_from_its_siblings_by_a_word_that_was_not_asked_for_is_less_
 @pytest.mark.parametrize(
     ("name", "unasked"), [("find_cat_with_text", 1.0), ("find_basic_cat", 0.5), ("find_the_cat", 0)]
 )
-def test_a_word_that_was_not_asked_for_counts_by_how_much_it_says(name: str, unasked: float) -> None:
-    found = Index.build([make_tool(f"cats.{name}", summary="A cat")]).evidence("find cat")
-    assert found is not None
-    assert found["unasked"] == unasked
+def test_unasked_words_count_by_significance(name: str, unasked: float) -> None:
+    features = Index.build([make_tool(f"cats.{name}", summary="A cat")]).evidence("find cat")
+    assert features is not None
+    assert features["unasked"] == unasked

@@ -1,4 +1,4 @@
-"""Labelled queries are read, measured, mistyped and tuned with."""
+"""Labelled queries: reading, metrics, typos and tuning."""
 
 from __future__ import annotations
 
@@ -47,13 +47,13 @@ def catalog(tool: ToolFactory) -> Catalog:
         ([], (ONE,), 0.0, 0.0, 0.0),
     ],
 )
-def test_measures_of_one_query(
+def test_metrics_of_one_query(
     ids: list[str], gold: tuple[frozenset[str], ...], recall: float, ndcg: float, complete: float
 ) -> None:
-    found = measure(ids, gold)
-    assert found.recall_10 == recall
-    assert found.ndcg_10 == pytest.approx(ndcg, abs=1e-4)
-    assert found.all_gold == complete
+    metrics = measure(ids, gold)
+    assert metrics.recall_10 == recall
+    assert metrics.ndcg_10 == pytest.approx(ndcg, abs=1e-4)
+    assert metrics.all_gold == complete
 
 
 def test_labels_name_tools_by_id_alias_or_last_part(catalog: Catalog, tmp_path: Path) -> None:
@@ -68,21 +68,21 @@ def test_labels_name_tools_by_id_alias_or_last_part(catalog: Catalog, tmp_path: 
     assert (second.query, second.tag) == ("cancel", "keywords")
 
 
-def test_a_label_that_names_no_tool_is_an_error_that_says_where(catalog: Catalog, tmp_path: Path) -> None:
+def test_an_unknown_label_is_rejected_with_its_place(catalog: Catalog, tmp_path: Path) -> None:
     path = tmp_path / "queries.jsonl"
     path.write_text(json.dumps({"query": "x", "gold": ["nothing"]}))
-    with pytest.raises(ConfigurationError, match=r"queries.jsonl, entry 1: no tool is called 'nothing'"):
+    with pytest.raises(ConfigurationError, match=r"queries.jsonl, entry 1: the name 'nothing' belongs to no tool"):
         read_labelled(path, catalog)
 
 
-def test_typos_change_words_and_are_the_same_each_time() -> None:
+def test_typos_are_deterministic() -> None:
     query = "list repositories organization members pagination workflow"
     assert with_typos(query, 1.0) != query
     assert with_typos(query, 1.0) == with_typos(query, 1.0)
     assert with_typos(query, 0.0) == query
 
 
-def test_tuning_proposes_what_holds_on_queries_left_out(catalog: Catalog) -> None:
+def test_tuning_without_a_gain_is_not_worthwhile(catalog: Catalog) -> None:
     index = Index.build(catalog)
     queries = [
         LabelledQuery(f"{text} {number}", (frozenset((id_,)),))
@@ -95,13 +95,13 @@ def test_tuning_proposes_what_holds_on_queries_left_out(catalog: Catalog) -> Non
     assert proposal.changed == {}
 
 
-def test_tuning_refuses_queries_that_are_too_few_or_the_same(catalog: Catalog) -> None:
+def test_tuning_rejects_too_few_distinct_queries(catalog: Catalog) -> None:
     labelled = LabelledQuery("list  Orders", (frozenset(("shop.orders.list_orders",)),))
-    with pytest.raises(ValueError, match="1 different labelled queries are too few to tune with: at least 20"):
+    with pytest.raises(ValueError, match="at least 20 different labelled queries, got 1"):
         propose(Index.build(catalog), [labelled, replace(labelled, query="LIST orders")] * 20)
 
 
-def test_tuning_learns_what_holds_and_proposes_only_what_changes(tool: ToolFactory) -> None:
+def test_tuning_proposes_only_changed_weights(tool: ToolFactory) -> None:
     names = [
         "order",
         "customer",
@@ -142,11 +142,11 @@ def test_tuning_learns_what_holds_and_proposes_only_what_changes(tool: ToolFacto
         (
             "queries.yaml",
             b"[{query: x, gold: list_ordres}]",
-            r"no tool is called 'list_ordres', .*nearest: list_orders",
+            r"the name 'list_ordres' belongs to no tool, .*nearest: list_orders",
         ),
     ],
 )
-def test_a_file_that_is_none_says_what_is_wrong(
+def test_an_invalid_file_is_rejected_with_the_reason(
     catalog: Catalog, tmp_path: Path, name: str, content: bytes | None, expected: str
 ) -> None:
     if content is not None:
@@ -170,7 +170,7 @@ def test_used_hits_become_labelled_queries(catalog: Catalog, tmp_path: Path) -> 
     assert evaluate(search, [used]).recall_1 == 1.0
 
 
-def test_usage_is_told_apart_by_caller_private_and_bounded(catalog: Catalog, tmp_path: Path) -> None:
+def test_usage_is_separate_by_caller_private_and_bounded(catalog: Catalog, tmp_path: Path) -> None:
     path = tmp_path / "state" / "usage.jsonl"
     log = UsageLog(path, largest_bytes=2_000)
     hits = Index.build(catalog).search("cancel an order")

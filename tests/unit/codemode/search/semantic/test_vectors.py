@@ -20,25 +20,25 @@ def vectors() -> np.ndarray:
     return np.random.default_rng(5).normal(size=(200, 48)).astype(np.float32)
 
 
-def test_cosines_are_those_of_the_vectors_in_the_order_asked_for(tmp_path: Path, vectors: np.ndarray) -> None:
+def test_cosines_are_in_the_order_of_the_texts(tmp_path: Path, vectors: np.ndarray) -> None:
     cache = VectorCache(tmp_path, "model")
     cache.add(TEXTS[:150], vectors[:150])
     cache.add(TEXTS[150:], vectors[150:])
     again = VectorCache(tmp_path, "model")
     assert again.size == 48
     unit = vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
-    found = again.table(TEXTS[::-1]).cosines(3 * vectors[7])
-    assert np.abs(found - (unit @ unit[7])[::-1]).max() < 0.005
+    cosines = again.table(TEXTS[::-1]).cosines(3 * vectors[7])
+    assert np.abs(cosines - (unit @ unit[7])[::-1]).max() < 0.005
 
 
-def test_another_model_has_a_file_of_its_own(tmp_path: Path, vectors: np.ndarray) -> None:
+def test_each_model_has_its_own_file(tmp_path: Path, vectors: np.ndarray) -> None:
     VectorCache(tmp_path, "one").add(TEXTS[:1], vectors[:1])
     assert VectorCache(tmp_path, "another").missing(TEXTS[:1]) == TEXTS[:1]
     assert VectorCache(tmp_path, "one").missing([*TEXTS[:2], *TEXTS[:2]]) == TEXTS[1:2]
 
 
 @pytest.mark.parametrize("damage", [b"half a rec", b""])
-def test_a_file_cut_off_while_writing_keeps_what_is_whole(tmp_path: Path, vectors: np.ndarray, damage: bytes) -> None:
+def test_a_truncated_file_keeps_its_complete_records(tmp_path: Path, vectors: np.ndarray, damage: bytes) -> None:
     cache = VectorCache(tmp_path, "model")
     cache.add(TEXTS[:3], vectors[:3])
     (path,) = tmp_path.iterdir()
@@ -53,7 +53,7 @@ def test_a_file_cut_off_while_writing_keeps_what_is_whole(tmp_path: Path, vector
 
 
 @pytest.mark.parametrize("content", [b"", b"no vectors", b"codemode vectors" + b"\xff" * 200])
-def test_a_file_that_is_none_of_ours_is_written_anew(tmp_path: Path, vectors: np.ndarray, content: bytes) -> None:
+def test_an_invalid_file_is_overwritten(tmp_path: Path, vectors: np.ndarray, content: bytes) -> None:
     VectorCache(tmp_path, "model").add(TEXTS[:1], vectors[:1])
     (path,) = tmp_path.iterdir()
     path.write_bytes(content)
@@ -64,7 +64,7 @@ def test_a_file_that_is_none_of_ours_is_written_anew(tmp_path: Path, vectors: np
     assert cache.missing(TEXTS[:2]) == []
 
 
-def test_vectors_of_another_size_replace_what_there_is(tmp_path: Path, vectors: np.ndarray) -> None:
+def test_vectors_of_another_size_replace_the_file(tmp_path: Path, vectors: np.ndarray) -> None:
     cache = VectorCache(tmp_path, "model")
     cache.add(TEXTS[:2], vectors[:2])
     cache.add(TEXTS[2:3], vectors[2:3, :16])

@@ -13,7 +13,7 @@ from codemode.errors import SourceError
 from codemode.sources.documents.cache import CatalogCache
 from codemode.sources.documents.load import read_surface
 from codemode.sources.documents.references import fetch_tree
-from codemode.sources.stable_ids import GivenIds
+from codemode.sources.stable_ids import StableIds
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -88,9 +88,9 @@ async def test_no_reference_leaves_the_folder_of_the_entry(tmp_path: Path) -> No
     surface = await read_surface("api", str(_tree(tmp_path)), cache=CatalogCache(tmp_path / "cache"))
     reasons = {warning.pointer.rpartition("/")[2]: warning.reason for warning in surface.warnings}
     assert reasons == {
-        "secret.yml": "outside of the entry document's folder: not read",
+        "secret.yml": "is outside the entry document's folder: not read",
         "missing.yml": "cannot be read: No such file or directory",
-        "get": "{id} in the path is declared nowhere: it is taken for text",
+        "get": "{id} in the path is not declared: it is used as a string",
     }
 
 
@@ -114,8 +114,8 @@ async def test_documents_of_the_same_origin_are_fetched_and_others_are_not() -> 
     ("content", "said"),
     [
         (b"\xff\xfe\x00", "is not UTF-8 text"),
-        (b"{}", "neither `openapi: 3.x` nor `swagger: 2.0` stands at its top"),
-        (b'{"openapi": "3.1.0", "paths": {}}', "has no operations that can be called"),
+        (b"{}", "has neither `openapi: 3.x` nor `swagger: 2.0` at the top level"),
+        (b'{"openapi": "3.1.0", "paths": {}}', "has no callable operations"),
     ],
 )
 async def test_a_file_that_is_no_api_document_is_refused_by_name(tmp_path: Path, content: bytes, said: str) -> None:
@@ -191,7 +191,7 @@ async def test_an_id_that_was_given_is_kept_when_the_document_grows(tmp_path: Pa
         return {"get": {"operationId": operation_id, "tags": ["users"]}}
 
     file = tmp_path / "api.json"
-    given, cache = GivenIds(tmp_path / "state"), CatalogCache(tmp_path / "cache")
+    given, cache = StableIds(tmp_path / "state"), CatalogCache(tmp_path / "cache")
 
     async def ids(paths: dict[str, Any]) -> dict[str, str]:
         file.write_text(json.dumps({"openapi": "3.1.0", "paths": paths}), encoding="utf-8")

@@ -180,10 +180,10 @@ def test_what_cannot_be_called_with_data_is_left_out_with_a_warning() -> None:
     assert [found.id for found in surface.tools] == ["shop.find_order"]
     warning, of_a_builtin, of_a_lambda = surface.warnings
     assert (of_a_builtin.pointer, "no signature" in of_a_builtin.reason) == ("/max", True)
-    assert "no name that a program can write" in of_a_lambda.reason
+    assert "is not a valid Python name" in of_a_lambda.reason
     assert warning.pointer == "/of_a_type_that_is_no_data"
     assert "cannot be called with JSON data" in warning.reason
-    with pytest.raises(SourceError, match="no functions that can be called"):
+    with pytest.raises(SourceError, match="no callable functions"):
         load_functions([of_a_type_that_is_no_data], name="shop")
 
 
@@ -220,7 +220,7 @@ def test_a_file_gives_its_own_public_functions_and_classes(tmp_path: Path) -> No
     [
         ("python:no_such_package.tools", "No module named"),
         ("python:json:no_such_name", "no_such_name"),
-        ("no_such_file.py", "there is no file"),
+        ("no_such_file.py", "no such file"),
     ],
 )
 def test_code_that_cannot_be_imported_is_named_with_the_reason(location: str, said: str) -> None:

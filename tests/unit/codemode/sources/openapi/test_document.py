@@ -233,8 +233,8 @@ def test_what_cannot_be_read_costs_no_other_operation() -> None:
 @pytest.mark.parametrize(
     ("document", "said"),
     [
-        ([], "`openapi:` or `swagger:`, this is a list"),
-        ({"info": {}}, "neither `openapi: 3.x` nor `swagger: 2.0` stands at its top (found: info)"),
+        ([], "is a list: an API document"),
+        ({"info": {}}, "neither `openapi: 3.x` nor `swagger: 2.0` at the top level (found: info)"),
         ({"openapi": "3.1.0", "paths": []}, "`paths` is not a mapping"),
     ],
 )

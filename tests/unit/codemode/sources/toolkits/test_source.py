@@ -135,7 +135,7 @@ async def test_python_is_bound_by_a_mapping_of_toolkits_or_tasks(folder: Path) -
     for code in ({"members": "gym.py"}, singly):
         async with CodeMode.from_settings(configured(folder, location="toolkits", bind=code)) as service:
             assert (await service.execute("gym.freeze_membership(member_id=3)")).value == {"frozen": 3}
-    with pytest.raises(SourceError, match="no callable is called 'find_members'"):
+    with pytest.raises(SourceError, match="there is no callable named 'find_members'"):
         await CodeMode.from_settings(
             configured(folder, location="toolkits", bind={"members": "others.py"}), strict=True
         ).__aenter__()
@@ -146,8 +146,9 @@ async def test_a_task_that_matches_no_callable_is_an_error_with_its_line_and_wha
     (folder / "toolkits" / "members.json").write_text(json.dumps(MEMBERS, indent=1))
     with pytest.raises(SourceError) as caught:
         await CodeMode.from_settings(configured(folder, location="toolkits", bind="gym.py"), strict=True).__aenter__()
-    assert "members.json line 10, tasks.0: no callable is called 'find_members'; did you mean 'find_member'?" in str(
-        caught.value
+    assert (
+        "members.json line 10, tasks.0: there is no callable named 'find_members'; did you mean 'find_member'?"
+        in str(caught.value)
     )
 
 
@@ -161,10 +162,10 @@ async def test_arguments_that_cannot_be_given_are_said(folder: Path) -> None:
         assert "find_members takes no argument 'limit': it is left out" in reasons
         assert service.catalog.get("find_members").parameter_names == ("name",)
     (folder / "gym.py").write_text("def find_members(city: str): ...\ndef freeze_membership(member_id: int): ...\n")
-    with pytest.raises(SourceError, match="takes no argument 'name', which it is said to require"):
+    with pytest.raises(SourceError, match="takes no argument 'name', but its description requires it"):
         await CodeMode.from_settings(settings, strict=True).__aenter__()
     (folder / "gym.py").write_text("def find_members(name, city, **more): ...\n")
-    with pytest.raises(SourceError, match="needs an argument 'city', of which its description says nothing"):
+    with pytest.raises(SourceError, match="requires an argument 'city' that is missing from its description"):
         await CodeMode.from_settings(settings, strict=True).__aenter__()
 
 
@@ -211,7 +212,7 @@ async def test_an_endpoint_that_cannot_be_is_a_mistake_of_the_configuration(
 
 
 async def test_what_carries_the_tools_out_has_to_be_said(folder: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"what carries its tools out\? bind: python:package\.module"):
+    with pytest.raises(ConfigurationError, match=r"its tools have no implementation: set bind: python:package\.module"):
         await CodeMode.from_settings(configured(folder, location="toolkits"), strict=True).__aenter__()
     with pytest.raises(ConfigurationError, match=r"by Python \(bind\) or by a service"):
         configured(folder, location="toolkits", bind="gym.py", base_url="http://127.0.0.1:1")
@@ -220,17 +221,23 @@ async def test_what_carries_the_tools_out_has_to_be_said(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "said"),
     [
-        ([{"name": "a", "tasks": [{"description": "x"}]}], r"line 1, 0\.tasks\.0: a function has a name"),
-        ([{"tasks": []}], "a toolkit has a name and tasks"),
-        ({"toolkits": [{"name": "a", "tasks": [3]}]}, r"toolkits\.0\.tasks\.0: a function is an object with a name"),
-        ({"name": "a", "tasks": [FIND, FIND]}, "'a/find_members' is described before, at"),
-        ({"name": "a", "tasks": [{**FREEZE, "effect": "harmless"}]}, "is one of read, write, destructive"),
-        ({"name": "a", "tasks": [{"name": "x", "parameters": 3}]}, "no JSON Schema of an object"),
-        ({"name": "a", "keywords": "client", "tasks": [FIND]}, "keywords: is a list of texts"),
-        ({"name": "a", "tier": 1, "tasks": [FIND]}, "the tier of a toolkit is a text"),
+        ([{"name": "a", "tasks": [{"description": "x"}]}], r"line 1, 0\.tasks\.0: a function must have a name"),
+        ([{"tasks": []}], "a toolkit must have a name and tasks"),
+        (
+            {"toolkits": [{"name": "a", "tasks": [3]}]},
+            r"toolkits\.0\.tasks\.0: a function must be an object with a name",
+        ),
+        ({"name": "a", "tasks": [FIND, FIND]}, "'a/find_members' is described twice: first at"),
+        ({"name": "a", "tasks": [{**FREEZE, "effect": "harmless"}]}, "must be one of read, write, destructive"),
+        ({"name": "a", "tasks": [{"name": "x", "parameters": 3}]}, "must be a JSON Schema of an object"),
+        ({"name": "a", "keywords": "client", "tasks": [FIND]}, "keywords: must be a list of strings"),
+        ({"name": "a", "tier": 1, "tasks": [FIND]}, "the tier of a toolkit must be a string"),
         ({"name": "a", "tasks": []}, "gym describes no tools"),
-        ([{"type": "namespace", "name": "n", "tools": [3]}], r"0\.tools\.0: a function is an object with a name"),
-        ({"functions": [{"name": "x"}, {"type": "function", "function": 3}]}, r"functions\.1: a function has a name"),
+        ([{"type": "namespace", "name": "n", "tools": [3]}], r"0\.tools\.0: a function must be an object with a name"),
+        (
+            {"functions": [{"name": "x"}, {"type": "function", "function": 3}]},
+            r"functions\.1: a function must have a name",
+        ),
         (3, "holds neither toolkits"),
         ({"openapi": 3}, "holds neither toolkits"),
     ],
@@ -246,7 +253,7 @@ async def test_a_misspelt_key_of_a_toolkit_is_a_warning_with_the_nearest(folder:
     (folder / "toolkits" / "members.json").write_text(json.dumps({**MEMBERS, "keyword": ["x"]}))
     async with CodeMode.from_settings(configured(folder, location="toolkits", bind="gym.py")) as service:
         (warned,) = service.sources["gym"].warnings
-        assert warned.reason.startswith("'keyword' says nothing of a toolkit; did you mean 'keywords'?")
+        assert warned.reason.startswith("'keyword' is not a key of toolkits; did you mean 'keywords'?")
 
 
 async def test_ids_are_kept_when_a_task_comes_that_would_take_one(folder: Path) -> None:
@@ -283,7 +290,7 @@ async def test_function_tools_of_either_api_are_bound_in_python() -> None:
             "noon",
         ]
         (warned,) = service.sources["gym"].warnings
-        assert (warned.pointer, warned.reason) == ("2", "a tool of type 'web_search' is carried out by its API alone")
+        assert (warned.pointer, warned.reason) == ("2", "a tool of type 'web_search' runs only at its API: left out")
 
 
 async def test_a_function_list_is_read_from_a_file_or_from_python(folder: Path) -> None:
@@ -395,10 +402,10 @@ async def test_tool_objects_stand_beside_functions() -> None:
 @pytest.mark.parametrize(
     ("before", "after", "said"),
     [
-        ("name: cancel", "name: cancle", r"agent\.yaml line 12, .*callable is called .cancle.; did you mean .cancel."),
+        ("name: cancel", "name: cancle", r"agent\.yaml line 12, .*callable named .cancle.; did you mean .cancel."),
         ("[number, reason]", "[nummer]", r"line 12, .*cancel takes no argument 'nummer'; did you mean .number.\?"),
-        ("[number, reason]", "[{type: x}, 3]", r"line 14, .*args are names"),
-        ("name: cancel", "description: x", r"line 12, .*a described tool has a name"),
+        ("[number, reason]", "[{type: x}, 3]", r"line 14, .*args must be names"),
+        ("name: cancel", "description: x", r"line 12, .*a described tool must have a name"),
     ],
 )
 async def test_a_tool_description_that_is_wrong_says_the_line(

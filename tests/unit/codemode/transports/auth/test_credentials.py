@@ -9,6 +9,7 @@ import pytest
 
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.auth.credentials import Credential
+from codemode.transports.base import CallContext
 from codemode.transports.http.transport import HttpTransport, Reach
 from codemode.transports.redaction import Redactor
 from tests.unit.codemode.transports.recorder import Answered, Received, Recorder, always
@@ -26,7 +27,7 @@ async def test_a_service_that_gives_back_what_it_was_sent_gives_no_secret(record
         authentication=always(Credential.bearer("s3cr3t-token"), Credential.api_key("query", "key", "another key/1")),
     )
     tool = load_openapi({"openapi": "3.1.0", "paths": {"/things": {"get": {}}}}, name="api").tools[0]
-    answer = await transport.call(tool, {})
+    answer = await transport.call(tool, {}, CallContext())
     await transport.aclose()
     assert recorder.received[0].headers["Authorization"] == "Bearer s3cr3t-token"
     assert answer["headers"]["Authorization"] == "Bearer [redacted]"
@@ -67,7 +68,7 @@ async def test_a_secret_is_found_in_a_text_in_any_charset(recorder: Recorder) ->
     transport = HttpTransport(Reach("api", recorder.url), authentication=authentication)
     operation: dict[str, Any] = {"responses": {"200": {"content": {"text/plain": {}}}}}
     tool = load_openapi({"openapi": "3.1.0", "paths": {"/things": {"get": operation}}}, name="api").tools[0]
-    answer = await transport.call(tool, {})
+    answer = await transport.call(tool, {}, CallContext())
     await transport.aclose()
     assert answer.strip("\ufeff") == "[redacted]"
 

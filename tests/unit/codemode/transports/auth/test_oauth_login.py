@@ -20,6 +20,7 @@ from codemode.transports.auth.grant import Grant
 from codemode.transports.auth.oauth_login import Login, log_in_by_browser, log_in_by_device
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
 from codemode.transports.auth.token_store import Tokens, TokenStore
+from codemode.transports.base import CallContext
 from codemode.transports.http.transport import HttpTransport, Reach
 from tests.unit.codemode.transports.authorization_server import AuthorizationServer, running
 
@@ -183,10 +184,10 @@ async def test_what_a_login_left_is_used_renewed_and_kept(server: AuthorizationS
     server.refresh.add("first-refresh")
     store.write(_kept(server, expires_at=time.time() + 3600, access="first-access", refresh="first-refresh"))
     transport = _transport(server, store)
-    assert await transport.call(TOOL, {}) == [1]
+    assert await transport.call(TOOL, {}, CallContext()) == [1]
     assert server.used == []
     server.access.clear()  # the service refuses it now: a new one is got, and tried once
-    assert await transport.call(TOOL, {}) == [1]
+    assert await transport.call(TOOL, {}, CallContext()) == [1]
     await transport.aclose()
     kept = store.read()
     assert kept is not None
@@ -202,7 +203,7 @@ async def test_what_a_login_left_is_used_renewed_and_kept(server: AuthorizationS
 async def test_nobody_is_logged_in(server: AuthorizationServer, tmp_path: Path) -> None:
     transport = _transport(server, TokenStore(tmp_path, "api"))
     with pytest.raises(CredentialsMissing) as caught:
-        await transport.call(TOOL, {})
+        await transport.call(TOOL, {}, CallContext())
     await transport.aclose()
     assert str(caught.value) == "nobody is logged in at api; run: codemode auth login api"
     assert caught.value.for_model().startswith("nobody is logged in at api: the operator must log in; nothing was sent")
@@ -215,7 +216,7 @@ async def test_a_login_that_is_not_renewed_is_over(server: AuthorizationServer, 
     with pytest.raises(
         CredentialsMissing, match="the login is over, and the service does not renew it at api"
     ) as caught:
-        await transport.call(TOOL, {})
+        await transport.call(TOOL, {}, CallContext())
     await transport.aclose()
     assert "used-before" not in str(caught.value)
     assert store.read() is not None
@@ -226,7 +227,7 @@ async def test_tokens_of_another_client_are_not_used(server: AuthorizationServer
     store.write(Tokens("a-token", "", time.time() + 3600, f"{server.url}/token", "another"))
     transport = _transport(server, store)
     with pytest.raises(CredentialsMissing, match="nobody is logged in"):
-        await transport.call(TOOL, {})
+        await transport.call(TOOL, {}, CallContext())
     await transport.aclose()
 
 
@@ -234,13 +235,14 @@ PROCESS = """
 import asyncio, sys
 from pathlib import Path
 from codemode.transports.auth.token_store import TokenStore
+from codemode.transports.base import CallContext
 from tests.unit.codemode.transports.authorization_server import AuthorizationServer
 from tests.unit.codemode.transports.auth.test_oauth_login import TOOL, _transport
 
 async def main():
     server = AuthorizationServer(url=sys.argv[1])
     transport = _transport(server, TokenStore(Path(sys.argv[2]), "api"))
-    print(await transport.call(TOOL, {}))
+    print(await transport.call(TOOL, {}, CallContext()))
     await transport.aclose()
 
 asyncio.run(main())
@@ -274,7 +276,7 @@ async def test_tokens_that_cannot_be_kept_are_an_error_of_the_call(server: Autho
     (tmp_path / "file").write_text("no folder")
     transport = _transport(server, TokenStore(tmp_path / "file", "api"))
     with pytest.raises(CredentialsMissing, match=r"the tokens of api cannot be kept: (File exists|Not a directory)"):
-        await transport.call(TOOL, {})
+        await transport.call(TOOL, {}, CallContext())
     await transport.aclose()
 
 
@@ -283,7 +285,7 @@ async def test_tokens_of_the_past_are_forgotten(server: AuthorizationServer) -> 
     authentication = Authentication("api", [Configured(SchemeKind.OAUTH2, grant)])
     transport = HttpTransport(Reach("api", server.url, retries=0), authentication=authentication)
     for _ in range(20):
-        assert await transport.call(TOOL, {}) == [1]
+        assert await transport.call(TOOL, {}, CallContext()) == [1]
         server.access.clear()
     await transport.aclose()
     assert len(transport._redactor.secrets) <= 8

@@ -16,6 +16,7 @@ from codemode.sources.openapi.document import load_openapi
 from codemode.transports.auth.grant import Grant
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
 from codemode.transports.auth.token_store import Tokens, TokenStore
+from codemode.transports.base import CallContext
 from codemode.transports.http.transport import HttpTransport, Reach
 from tests.disk import disk_of
 from tests.unit.codemode.transports.sockets import listening
@@ -106,26 +107,28 @@ async def logged_in(service: Rotating, folder: Path) -> AsyncIterator[Login]:
 async def test_who_gives_up_while_a_token_is_renewed_does_not_lose_the_next_refresh_token() -> None:
     service = Rotating()
     async with over(service) as transport:
-        given_up = asyncio.create_task(transport.call(TOOL, {}))
+        given_up = asyncio.create_task(transport.call(TOOL, {}, CallContext()))
         await service.came.wait()
         given_up.cancel()
         await asyncio.wait((given_up,))
         service.hold.set()
-        assert await transport.call(TOOL, {}) == [1]
+        assert await transport.call(TOOL, {}, CallContext()) == [1]
     assert (service.asked, service.sent) == (["refresh-0"], 1)
 
 
 async def test_all_who_wait_get_the_token_of_one_renewal_or_its_error() -> None:
     service = Rotating()
     async with over(service) as transport:
-        calls = [asyncio.create_task(transport.call(TOOL, {})) for _ in range(8)]
+        calls = [asyncio.create_task(transport.call(TOOL, {}, CallContext())) for _ in range(8)]
         await service.came.wait()
         service.hold.set()
         assert await asyncio.gather(*calls) == [[1]] * 8
         assert service.asked == ["refresh-0"]
     service.good = "of another client"
     async with over(service) as transport:
-        failed = await asyncio.gather(*(transport.call(TOOL, {}) for _ in range(8)), return_exceptions=True)
+        failed = await asyncio.gather(
+            *(transport.call(TOOL, {}, CallContext()) for _ in range(8)), return_exceptions=True
+        )
         told = "no access token: its endpoint answered 400 (invalid_grant: [redacted] was used)"
         assert [(type(one), str(one)) for one in failed] == [(UpstreamError, told)] * 8
         assert service.asked == ["refresh-0", "refresh-0"]
@@ -136,7 +139,7 @@ async def test_where_no_token_comes_in_time_nothing_was_sent() -> None:
     service = Rotating()
     async with over(service, timeout_s=0.3) as transport:
         with pytest.raises(UpstreamUnreachable, match="nothing was sent"):
-            await transport.call(TOOL, {})
+            await transport.call(TOOL, {}, CallContext())
     assert service.sent == 0
 
 
@@ -146,7 +149,7 @@ async def test_a_life_that_is_none_is_no_reason_to_fail(life: object) -> None:
     service.hold.set()
     service.life = life
     async with over(service) as transport:
-        assert await transport.call(TOOL, {}) == [1]
+        assert await transport.call(TOOL, {}, CallContext()) == [1]
 
 
 async def test_a_login_that_cannot_be_written_is_used_told_of_once_and_written_with_a_later_call(
@@ -159,14 +162,14 @@ async def test_a_login_that_cannot_be_written_is_used_told_of_once_and_written_w
         transport = login.transport()
         with disk_of(16):
             for _ in range(3):
-                assert await transport.call(TOOL, {}) == [1]
+                assert await transport.call(TOOL, {}, CallContext()) == [1]
             assert login.refresh_token == "refresh-0"
         assert service.asked == ["refresh-0", "refresh-1", "refresh-2"]
         (said,) = [record.getMessage() for record in caplog.records if record.levelname == "ERROR"]
         assert "the renewed login at api cannot be written (File too large): it is used" in said
         assert "refresh-" not in caplog.text
         service.life = 3600
-        assert await transport.call(TOOL, {}) == [1]
+        assert await transport.call(TOOL, {}, CallContext()) == [1]
         assert login.refresh_token == "refresh-4"
         await transport.aclose()
     assert sorted(os.listdir(tmp_path)) == ["api.json", "api.lock"]  # noqa: PTH208 -- nothing waits for it
@@ -178,8 +181,8 @@ async def test_a_login_that_could_not_be_written_is_without_a_renewal_too_and_at
     async with logged_in(service, tmp_path) as login:
         transport = login.transport()
         with disk_of(16):
-            assert await transport.call(TOOL, {}) == [1]
-        assert await transport.call(TOOL, {}) == [1]
+            assert await transport.call(TOOL, {}, CallContext()) == [1]
+        assert await transport.call(TOOL, {}, CallContext()) == [1]
         await transport.aclose()
         assert login.refresh_token == "refresh-1"
     assert service.asked == ["refresh-0"]
@@ -191,11 +194,11 @@ async def test_nobody_spends_a_refresh_token_whose_next_is_not_written_yet(tmp_p
     async with logged_in(service, tmp_path) as login:
         first, second = login.transport(), login.transport(timeout_s=0.5)
         with disk_of(16):
-            assert await first.call(TOOL, {}) == [1]
+            assert await first.call(TOOL, {}, CallContext()) == [1]
             with pytest.raises(UpstreamUnreachable, match="nothing was sent"):
-                await second.call(TOOL, {})
+                await second.call(TOOL, {}, CallContext())
         await first.aclose()
-        assert await second.call(TOOL, {}) == [1]
+        assert await second.call(TOOL, {}, CallContext()) == [1]
         await second.aclose()
     assert service.asked == ["refresh-0"]
 
@@ -206,7 +209,7 @@ async def test_who_logs_out_meanwhile_is_not_logged_in_again(tmp_path: Path) -> 
     async with logged_in(service, tmp_path) as login:
         transport = login.transport()
         with disk_of(16):
-            assert await transport.call(TOOL, {}) == [1]
+            assert await transport.call(TOOL, {}, CallContext()) == [1]
         login.store().remove()
         await transport.aclose()
         assert login.refresh_token == ""
@@ -216,7 +219,7 @@ async def test_a_server_that_stops_while_a_login_is_renewed_keeps_the_next_refre
     service = Rotating()
     async with logged_in(service, tmp_path) as login:
         transport = login.transport()
-        call = asyncio.create_task(transport.call(TOOL, {}))
+        call = asyncio.create_task(transport.call(TOOL, {}, CallContext()))
         await service.came.wait()
         call.cancel()
         stopping = asyncio.create_task(transport.aclose())

@@ -14,6 +14,7 @@ from codemode.sources.authentication import authentication_of, check_schemes
 from codemode.sources.check import check_surface
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.auth.credentials import CallerCredentials
+from codemode.transports.base import CallContext
 from codemode.transports.http.transport import HttpTransport, Reach
 from tests.unit.codemode.transports.recorder import Answered
 
@@ -61,7 +62,7 @@ async def _sent(
     authentication = authentication_of("api", settings, Secrets(), tokens=_nowhere())
     transport = HttpTransport(Reach("api", recorder.url, retries=0), authentication=authentication)
     try:
-        await transport.call(surface.tools[0], {}, caller or CallerCredentials())
+        await transport.call(surface.tools[0], {}, CallContext(credentials=caller or CallerCredentials()))
     finally:
         await transport.aclose()
     return recorder.received[-1]
@@ -203,7 +204,7 @@ async def test_a_credential_takes_the_place_of_an_argument(recorder: Recorder) -
     settings = SourceSettings.model_validate({"location": "x", "credentials": [KEY, APP, session]})
     authentication = authentication_of("api", settings, Secrets(), tokens=_nowhere())
     transport = HttpTransport(Reach("api", recorder.url), authentication=authentication)
-    await transport.call(tool, {"X_Key": "mine", "app": "mine", "sid": "mine"})
+    await transport.call(tool, {"X_Key": "mine", "app": "mine", "sid": "mine"}, CallContext())
     await transport.aclose()
     assert _seen(recorder.received[0]) == {"secret-key", "app=secret-app", "sid=secret-token"}
 

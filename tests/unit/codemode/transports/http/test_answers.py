@@ -13,6 +13,7 @@ import pytest
 
 from codemode.errors import AnswerInvalid, UpstreamError, UpstreamTimeout
 from codemode.sources.openapi.document import load_openapi
+from codemode.transports.base import CallContext
 from codemode.transports.content import ContentStore
 from codemode.transports.http.answers import decode, error_of, events, filename_of, loaded, retry_after
 from codemode.transports.http.decompression import PackedWrongly, Unpacker
@@ -28,7 +29,7 @@ TOOL = load_openapi({"openapi": "3.1.0", "paths": {"/x": {"get": {"operationId":
 
 def _decoded(body: bytes, media_type: str, *, wants_json: bool = False) -> Any:
     headers = {"content-type": media_type} if media_type else {}
-    return decode(body, headers, wants_json=wants_json, status=200, contents=ContentStore())
+    return decode(body, headers, wants_json=wants_json, status=200, contents=ContentStore().of(""))
 
 
 @pytest.mark.parametrize(
@@ -133,7 +134,7 @@ def test_bytes_in_the_place_of_json_are_counted_and_not_shown() -> None:
             {"content-type": "image/png"},
             wants_json=True,
             status=200,
-            contents=ContentStore(),
+            contents=ContentStore().of(""),
         )
 
 
@@ -170,7 +171,7 @@ async def test_a_stream_that_does_not_end_gives_the_events_that_came() -> None:
 
     async with listening(serve) as port:
         transport = HttpTransport(Reach("api", f"http://127.0.0.1:{port}", timeout_s=3))
-        assert await transport.call(TOOL, {}) == [{"data": 1}, {"data": 2}]
+        assert await transport.call(TOOL, {}, CallContext()) == [{"data": 1}, {"data": 2}]
         await transport.aclose()
 
 
@@ -229,7 +230,7 @@ async def test_a_bomb_ends_at_the_limit(recorder: Recorder) -> None:
     recorder.answer = lambda _: Answered(200, {"Content-Type": "application/json", "Content-Encoding": "gzip"}, bomb)
     transport = HttpTransport(Reach("api", recorder.url, response_limit_bytes=100_000))
     with pytest.raises(AnswerInvalid, match="larger than 100,000 bytes"):
-        await transport.call(TOOL, {})
+        await transport.call(TOOL, {}, CallContext())
     await transport.aclose()
 
 
@@ -295,13 +296,13 @@ async def test_a_stale_connection_costs_what_may_be_repeated_nothing(method: str
             waits.append(seconds)
 
         transport = HttpTransport(Reach("api", f"http://127.0.0.1:{port}"), sleep=sleep)
-        assert await transport.call(tool, {}) == [1]
+        assert await transport.call(tool, {}, CallContext()) == [1]
         if sent == 3:
-            assert await transport.call(tool, {}) == [1]
+            assert await transport.call(tool, {}, CallContext()) == [1]
             assert waits == [0.0]
         else:
             with pytest.raises(UpstreamTimeout, match="whether it did the work is unknown"):
-                await transport.call(tool, {})
+                await transport.call(tool, {}, CallContext())
         await transport.aclose()
     assert len(dropping.heads) == sent
 
@@ -309,7 +310,9 @@ async def test_a_stale_connection_costs_what_may_be_repeated_nothing(method: str
 async def test_no_more_connections_than_calls_at_once(recorder: Recorder) -> None:
     recorder.answer = lambda _: Answered(500, {}, b"")
     transport = HttpTransport(Reach("api", recorder.url, concurrency=2, retries=0))
-    results = await asyncio.gather(*(transport.call(TOOL, {}) for _ in range(20)), return_exceptions=True)
+    results = await asyncio.gather(
+        *(transport.call(TOOL, {}, CallContext()) for _ in range(20)), return_exceptions=True
+    )
     await transport.aclose()
     assert all(isinstance(result, UpstreamError) for result in results)
     assert len(recorder.received) == 20
@@ -327,7 +330,7 @@ async def test_names_in_headers_are_text(name: bytes, expected: str) -> None:
 
     async with listening(serve) as port:
         transport = HttpTransport(Reach("api", f"http://127.0.0.1:{port}"))
-        assert (await transport.call(TOOL, {}))["name"] == expected
+        assert (await transport.call(TOOL, {}, CallContext()))["name"] == expected
         await transport.aclose()
 
 

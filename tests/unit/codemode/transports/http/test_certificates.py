@@ -14,10 +14,12 @@ from codemode.errors import JournalUnavailable, SourceError, UpstreamUnreachable
 from codemode.executions.journal.key import DigestKey
 from codemode.executions.journal.postgres import PostgresJournal
 from codemode.sources.openapi.document import load_openapi
+from codemode.transports.base import CallContext
 from codemode.transports.http.certificates import distrusted
 from codemode.transports.http.fetch import fetch_text
 from codemode.transports.http.transport import HttpTransport, Reach
-from codemode.transports.mcp.transport import McpTransport, at_url
+from codemode.transports.mcp.connections import at_url
+from codemode.transports.mcp.transport import McpTransport
 from tests.unit.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:
@@ -48,7 +50,7 @@ async def test_that_of_an_upstream(port: int) -> None:
     tool = load_openapi({"openapi": "3.1.0", "paths": {"/x": {"get": {"operationId": "op"}}}}, name="api").tools[0]
     transport = HttpTransport(Reach("api", f"https://localhost:{port}", retries=0))
     with pytest.raises(UpstreamUnreachable, match=rf"{SAID} under the source, `ca_file: FILE`"):
-        await transport.call(tool, {})
+        await transport.call(tool, {}, CallContext())
     await transport.aclose()
 
 

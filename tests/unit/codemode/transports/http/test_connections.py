@@ -9,6 +9,7 @@ import httpcore2
 import pytest
 
 from codemode.sources.openapi.document import load_openapi
+from codemode.transports.base import CallContext
 from codemode.transports.http.connections import Sockets
 from codemode.transports.http.transport import HttpTransport, Reach
 from tests.unit.codemode.transports.sockets import listening
@@ -47,7 +48,7 @@ async def _called_twice(url: str, **reach: Any) -> list[Any]:
     tool = load_openapi(document, name="api").tools[0]
     transport = HttpTransport(Reach("api", url, retries=0, **reach))
     try:
-        return [await transport.call(tool, {}), await transport.call(tool, {})]
+        return [await transport.call(tool, {}, CallContext()), await transport.call(tool, {}, CallContext())]
     finally:
         await transport.aclose()
 

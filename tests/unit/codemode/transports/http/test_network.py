@@ -12,6 +12,7 @@ import pytest
 
 from codemode.errors import AddressNotAllowed, SourceError, UpstreamUnreachable
 from codemode.sources.openapi.document import load_openapi
+from codemode.transports.base import CallContext
 from codemode.transports.http.addresses import Permitted, origin
 from codemode.transports.http.fetch import fetch_text
 from codemode.transports.http.network import PinnedBackend, PinnedTransport, open_pool
@@ -67,7 +68,7 @@ async def _server(host: str, port: int = 0, tls: ssl.SSLContext | None = None) -
 async def _call(reach: Reach, names: Names) -> object:
     transport = HttpTransport(reach, resolve=names)
     try:
-        return await transport.call(_tool(), {})
+        return await transport.call(_tool(), {}, CallContext())
     finally:
         await transport.aclose()
 
@@ -105,11 +106,11 @@ async def test_a_name_is_resolved_once_for_a_connection_and_not_trusted_the_next
     async with _server("127.0.0.2") as (port, heads), _server("127.0.0.3", port) as (_, others):
         reach = Reach("api", f"http://localhost:{port}", retries=0)
         transport = HttpTransport(reach, resolve=names)
-        assert await transport.call(_tool(), {}) == "127.0.0.2 "
+        assert await transport.call(_tool(), {}, CallContext()) == "127.0.0.2 "
         assert names.asked == ["localhost"]
-        assert await transport.call(_tool(), {}) == "127.0.0.3 "  # both are this machine
+        assert await transport.call(_tool(), {}, CallContext()) == "127.0.0.3 "  # both are this machine
         with pytest.raises(AddressNotAllowed):
-            await transport.call(_tool(), {})
+            await transport.call(_tool(), {}, CallContext())
         await transport.aclose()
     assert (len(heads), len(others), len(names.asked)) == (1, 1, 3)
 
@@ -144,7 +145,7 @@ async def test_the_next_address_is_tried_where_one_does_not_answer() -> None:
 async def test_localhost_is_called_wherever_the_system_says_it_is() -> None:
     async with _server("127.0.0.1") as (port, heads):
         transport = HttpTransport(Reach("api", f"http://LocalHost.:{port}"))
-        assert await transport.call(_tool(), {}) == "127.0.0.1 "
+        assert await transport.call(_tool(), {}, CallContext()) == "127.0.0.1 "
         await transport.aclose()
     assert f"Host: localhost:{port}\r\n" in heads[0]
 

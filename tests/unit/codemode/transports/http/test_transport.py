@@ -22,6 +22,7 @@ from codemode.errors import (
 )
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.auth.credentials import Credential
+from codemode.transports.base import CallContext
 from codemode.transports.content import Content, ContentStore
 from codemode.transports.http.transport import HttpTransport, Reach
 from tests.unit.codemode.transports.recorder import Answered, Received, always
@@ -57,7 +58,7 @@ async def _call(recorder: Recorder, tool: Tool, arguments: dict[str, Any] | None
     )
     transport = HttpTransport(reach, **rest)
     try:
-        return await transport.call(tool, validate(tool, arguments or {}))
+        return await transport.call(tool, validate(tool, arguments or {}), CallContext())
     finally:
         await transport.aclose()
 
@@ -216,7 +217,7 @@ async def test_multipart_carries_files_json_and_text(recorder: Recorder) -> None
         "more": {"type": "array", "items": {"type": "string", "format": "binary"}},
     }
     contents = ContentStore()
-    kept = contents.put(Content(b"\x89PNG", "image/png", 'a"b.png'))
+    kept = contents.put(Content(b"\x89PNG", "image/png", 'a"b.png'), "")
     tool = _tool(method="post", requestBody=_body({"type": "object", "properties": properties}, "multipart/form-data"))
     arguments = {"file": kept, "meta": {"a": 1}, "note": "hi", "more": ["one"]}
     received = await _sent(recorder, tool, arguments, contents=contents)
@@ -342,7 +343,7 @@ async def test_a_service_that_is_not_there_is_unreachable_and_its_address_is_for
 ) -> None:
     transport = HttpTransport(Reach("api", "http://127.0.0.1:1"))
     with pytest.raises(UpstreamUnreachable) as caught:
-        await transport.call(_tool(), {})
+        await transport.call(_tool(), {}, CallContext())
     await transport.aclose()
     assert "http://127.0.0.1:1" in str(caught.value)
     assert "127.0.0.1" not in caught.value.for_model()
@@ -415,7 +416,7 @@ async def test_no_cookie_of_an_answer_comes_back(recorder: Recorder) -> None:
     recorder.answer = lambda _: Answered(headers={"Set-Cookie": "sid=1; Path=/", "Content-Type": "application/json"})
     transport = HttpTransport(Reach("api", recorder.url))
     for _ in range(2):
-        await transport.call(_tool(), {})
+        await transport.call(_tool(), {}, CallContext())
     await transport.aclose()
     assert "Cookie" not in recorder.received[1].headers
 
@@ -447,7 +448,7 @@ async def test_where_a_call_goes(
     base_url = None if base is None else recorder.url + base
     reach = Reach("api", base_url, location=location.replace("{base}", recorder.url), servers=surface.servers)
     transport = HttpTransport(reach)
-    await transport.call(surface.tools[0], {})
+    await transport.call(surface.tools[0], {}, CallContext())
     await transport.aclose()
     assert recorder.received[0].target == expected
 
@@ -477,7 +478,7 @@ async def test_an_address_that_the_operator_did_not_write_is_not_called(
     surface = load_openapi(document, name="api")
     transport = HttpTransport(Reach("api", base_url, location=location, servers=surface.servers))
     with pytest.raises(AddressNotAllowed) as caught:
-        await transport.call(surface.tools[0], {})
+        await transport.call(surface.tools[0], {}, CallContext())
     assert said in str(caught.value)
     assert "x.test" not in caught.value.for_model()
     await transport.aclose()
@@ -498,7 +499,7 @@ async def test_an_object_in_the_query_cannot_pass_for_other_parameters(recorder:
 
 
 def test_content_of_nothing_is_kept_for_no_longer_than_other_content() -> None:
-    contents = ContentStore(10 * 1024)
+    contents = ContentStore(10 * 1024).of("owner")
     first, *_, last = [contents.put(Content(b"")) for _ in range(11)]
     assert contents.get(last).data == b""
     with pytest.raises(CallError, match="no longer kept"):
@@ -545,11 +546,11 @@ async def test_a_page_comes_with_the_arguments_of_the_next(recorder: Recorder) -
         Answered(body=b"[3]") if "page=2" in received.target else Answered(headers=headers, body=b"[1, 2]")
     )
     transport = HttpTransport(Reach("api", recorder.url))
-    first = await transport.call_page(tool, {})
+    first = await transport.call_page(tool, {}, CallContext())
     assert (first.items, first.next_arguments) == ([1, 2], {"page": 2})
-    second = await transport.call_page(tool, first.next_arguments or {})
+    second = await transport.call_page(tool, first.next_arguments or {}, CallContext())
     with pytest.raises(CallError, match="has no pages"):
-        await transport.call_page(_tool(), {})
+        await transport.call_page(_tool(), {}, CallContext())
     await transport.aclose()
     assert (second.items, second.next_arguments) == ([3], {"page": 3})  # a list without a size ends with an empty page
 

@@ -17,6 +17,7 @@ from werkzeug.test import EnvironBuilder
 from codemode.catalog.arguments import validate
 from codemode.errors import CallError
 from codemode.sources.openapi.document import load_openapi
+from codemode.transports.base import CallContext
 from codemode.transports.content import Content, ContentStore
 from codemode.transports.http.transport import HttpTransport, Reach
 
@@ -74,7 +75,7 @@ async def _sent(recorder: Recorder, operation: dict[str, Any], arguments: dict[s
     (tool,) = load_openapi(document, name="api").tools
     transport = HttpTransport(Reach("api", recorder.url), **more)
     try:
-        await transport.call(tool, validate(tool, arguments))
+        await transport.call(tool, validate(tool, arguments), CallContext())
     finally:
         await transport.aclose()
     return recorder.received[-1]
@@ -202,7 +203,7 @@ async def test_fields_of_a_form(
 async def test_a_media_type_that_is_none_does_not_break_out_of_its_header(recorder: Recorder, media_type: str) -> None:
     """An MCP server says of an image what it likes; the next service got it as a header of an upload."""
     contents = ContentStore()
-    value = contents.put(Content(b"hello", media_type, 'a"\r\nX-Evil: 1'))
+    value = contents.put(Content(b"hello", media_type, 'a"\r\nX-Evil: 1'), "")
     assert value["media_type"] == "application/octet-stream"
     schema = {"type": "object", "properties": {"picture": {"type": "string", "format": "binary"}}}
     received = await _sent(
@@ -237,7 +238,7 @@ async def test_parts_of_a_multipart_body(recorder: Recorder) -> None:
     }
     contents = ContentStore()
     value = {
-        "picture": contents.put(Content(b"\x89PNG\r\n--x", "image/png", "a.png")),
+        "picture": contents.put(Content(b"\x89PNG\r\n--x", "image/png", "a.png"), ""),
         "meta": {"k": [1]},
         "rows": "a,b\r\n1,2",
         "label": 'say "x"',

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import mmap
+import resource
 import sys
 
 import pytest
@@ -34,3 +35,16 @@ def test_an_archive_cannot_be_written() -> None:
     assert isinstance(data, mmap.mmap)
     with pytest.raises(TypeError, match="readonly"):
         data[0] = 0
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="elsewhere no worker shares it")
+def test_an_archive_is_kept_on_the_heap_where_files_are_limited() -> None:
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (10, before[1]))
+    try:
+        archive = Archive([("one", b"1" * 100)])
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+    assert archive["one"] == b"1" * 100
+    assert isinstance(archive._data, bytes)

@@ -1,4 +1,4 @@
-"""A run that is recorded: what leaves is in the journal before it leaves, what the program gets before it gets it.
+"""The calls of a recorded program: each is in the journal before it is sent, each answer before it is delivered.
 
 Where the journal has something of the execution already, the program is compared with it call by call, and what it has
 is not done again. Of a call that left before and never came back nobody knows whether it was done: a read is sent
@@ -9,34 +9,42 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
 import time
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from codemode.catalog.tool import Effect
-from codemode.errors import CallError, CodeModeError, NondeterminismError
+from codemode.errors import CodeModeError
+from codemode.executions.call_session import CallSession, for_program
 from codemode.executions.journal.base import JournalEntry, PendingCall
 from codemode.executions.ledger import Ledger, LedgerEntry
 from codemode.executions.paging import whole_list
 from codemode.executions.replay.dependencies import definition_digest
+from codemode.executions.replay.ends import (
+    error_fields,
+    failed_end,
+    nondeterminism,
+    page_text,
+    rejection,
+    restored_entry,
+    send_in_doubt,
+    shown,
+    stopped,
+    value_of,
+)
 from codemode.executions.replay.record import End
-from codemode.executions.run import Run, for_program
 from codemode.gateway.call import CallState
 from codemode.gateway.redaction import Redaction
-from codemode.transports.base import Page
-from codemode.transports.http.idempotency import key_of
-from codemode.transports.http.uncertainty import in_doubt
-from sandbox import CallFailed, Failure, ProgramStopped
+from sandbox import Failure, ProgramStopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
-    from codemode.executions.journal.base import Journal, Lease, NewExecution, QuestionKind
-    from codemode.executions.replay.record import Record, RecordedCall
-    from codemode.executions.replay.reuse import Reuse
-    from codemode.executions.run import Send
+    from codemode.executions.call_session import Send
+    from codemode.executions.journal.base import QuestionKind
+    from codemode.executions.replay.record import RecordedCall
+    from codemode.executions.replay.recording import ExecutionRecording
     from codemode.gateway.call import JudgedCall, ToolCall, ToolOutcome
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
@@ -46,70 +54,44 @@ if TYPE_CHECKING:
 _DIGITS = 24
 
 
-@dataclass(frozen=True, slots=True)
-class Keeping:
-    """Where a run is recorded, and what is there already.
-
-    `questions` are those of the execution that people have answered, by their ids; `reuse` is what an earlier one has.
-    `appended` is called after each write; `cancelled` is set by who wants the run to end.
-    """
-
-    journal: Journal
-    lease: Lease
-    given: NewExecution
-    record: Record
-    questions: Mapping[str, PendingCall] = field(default_factory=dict)
-    reuse: Reuse | None = None
-    is_resumed: bool = False
-    appended: Callable[[], None] = lambda: None
-    cancelled: asyncio.Event = field(default_factory=asyncio.Event)
-
-    @property
-    def elapsed_s(self) -> float:
-        """How long the program has run before, by its own clock."""
-        last = self.record.deliveries[-1].now if self.record.deliveries else self.given.start_us
-        return (last - self.given.start_us) / 1e6
-
-
-class RecordedRun(Run):
+class RecordedSession(CallSession):
     """Answers the calls of a program, and is the `sandbox.Recording` of its run.
 
-    `questions` are what people have to decide before the program can go on; `broken` is why it could not be recorded,
-    `other` the failure that ended the program where it is not the one that was recorded.
+    `pending` are the calls on which people have to decide before the program can go on. `broken` is why the program
+    could not be recorded. `other` is the failure that ended a program that differs from the recorded one.
     """
 
     def __init__(
         self,
-        keeping: Keeping,
+        recording: ExecutionRecording,
         gateway: Gateway,
         caller: Caller,
         *,
         calls_in_flight: int,
         watch: Callable[[LedgerEntry], None],
     ) -> None:
-        self._journal = keeping.journal
-        ledger = Ledger(watch, mask=self._masked, elapsed_s=keeping.elapsed_s)
-        super().__init__(keeping.lease.execution, gateway, caller, calls_in_flight=calls_in_flight, ledger=ledger)
-        self.questions: list[PendingCall] = []
+        self._journal = recording.journal
+        ledger = Ledger(watch, mask=self._masked, elapsed_s=recording.elapsed_s)
+        super().__init__(recording.lease.execution, gateway, caller, calls_in_flight=calls_in_flight, ledger=ledger)
+        self.pending: list[PendingCall] = []
         self.broken: CodeModeError | None = None
         self.other: Failure | None = None
-        self._keeping = keeping
-        self._record = keeping.record
-        self._by_id = {call.call: call for call in keeping.record.calls.values() if call.call}
+        self._recording = recording
+        self._record = recording.record
+        self._by_id = {call.call: call for call in recording.record.calls.values() if call.call}
         self._pages: dict[str, list[RecordedCall]] = {}
-        for call in keeping.record.calls.values():
+        for call in recording.record.calls.values():
             whole, page, _ = call.path.partition("/")
             if page:
                 self._pages.setdefault(whole, []).append(call)
         self._counted: set[str] = set()
-        self._printed_before = keeping.record.printed
+        self._printed_before = recording.record.printed
         self._unwritten: list[str] = []
         self._seen: set[str] = set()
         self._identities: dict[str, tuple[int, str, str]] = {}
         self._paths: dict[int, str] = {}
         self._ends: dict[str, dict[str, Any]] = {}
         self._approvals: dict[str, str] = {}
-        self._left: set[str] = set()
         self._doubtful: set[str] = set()  # writes that an earlier server has sent, and may have been done
 
     # --- what the sandbox asks -----------------------------------------------------------------------------------
@@ -146,7 +128,9 @@ class RecordedRun(Run):
         absent = next((call for call in calls if call.path not in self._seen), None)
         if absent is None:
             return None
-        return _other(f"call {absent.path} was {absent.tool}({_shown(absent.arguments)}), and was not made this time")
+        return nondeterminism(
+            f"call {absent.path} was {absent.tool}({shown(absent.arguments)}), and was not made this time"
+        )
 
     def recall(self) -> None:
         """Put into the ledger what was recorded of calls that the program did not come to again."""
@@ -176,7 +160,7 @@ class RecordedRun(Run):
     def _undelivered(self, delivery: Delivery) -> JournalEntry | None:
         """What is kept of an answer that the program did not get: of a call that left alone, how it ended."""
         path = self._paths.get(delivery.call, "")
-        if path not in self._left:
+        if path not in self._started:
             return None
         return self._ended(path, delivery.answer, is_error=delivery.is_error)
 
@@ -197,7 +181,7 @@ class RecordedRun(Run):
         entry = self.ledger.entry(path)
         facts: dict[str, Any] = {"start_s": round(entry.start_s, 6), "duration_s": round(entry.duration_s, 6)}
         facts |= {"size_bytes": entry.size_bytes, "preview": entry.preview, "message": entry.error}
-        if path not in self._left:
+        if path not in self._started:
             facts |= {"arguments": entry.arguments, "decision": entry.decision, "rule": entry.rule}
         if entry.reused:
             facts["reused"] = entry.reused
@@ -221,15 +205,15 @@ class RecordedRun(Run):
         if recorded is None:
             return None
         if (recorded.path, recorded.call, recorded.tool, recorded.digest) != (path, number, tool, digest):
-            was = f"call {recorded.path} was {recorded.tool}({_shown(recorded.arguments)})"
+            was = f"call {recorded.path} was {recorded.tool}({shown(recorded.arguments)})"
             now = f"{tool}({self._redacted(tool, arguments)}) at {path}"
-            self.other = self.other or _other(f"{was}, and is {now} this time")
+            self.other = self.other or nondeterminism(f"{was}, and is {now} this time")
             raise ProgramStopped(self.other)
         return recorded
 
     def _redacted(self, tool: str, arguments: Mapping[str, Any]) -> str:
         known = self._gateway.catalog.get(tool) if tool in self._gateway.catalog else None
-        return _shown(Redaction(self._caller.secrets, self._masked).arguments(arguments, known)[0])
+        return shown(Redaction(self._caller.secrets, self._masked).arguments(arguments, known)[0])
 
     def _resolved(self, name: str) -> str:
         wish = whole_list(name, self._gateway.catalog)
@@ -247,7 +231,7 @@ class RecordedRun(Run):
             recorded = self._record.calls.get(call.path)
         if recorded is not None and recorded.end is not None:
             self._restore(recorded)
-            return _value(recorded.end, is_page="/" in call.path)
+            return value_of(recorded.end, is_page="/" in call.path)
         judged = self._gateway.judge(call)
         self.ledger.take(judged)
         decided = await self._decided(judged, recorded)
@@ -259,9 +243,9 @@ class RecordedRun(Run):
         """The end of a call where a person or an earlier execution has it; else the call as it is to be sent."""
         if recorded is not None:
             return await self._of_unknown_end(judged, recorded.attempts)
-        if self._keeping.reuse is not None and judged.tool is not None and judged.state is not CallState.DENIED:
+        if self._recording.reuse is not None and judged.tool is not None and judged.state is not CallState.DENIED:
             _, tool, digest = self._identities[judged.call.path]
-            earlier = self._keeping.reuse.take(judged.call.path, tool, digest)
+            earlier = self._recording.reuse.take(judged.call.path, tool, digest)
             if earlier is not None and earlier.state is CallState.UNKNOWN:
                 return await self._of_unknown_end(judged, 0)
             if earlier is not None:
@@ -269,7 +253,7 @@ class RecordedRun(Run):
         if judged.state is not CallState.PENDING:
             return judged
         question = self._question(judged, "approval", 0)
-        answered = self._keeping.questions.get(question.id)
+        answered = self._recording.answered.get(question.id)
         match answered.verdict if answered is not None else None:
             case "approved":
                 self._approvals[judged.call.path] = question.id
@@ -277,7 +261,7 @@ class RecordedRun(Run):
                 self.ledger.amend(allowed)
                 return allowed
             case "rejected":
-                return _rejection(judged, answered.note if answered else "")
+                return rejection(judged, answered.note if answered else "")
             case _:
                 return await self._wait_for(question, CallState.PENDING)
 
@@ -285,14 +269,14 @@ class RecordedRun(Run):
         """It left before, and was allowed then. Where it was another execution (`attempts` is 0) a key is no help."""
         allowed = judged.approved("a person") if judged.state is CallState.PENDING else judged
         question = self._question(judged, "unknown", attempts)
-        answered = self._keeping.questions.get(question.id)
+        answered = self._recording.answered.get(question.id)
         match answered.verdict if answered is not None else None:
             case "committed":
                 answer = json.dumps(answered.value if answered else None).encode()
                 return End(CallState.COMMITTED, answer, is_error=False, facts={})
             case "failed":
                 why = (answered.note if answered else "") or "it was not done"
-                return _failed(f"{question.tool} failed: {why}", kind="upstream_error", state=CallState.FAILED)
+                return failed_end(f"{question.tool} failed: {why}", kind="upstream_error", state=CallState.FAILED)
             case "send_again":
                 return allowed
         if judged.tool is None or judged.tool.effect is Effect.READ:
@@ -308,37 +292,39 @@ class RecordedRun(Run):
         means: list[Any] = []  # where it goes, and what it does there: a yes to one is none to another
         host = ""
         if judged.tool is not None:
-            place = self._gateway.place(judged.tool)
-            host = place.host
-            means = [definition_digest(judged.tool), place.facts(judged.tool.source, self._journal.digest)]
+            destination = self._gateway.destination(judged.tool)
+            host = destination.host
+            means = [definition_digest(judged.tool), destination.facts(judged.tool.source, self._journal.digest)]
         named = self._journal.digest([self.execution, path, digest, kind, attempt, means])[:_DIGITS]
         reason = judged.ruling.reason or judged.ruling.rule if judged.ruling else ""
         if kind == "unknown":
             reason = "it was sent, and the server ended before the answer came: look whether it was done"
-        shown = self.ledger.entry(path).arguments
+        arguments = self.ledger.entry(path).arguments
         asked_us = time.time_ns() // 1000
-        return PendingCall(f"ap_{named}", self.execution, path, tool, shown, digest, reason, kind, asked_us, host=host)
+        return PendingCall(
+            f"ap_{named}", self.execution, path, tool, arguments, digest, reason, kind, asked_us, host=host
+        )
 
     async def _wait_for(self, question: PendingCall, state: CallState) -> NoReturn:
-        self.questions.append(question)
+        self.pending.append(question)
         entry = self.ledger.entry(question.path)
         self.ledger.restore(replace(entry, state=state, question=question.id))
         try:
             await self._ask(question.path)
         except asyncio.CancelledError:
             if not self._is_over:
-                self.questions.remove(question)
+                self.pending.remove(question)
                 given_up = CallState.NOT_STARTED if state is CallState.PENDING else state
                 self.ledger.restore(replace(entry, state=given_up))
             raise
 
     def _waits(self) -> Failure:
         hint = "a person decides on these calls by their ids; then the program goes on from here"
-        unknown = [question for question in self.questions if question.kind == "unknown"]
+        unknown = [question for question in self.pending if question.kind == "unknown"]
         if not unknown:
             failure = super()._waits()
             return Failure(failure.type, failure.message, hint=hint)
-        named = "; ".join(f"{question.tool}({_shown(question.arguments)})" for question in unknown[:5])
+        named = "; ".join(f"{question.tool}({shown(question.arguments)})" for question in unknown[:5])
         return Failure("DecisionRequired", f"whether these calls were done is not known: {named}", hint=hint)
 
     async def _known(self, judged: JudgedCall, end: End) -> Any:
@@ -350,11 +336,11 @@ class RecordedRun(Run):
         self._ends[path] = {**self._facts(path), "effect": effect}
         if "/" in path:
             await self._append([self._ended(path, end.answer, is_error=end.is_error)])
-        return _value(end, is_page="/" in path)
+        return value_of(end, is_page="/" in path)
 
     # --- what is written -----------------------------------------------------------------------------------------
 
-    async def _departs(self, judged: JudgedCall) -> None:
+    async def _record_start(self, judged: JudgedCall) -> None:
         path = judged.call.path
         number, tool, digest = self._identities[path]
         entry = self.ledger.entry(path)
@@ -368,23 +354,21 @@ class RecordedRun(Run):
             "decision": entry.decision,
             "rule": entry.rule,
             "schema": definition_digest(judged.tool),
-            "key": key_of(self.execution, path) if self._gateway.takes_key(judged.tool) else "",
+            "key": self._key(judged),
             "approval": self._approvals.get(path, ""),
         }
-        self._left.add(path)
         await self._append([JournalEntry("started", path, data)])
-        await super()._departs(judged)
 
-    async def _departs_again(self) -> None:
-        """See `Run`. It may have waited for long: another server may have the execution by now."""
+    async def _confirm(self) -> None:
+        """Renew the lease: the call may have waited for long, and another server may have the execution by now."""
         await self._append(())
 
     async def _sent(self, judged: JudgedCall, send: Send) -> ToolOutcome:
         path = judged.call.path
-        outcome = await super()._sent(judged, partial(_after_doubt, send) if path in self._doubtful else send)
+        outcome = await super()._sent(judged, partial(send_in_doubt, send) if path in self._doubtful else send)
         if "/" in path:
             is_error = outcome.error is not None
-            answer = _error_fields(for_program(outcome.error)) if outcome.error is not None else _page(outcome.value)
+            answer = error_fields(for_program(outcome.error)) if outcome.error is not None else page_text(outcome.value)
             await self._append([self._ended(path, answer, is_error=is_error)])
         return outcome
 
@@ -398,98 +382,19 @@ class RecordedRun(Run):
             entries = (JournalEntry("printed", data={"text": "".join(self._unwritten)}), *entries)
             self._unwritten = []
         try:
-            await self._journal.append(self._keeping.lease, entries, at_once=at_once)
+            await self._journal.append(self._recording.lease, entries, at_once=at_once)
         except CodeModeError as error:  # it is full, or away, or another server has the execution
             self.broken = error
-            raise ProgramStopped(_stopped(error, has_sent=self.ledger.has_sent())) from error
-        self._keeping.appended()
+            raise ProgramStopped(stopped(error, has_sent=self.ledger.has_sent())) from error
+        self._recording.appended()
 
     def _restore(self, recorded: RecordedCall) -> None:
         if not recorded.effect and recorded.end is not None and not recorded.end.facts:
             return  # a question of the program: it stands in no ledger
-        end = recorded.end
-        facts = dict(end.facts) if end is not None else {}
-        self.ledger.restore(
-            LedgerEntry(
-                path=recorded.path,
-                tool=recorded.tool,
-                arguments=dict(recorded.arguments),
-                state=end.state if end is not None else CallState.UNKNOWN,
-                start_s=facts.get("start_s", 0.0),
-                duration_s=facts.get("duration_s", 0.0),
-                decision=recorded.decision,
-                rule=recorded.rule,
-                size_bytes=facts.get("size_bytes", 0),
-                preview=facts.get("preview", ""),
-                error=facts.get("message", ""),
-                reused=facts.get("reused", ""),
-            )
-        )
+        self.ledger.restore(restored_entry(recorded))
         if recorded.decision == "allow" and recorded.path not in self._counted:
             self._counted.add(recorded.path)
             self._gateway.recount(recorded.tool, self._caller, self._tally)
 
     def _masked(self, secret: object) -> str:
         return f"[secret {self._journal.digest(secret)[:_DIGITS]}]"
-
-
-def _stopped(error: CodeModeError, *, has_sent: bool) -> Failure:
-    """Why a program that cannot be recorded any more was stopped: what it had sent before is not called unsent."""
-    said = error.for_model()
-    if has_sent:
-        said = re.split(r"; nothing was (?:sent|recorded)", said)[0]
-        said += "; the program was stopped there, and nothing more is sent: `calls` tells what was sent before"
-    return Failure(type(error).__name__, said)
-
-
-async def _after_doubt(send: Send, judged: JudgedCall) -> ToolOutcome:
-    """Send a write once more that may have been done: an error does not say that it was not."""
-    outcome = await send(judged)
-    if not isinstance(outcome.error, CallError) or outcome.state is CallState.COMMITTED:
-        return outcome
-    return replace(outcome, state=CallState.UNKNOWN, error=in_doubt(outcome.error))
-
-
-def _shown(arguments: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())[:500]
-
-
-def _other(difference: str) -> Failure:
-    return Failure(
-        NondeterminismError.__name__,
-        f"the program is not the one that was recorded: {difference}; nothing was sent again",
-        hint="run it as a new program; resume_from reuses what this execution has done",
-    )
-
-
-def _rejection(judged: JudgedCall, note: str) -> End:
-    tool = judged.tool.id if judged.tool is not None else judged.call.tool
-    message = f"a person did not allow {tool}" + (f": {note}" if note else "") + "; nothing was sent"
-    return _failed(message, kind="rejected", body=note or None, state=CallState.REJECTED)
-
-
-def _failed(message: str, *, kind: str, state: CallState, body: Any = None) -> End:
-    return End(state, _error_fields(CallFailed(message, kind=kind, body=body)), is_error=True, facts={})
-
-
-def _error_fields(error: CallFailed) -> bytes:
-    fields = ("message", "kind", "status", "body", "retry_after_s")
-    return json.dumps({name: getattr(error, name) for name in fields}).encode()
-
-
-def _page(value: Any) -> bytes:
-    return json.dumps(asdict(value) if isinstance(value, Page) else value).encode()
-
-
-def _value(end: End, *, is_page: bool) -> Any:
-    """What a call that has ended gives the program, or the page of its list. Raises CallFailed."""
-    data = json.loads(end.answer)
-    if not end.is_error:
-        return Page(**data) if is_page else data
-    raise CallFailed(
-        data["message"],
-        kind=data["kind"],
-        status=data["status"],
-        body=data["body"],
-        retry_after_s=data["retry_after_s"],
-    )

@@ -11,9 +11,8 @@ from codemode.errors import CodeModeError, UpstreamError
 from codemode.executions.paging import collect, whole_list
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.policy import Tally
-from codemode.transports.departure import DEPARTURE, Departure
-from codemode.transports.http.idempotency import IDEMPOTENCY_KEY, key_of
-from codemode.transports.progress import PROGRESS
+from codemode.transports.base import CallContext
+from codemode.transports.http.idempotency import key_of
 from sandbox import CallFailed, Failure, ProgramStopped, room
 
 if TYPE_CHECKING:
@@ -26,13 +25,13 @@ if TYPE_CHECKING:
     from codemode.gateway.gateway import Gateway
     from sandbox import Call
 
-    Send = Callable[[JudgedCall], Awaitable[ToolOutcome]]
+    Send = Callable[[JudgedCall, CallContext], Awaitable[ToolOutcome]]
 
 #: Pending calls that the failure names one by one.
 _NAMED = 5
 
 
-class Run:
+class CallSession:
     """Answers the calls of one program. `ledger` is the record of them.
 
     `waits` is the failure that ended the program where a person has to decide: the program may give one that looks it.
@@ -55,6 +54,7 @@ class Run:
         self._goes_on = asyncio.Event()
         self._goes_on.set()
         self._is_over = False
+        self._started: set[str] = set()
 
     @property
     def catalog(self) -> Catalog:
@@ -103,12 +103,13 @@ class Run:
         path = judged.call.path
         self._under_way += 1
         self._all_ended.clear()
-        PROGRESS.set(partial(self.ledger.progress, path))
-        if judged.tool is not None and self._gateway.takes_key(judged.tool):
-            IDEMPOTENCY_KEY.set(key_of(self.execution, path))
-        DEPARTURE.set(Departure(partial(self._departs, judged), self._departs_again))
+        context = CallContext(
+            idempotency_key=self._key(judged),
+            before_send=partial(self._before_send, judged),
+            on_progress=partial(self.ledger.progress, path),
+        )
         try:
-            outcome = await send(judged)
+            outcome = await send(judged, context)
             self.ledger.finish(path, outcome)
         finally:
             self._under_way -= 1
@@ -116,12 +117,26 @@ class Run:
                 self._all_ended.set()
         return outcome
 
-    async def _departs(self, judged: JudgedCall) -> None:
-        """A call is about to be sent."""
-        self.ledger.send(judged.call.path)
+    def _key(self, judged: JudgedCall) -> str:
+        """Return the idempotency key of a call, "" if its service accepts none."""
+        takes_key = judged.tool is not None and self._gateway.takes_key(judged.tool)
+        return key_of(self.execution, judged.call.path) if takes_key else ""
 
-    async def _departs_again(self) -> None:
-        """A call that was sent is about to be sent once more."""
+    async def _before_send(self, judged: JudgedCall) -> None:
+        """Record that a call is about to be sent; before further attempts, check that it may still be sent."""
+        path = judged.call.path
+        if path in self._started:
+            await self._confirm()
+            return
+        self._started.add(path)
+        await self._record_start(judged)
+        self.ledger.send(path)
+
+    async def _record_start(self, judged: JudgedCall) -> None:
+        """Write the start of a call down. The base class keeps no record."""
+
+    async def _confirm(self) -> None:
+        """Check that this process may still send calls of the execution."""
 
     async def _ask(self, path: str) -> NoReturn:
         """End the program once the calls that were sent have ended, so that nothing is unknown for it.

@@ -22,7 +22,8 @@ from codemode.executions.journal.seals import Seals
 from codemode.executions.journal.sqlite import SqliteJournal
 from codemode.executions.ledger import unwatched
 from codemode.executions.replay.record import Record
-from codemode.executions.replay.recorded_run import Keeping, RecordedRun
+from codemode.executions.replay.recorded_session import RecordedSession
+from codemode.executions.replay.recording import ExecutionRecording
 from codemode.gateway.gateway import Gateway
 from codemode.gateway.policy import AccessPolicy
 from codemode.service import CodeMode
@@ -292,8 +293,8 @@ async def test_what_is_printed_in_many_pieces_is_written_as_one(tmp_path: Path) 
     journal = SqliteJournal(tmp_path / "journal.sqlite3", DigestKey(b"a key of tests"), lease_s=60)
     await journal.open()
     gateway = Gateway(Catalog(()), {}, ObservedShapes(tmp_path / "shapes.json"), AccessPolicy(PolicySettings()))
-    keeping = Keeping(journal, await journal.create(given), given, Record(given.id, ()))
-    run = RecordedRun(keeping, gateway, OWNER, calls_in_flight=1, watch=unwatched)
+    recording = ExecutionRecording(journal, await journal.create(given), given, Record(given.id, ()))
+    run = RecordedSession(recording, gateway, OWNER, calls_in_flight=1, watch=unwatched)
     for _ in range(1000):
         run.printed("x")
     await run.deliver([Delivery(0, now=1)])

@@ -1,0 +1,94 @@
+"""The start of executions, and work that ends even if whoever asked for it gives up."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codemode.errors import CodeModeError, JournalUnavailable
+from codemode.executions.attempts import Attempt, crash, keep, notify
+from codemode.executions.executor import nothing
+from codemode.executions.ledger import unwatched
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Coroutine
+
+    from codemode.executions.attempts import Endings
+    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.journal.base import Journal, Lease, NewExecution
+    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.programs import Programs
+    from codemode.executions.replay.recording import ExecutionRecording
+    from codemode.gateway.caller import Caller
+
+
+class Launcher:
+    """Starts executions. `attempts` are those that run here, by their ids."""
+
+    def __init__(self, journal: Journal, programs: Programs, ended: Endings, attempts: dict[str, Attempt]) -> None:
+        self._journal = journal
+        self._programs = programs
+        self._ended = ended
+        self._attempts = attempts
+        self.shielded: set[asyncio.Task[None]] = set()
+
+    async def create(self, given: NewExecution) -> Lease:
+        """Create an execution in the journal. If the caller cancels, recovery does not run the execution."""
+        creating = asyncio.ensure_future(self._journal.create(given))
+        try:
+            return await asyncio.shield(creating)
+        except JournalUnavailable:
+            self._ended.withdraw(given.id)
+            raise
+        except asyncio.CancelledError:
+            await self.shield(self._withdrawn(creating))
+            raise
+
+    def begin(
+        self,
+        recording: ExecutionRecording,
+        caller: Caller,
+        *,
+        begun: Callable[[], None] = nothing,
+        watch: Callable[[LedgerEntry], None] = unwatched,
+    ) -> Attempt:
+        """Start to run an execution that is held by this server."""
+        listeners: set[asyncio.Event] = set()
+        recording = replace(recording, appended=lambda: notify(listeners))
+        work = self._attempted(recording, caller, begun=begun, watch=watch)
+        attempt = Attempt(asyncio.create_task(work), recording.cancelled, listeners)
+        self._attempts[recording.given.id] = attempt
+        return attempt
+
+    async def shield(self, work: Coroutine[None, None, None]) -> None:
+        """Wait for work that goes on to its end if the caller cancels."""
+        task = asyncio.create_task(work)
+        keep(task, self.shielded)
+        await asyncio.shield(task)
+
+    async def _withdrawn(self, creating: Awaitable[Lease]) -> None:
+        with suppress(CodeModeError):  # it was not created, or cannot be ended now
+            lease = await creating
+            await self._journal.finish(lease, "cancelled", {"id": lease.execution, "status": "cancelled"})
+
+    async def _attempted(
+        self,
+        recording: ExecutionRecording,
+        caller: Caller,
+        *,
+        begun: Callable[[], None],
+        watch: Callable[[LedgerEntry], None],
+    ) -> ExecutionOutcome:
+        execution = recording.given.id
+        try:
+            outcome = await self._programs.perform(caller, recording, begun=begun, watch=watch)
+            return await self._ended.record(recording.lease, outcome)
+        except Exception:
+            await crash(self._journal, recording.lease)
+            raise
+        finally:
+            ended = self._attempts.pop(execution, None)
+            if ended is not None:
+                notify(ended.listeners)

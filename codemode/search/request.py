@@ -1,0 +1,62 @@
+"""The arguments of a search, the same in Python, over HTTP and MCP, on the command line, in programs and in agents."""
+
+from __future__ import annotations
+
+from typing import Annotated, Any, Literal, Self
+
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError
+
+from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at run time
+from codemode.errors import WrongArgument
+from codemode.search.query import DEFAULT_LIMIT, Query
+from codemode.text.validation import described
+
+Detail = Literal["auto", "full"]
+
+#: The longest page of hits.
+MAX_LIMIT = 200
+
+
+def _listed(value: Any) -> Any:
+    """Accept one query as a plain string."""
+    return [value] if isinstance(value, str) else value
+
+
+Queries = Annotated[
+    list[Annotated[str, Field(max_length=1000)]],
+    Field(min_length=1, max_length=20),
+    BeforeValidator(_listed, json_schema_input_type=str | list[str]),
+]
+
+
+class SearchRequest(BaseModel):
+    """One query, or one for each step of a plan. Filters apply to all queries.
+
+    `namespace` may also be a group (`github.issues`). The answer has `limit` hits, from position `offset` on.
+    """
+
+    model_config = ConfigDict(extra="forbid", frozen=True)
+
+    queries: Queries
+    namespace: str | None = None
+    detail: Detail = "auto"
+    source: str | None = None
+    effect: Effect | None = None
+    tag: str | None = None
+    limit: int = Field(default=DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
+    offset: int = Field(default=0, ge=0)
+
+    @classmethod
+    def checked(cls, **arguments: Any) -> Self:
+        """Validate the arguments of a Python caller. Raises WrongArgument."""
+        try:
+            return cls(**arguments)
+        except ValidationError as error:
+            message = f"CodeMode.search: {described(error, cls.model_fields)}"
+            raise WrongArgument(message) from None
+
+    @property
+    def query(self) -> Query:
+        """The query that an index accepts."""
+        filters = {"namespace": self.namespace, "source": self.source, "tag": self.tag}
+        return Query(tuple(self.queries), **filters, effect=self.effect, limit=self.limit, offset=self.offset)

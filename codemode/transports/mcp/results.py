@@ -1,0 +1,53 @@
+"""The results of MCP tools as JSON data."""
+
+from __future__ import annotations
+
+import base64
+import binascii
+import json
+from typing import TYPE_CHECKING, Any
+
+import mcp_types
+
+from codemode.transports.content import Content
+from codemode.transports.http.answers import json_or_text, loaded
+
+if TYPE_CHECKING:
+    from codemode.transports.content import OwnedContents
+
+
+def value_of(result: mcp_types.CallToolResult, contents: OwnedContents) -> Any:
+    """Return the structured result, else the text or its JSON data, else the list of contents."""
+    if result.structured_content is not None:
+        return loaded(json.dumps(result.structured_content))
+    values = [_block(block, contents) for block in result.content]
+    if len(values) == 1:
+        return _data(values[0])
+    return values or None
+
+
+def _block(block: mcp_types.ContentBlock, contents: OwnedContents) -> Any:
+    match block:
+        case mcp_types.TextContent():
+            return block.text
+        case mcp_types.ImageContent() | mcp_types.AudioContent():
+            return contents.put(Content(_bytes(block.data), block.mime_type))
+        case mcp_types.EmbeddedResource(resource=mcp_types.BlobResourceContents() as blob):
+            media_type = blob.mime_type or "application/octet-stream"
+            return contents.put(Content(_bytes(blob.blob), media_type, str(blob.uri)))
+        case mcp_types.EmbeddedResource(resource=mcp_types.TextResourceContents() as text):
+            return {"uri": str(text.uri), "text": text.text}
+        case _:
+            return block.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _data(value: Any) -> Any:
+    """A text that is a JSON object or array as what it says; any other value as it is."""
+    return json_or_text(value) if isinstance(value, str) and value[:1] in ("{", "[") else value
+
+
+def _bytes(text: str) -> bytes:
+    try:
+        return base64.b64decode(text, validate=True)
+    except binascii.Error:
+        return b""
