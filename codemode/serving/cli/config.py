@@ -28,11 +28,8 @@ def check(
     config: Config = Path(DEFAULT_FILE),
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Check a configuration file without reading its sources or secrets. Exit code 2 if it is invalid.
-
-    Example: codemode config check -c staging.yaml
-    """
-    with errors_as_exit_codes():
+    """Check a configuration file without reading its sources or secrets. Exit code 2 if it is invalid."""
+    with errors_as_exit_codes(as_json=as_json):
         settings = load_settings(config)
         _report_outdated(config.with_name(SCHEMA_FILE.name))
         if as_json:
@@ -46,11 +43,8 @@ def explain(
     key: Annotated[str, typer.Argument(help="A key, such as journal.lease_s or sources.*.timeout_s.")],
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Explain a key: its description, type, default, valid values, and an example.
-
-    Example: codemode config explain journal.lease_s
-    """
-    with errors_as_exit_codes():
+    """Explain a key: its description, type, default, valid values, and an example."""
+    with errors_as_exit_codes(as_json=as_json):
         found = find(key)
         if as_json:
             show.print_json([_facts(one) for one in found])
@@ -61,10 +55,7 @@ def explain(
 
 @app.command()
 def schema() -> None:
-    """Print the JSON Schema (draft 2020-12) of a configuration file, with a description of every key.
-
-    Example: codemode config schema > codemode.schema.json
-    """
+    """Print the JSON Schema (draft 2020-12) of a configuration file, with a description of every key."""
     sys.stdout.write(shipped())
 
 

@@ -45,6 +45,7 @@ COMMANDS = {
     "doctor": Command(
         "setup", "Check isolation, configuration, secrets, sources, folders and port. Exit code 1 on a failure.", _START
     ),
+    "config": Command("config", "Check a configuration file, explain its keys, and print their JSON Schema.", _START),
     "sources": Command("sources", "Manage the sources of a configuration file.", _START),
     "config": Command("config", "Check a configuration file, explain its keys, and print their JSON Schema.", _START),
     "auth": Command("auth", "Log in to the services behind the sources.", _START),

@@ -212,5 +212,5 @@ def test_an_option_before_the_subcommand_is_rejected(run: Run) -> None:
 def test_a_configuration_that_cannot_be_read_is_not_installed(run: Run, tmp_path: Path) -> None:
     ended = run("install", "cursor", "--config", str(tmp_path / "none.yaml"))
     assert ended.returncode == 2
-    assert "cannot be read" in ended.stderr
+    assert "cannot read the configuration" in ended.stderr
     assert not (tmp_path / ".cursor").exists()
