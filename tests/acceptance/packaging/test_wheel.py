@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from importlib.metadata import distributions
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
 from codemode import __version__
+from codemode.serving.cli.doctor import EXTRAS
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
@@ -60,6 +62,13 @@ def test_it_runs_as_a_module_and_knows_its_version(installed: Path, tmp_path: Pa
         "Issues",
         "Source",
     }
+
+
+def test_the_page_and_doctor_know_every_extra(installed: Path) -> None:
+    page = (ROOT / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
+    extras = set(found(installed)["codemode"].metadata.get_all("Provides-Extra", []))
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == extras
+    assert set(EXTRAS) == extras
 
 
 def test_it_is_typed(wheel: Path) -> None:
