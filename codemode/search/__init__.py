@@ -1,7 +1,1 @@
 """Finding tools: text, documents, index, candidates, ranking, hits."""
-
-from codemode.search.index.index import Index
-from codemode.search.query import Hit, Hits, Query
-from codemode.search.render import BUDGET_TOKENS, Detail, render
-
-__all__ = ["BUDGET_TOKENS", "Detail", "Hit", "Hits", "Index", "Query", "render"]
