@@ -11,7 +11,7 @@ from weakref import WeakKeyDictionary
 
 from codemode.catalog.checks import quick_check
 from codemode.catalog.shapes import Direction, Shapes
-from codemode.catalog.tool import Location, Parameter
+from codemode.catalog.tool import WHOLE_BODY, Location, Parameter
 from codemode.catalog.validation import Missing, first_error
 from codemode.catalog.value_count import MOST_VALUES, holds_too_many
 from codemode.errors import ArgumentsInvalid
@@ -28,9 +28,6 @@ if TYPE_CHECKING:
 
 #: The most alternatives for which an error gives a reason.
 _ALTERNATIVES = 4
-
-#: The keyword that takes a whole body in place of its fields.
-WHOLE_BODY = "body"
 
 _IN_TEXT = (Location.PATH, Location.QUERY, Location.HEADER, Location.COOKIE)
 

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
     from codemode.catalog.schema import Schema
 
+#: The argument that takes a whole body where the body's fields are arguments of their own.
+WHOLE_BODY = "body"
+
 
 class Effect(StrEnum):
     """What a call does to the world.

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from codemode.catalog.arguments import WHOLE_BODY
-from codemode.catalog.tool import Location
+from codemode.catalog.tool import WHOLE_BODY, Location
 from codemode.gateway.patterns import ValuePattern, folded, parsed, shown
 
 if TYPE_CHECKING:

@@ -22,8 +22,13 @@ def _listed(value: Any) -> Any:
     return [value] if isinstance(value, str) else value
 
 
+def _readable(value: Any) -> Any:
+    """Replace lone surrogates: the arguments of a command may hold bytes that are not text."""
+    return value.encode(errors="replace").decode() if isinstance(value, str) else value
+
+
 Queries = Annotated[
-    list[Annotated[str, Field(max_length=1000)]],
+    list[Annotated[str, Field(max_length=1000), BeforeValidator(_readable)]],
     Field(min_length=1, max_length=20),
     BeforeValidator(_listed, json_schema_input_type=str | list[str]),
 ]

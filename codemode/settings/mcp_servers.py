@@ -1,15 +1,9 @@
 """Sources from the configuration files of other MCP clients.
 
 Claude Desktop, Claude Code, Cursor, Windsurf, Cline, Roo and Gemini CLI list servers under `mcpServers`, VS Code under
-<<<<<<< HEAD
-`servers` (`mcp` in `settings.json`), Zed under `context_servers`, opencode under `mcp`, Codex under `mcp_servers`
-(TOML), goose under `extensions` (YAML). A server is a program with arguments and environment, or a URL with headers.
-The key names differ.
-=======
 `servers` (`mcp` in `settings.json`), Zed under `context_servers`, and opencode under `mcp`. Codex has `mcp_servers` in
 TOML, goose `extensions` in YAML. A server is a program with arguments and environment, or a URL with headers. The key
 names differ.
->>>>>>> part-clients
 """
 
 from __future__ import annotations

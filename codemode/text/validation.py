@@ -30,6 +30,8 @@ def _described(error: Any, known: tuple[str, ...]) -> str:
     match error["type"]:
         case "extra_forbidden":
             text = f"unknown argument{did_you_mean(place, known)}"
+        case "missing":
+            text = "required argument is missing"
         case "literal_error" | "enum":
             given = repr(error["input"])[:_SHOWN]
             valid = re.findall(r"'([^']*)'", str(error["ctx"]["expected"]))

@@ -21,7 +21,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 # Combining vowel signs and accents belong to the word, but `\w` does not match them.
-_MARKS = "".join(chr(code) for code in range(0x300, 0xFFFF) if unicodedata.category(chr(code)) in ("Mn", "Mc"))
+# The ranges leave out ideographs, Hangul syllables, surrogates and private use, which have no marks.
+_MARKED = (*range(0x300, 0x3400), *range(0xA000, 0xAC00), *range(0xFB00, 0xFFFF))
+_MARKS = "".join(mark for mark in map(chr, _MARKED) if unicodedata.category(mark) in ("Mn", "Mc"))
 RAW_WORD = re.compile(rf"[^\W_]+(?:[{_MARKS}]+[^\W_]*)*")
 _ASCII_WORD = re.compile(r"[A-Za-z0-9]+")  # equivalent for ASCII text, and faster
 

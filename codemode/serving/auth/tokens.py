@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ConfigurationError, SourceError
 from codemode.gateway.caller import Caller
-from codemode.transports.http.fetch import fetch_text
 
 if TYPE_CHECKING:
     from codemode.settings import TokenSettings
@@ -112,6 +111,8 @@ class TokenCheck:
         if now - self._asked < PAUSE_S:
             return
         self._asked = now
+        from codemode.transports.http.fetch import fetch_text
+
         try:
             text = await fetch_text(self._settings.jwks_url, timeout_s=_FETCH_S, limit_bytes=_LARGEST_BYTES)
             found = self._jwt.PyJWKSet.from_dict(json.loads(text)).keys

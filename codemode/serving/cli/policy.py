@@ -9,7 +9,6 @@ import typer
 from rich.table import Table
 
 from codemode.errors import ConfigurationError
-from codemode.gateway.explanation import explain as explained
 from codemode.gateway.lint import without_effect
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, Role, Surface, local_caller, on_surface, with_service
@@ -34,6 +33,8 @@ def explain(
     """Show which rule decides on a call, and why earlier rules do not. Exit code 0 if always allowed, else 1."""
 
     async def work(service: CodeMode) -> int:
+        from codemode.gateway.explanation import explain as explained
+
         caller = local_caller(service, role)
         found = explained(service.policy, service.catalog.get(tool), caller.role, _arguments(args))
         if as_json:

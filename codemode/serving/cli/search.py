@@ -13,13 +13,13 @@ from rich.table import Table
 from codemode.catalog.tool import Effect  # noqa: TC001 -- typer reads it at run time
 from codemode.errors import ConfigurationError
 from codemode.search.query import DEFAULT_LIMIT
-from codemode.search.ranking.evaluation import Metrics, with_typos
 from codemode.search.request import MAX_LIMIT
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, Role, Surface, local_caller, on_surface, with_service
 from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
+    from codemode.search.ranking.evaluation import Metrics
     from codemode.service import CodeMode
 
 PATIENCE_S = 8.0  # how long `codemode search` waits for embeddings that are nearly complete
@@ -106,6 +106,8 @@ def search_eval(
     """Measure search on your own labelled queries, as they are and with typing mistakes."""
 
     async def work(service: CodeMode) -> int:
+        from codemode.search.ranking.evaluation import with_typos
+
         plain = service.evaluate_search(file)
         mistyped = service.evaluate_search(file, change=with_typos)
         if as_json:

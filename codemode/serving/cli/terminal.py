@@ -11,7 +11,6 @@ from rich.cells import cell_len, set_cell_size
 from rich.console import Console, Group, RenderHook
 from rich.panel import Panel
 from rich.segment import Segment
-from rich.syntax import Syntax
 from rich.table import Table
 from rich.text import Text
 
@@ -83,6 +82,8 @@ errors.push_render_hook(_Visibly())
 
 def program(code: str) -> RenderableType:
     """Render a program with line numbers."""
+    from rich.syntax import Syntax
+
     return Syntax(code.strip("\n"), "python", line_numbers=True, word_wrap=True, background_color="default")
 
 

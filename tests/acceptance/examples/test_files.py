@@ -38,7 +38,7 @@ def test_the_notebook_is_kept_without_outputs() -> None:
 
 def test_the_containers_fit_the_image() -> None:
     compose = yaml.safe_load((EXAMPLES / "docker" / "compose.yaml").read_text(encoding="utf-8"))
-    dockerfile = (ROOT / "Dockerfile").read_text(encoding="utf-8")
+    dockerfile = (ROOT / "deploy" / "Dockerfile").read_text(encoding="utf-8")
     server = compose["services"]["codemode"]
     _, _, port = server["ports"][0].rpartition(":")
     assert f"EXPOSE {port}" in dockerfile

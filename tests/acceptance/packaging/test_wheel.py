@@ -1,42 +1,33 @@
-"""The wheel, built and tried outside the tree."""
+"""The wheel, installed into an empty environment and tried outside the tree."""
 
 from __future__ import annotations
 
-import os
+import re
 import subprocess
-import sys
-from importlib.metadata import PathDistribution
+from importlib.metadata import distributions
 from pathlib import Path
+from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
-import pytest
-
 from codemode import __version__
+from codemode.serving.cli.doctor import EXTRAS
+
+if TYPE_CHECKING:
+    from importlib.metadata import Distribution
 
 ROOT = Path(__file__).parents[3]
 
 
-@pytest.fixture(scope="module")
-def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("wheel")
-    command = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--wheel-dir", str(folder), str(ROOT)]
-    subprocess.run(command, check=True)
-    (built,) = folder.glob("*.whl")
-    return built
+def found(installed: Path) -> dict[str, Distribution]:
+    (site_packages,) = installed.glob("lib/python*/site-packages")
+    return {each.metadata["Name"]: each for each in distributions(path=[str(site_packages)])}
 
 
-@pytest.fixture(scope="module")
-def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The wheel's files in a folder of their own; what it depends on comes from this environment."""
-    folder = tmp_path_factory.mktemp("installed")
-    with ZipFile(wheel) as archive:
-        archive.extractall(folder)
-    return folder
-
-
-def run(installed: Path, *command: str) -> subprocess.CompletedProcess[str]:
-    environment = {"PYTHONPATH": str(installed), "PATH": os.environ["PATH"], "HOME": str(installed)}  # noqa: TID251
-    return subprocess.run([sys.executable, *command], cwd=installed, env=environment, capture_output=True, text=True)
+def run(installed: Path, folder: Path, *command: str) -> subprocess.CompletedProcess[str]:
+    """Run a program of the environment in a folder, with no other program on its path and no development tools."""
+    environment = {"PATH": str(installed / "bin"), "HOME": str(folder)}
+    program = installed / "bin" / command[0]
+    return subprocess.run([program, *command[1:]], cwd=folder, env=environment, capture_output=True, text=True)
 
 
 def test_it_holds_the_packages_and_nothing_of_the_rest(wheel: Path) -> None:
@@ -53,17 +44,17 @@ def test_it_holds_the_packages_and_nothing_of_the_rest(wheel: Path) -> None:
     assert set(tracked) <= set(names)
 
 
-def test_the_demo_runs_from_it(installed: Path) -> None:
-    where = run(installed, "-c", "import codemode, sandbox, api_specs; print(codemode.__file__)")
+def test_the_demo_runs_from_it(installed: Path, tmp_path: Path) -> None:
+    where = run(installed, tmp_path, "python", "-c", "import codemode, sandbox, api_specs; print(codemode.__file__)")
     assert where.stdout.startswith(str(installed)), where.stderr
-    ended = run(installed, "-c", "from codemode.serving.cli.main import main; main()", "demo")
+    ended = run(installed, tmp_path, "codemode", "demo")
     assert ended.returncode == 0, ended.stdout[-2000:] + ended.stderr
 
 
-def test_it_runs_as_a_module_and_knows_its_version(installed: Path) -> None:
-    ended = run(installed, "-m", "codemode", "--version")
+def test_it_runs_as_a_module_and_knows_its_version(installed: Path, tmp_path: Path) -> None:
+    ended = run(installed, tmp_path, "python", "-m", "codemode", "--version")
     assert ended.stdout == f"codemode {__version__}\n", ended.stderr
-    metadata = PathDistribution(next(installed.glob("*.dist-info"))).metadata
+    metadata = found(installed)["codemode"].metadata
     assert metadata["Version"] == __version__
     assert {url.partition(",")[0] for url in metadata.get_all("Project-URL", [])} == {
         "Changelog",
@@ -73,5 +64,13 @@ def test_it_runs_as_a_module_and_knows_its_version(installed: Path) -> None:
     }
 
 
-def test_it_is_typed(installed: Path) -> None:
-    assert all((installed / package / "py.typed").is_file() for package in ("codemode", "sandbox"))
+def test_the_page_and_doctor_know_every_extra(installed: Path) -> None:
+    page = (ROOT / "docs" / "how-to" / "install.md").read_text(encoding="utf-8")
+    extras = set(found(installed)["codemode"].metadata.get_all("Provides-Extra", []))
+    assert set(re.findall(r"^\| `(\w+)` \|", page, re.MULTILINE)) == extras
+    assert set(EXTRAS) == extras
+
+
+def test_it_is_typed(wheel: Path) -> None:
+    with ZipFile(wheel) as archive:
+        assert {"codemode/py.typed", "sandbox/py.typed"} <= set(archive.namelist())

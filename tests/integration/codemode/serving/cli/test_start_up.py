@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HEAVY = {"codemode.service", "codemode.sources", "numpy", "openai", "fastapi", "uvicorn", "mcp", "mcp_types", "httpx2"}
+FACES = {"openai", "fastapi", "uvicorn", "mcp", "mcp_types"}
 
 #: What must not be imported by a command.
 FORBIDDEN: dict[str, set[str]] = {
@@ -34,8 +35,12 @@ FORBIDDEN: dict[str, set[str]] = {
     "--help": {*HEAVY, "pydantic", "yaml", "asyncio", "codemode.settings"},
     "mcp --help": {*HEAVY, "codemode.serving.mcp.stdio"},
     "serve --help": {*HEAVY, "codemode.serving.http.server"},
-    "approvals list": {"openai", "fastapi", "uvicorn", "mcp", "mcp_types", "botocore", "graphql"},
-    "keys list": {"openai", "fastapi", "uvicorn", "mcp", "mcp_types", "botocore", "graphql"},
+    "search --help": {*HEAVY, "httpcore2", "jsonschema"},
+    "policy --help": {*HEAVY, "httpcore2", "jsonschema"},
+    "run --help": {*HEAVY, "httpcore2", "jsonschema"},
+    "approvals list": {*FACES, "botocore", "graphql", "pygments"},
+    "executions list": {*FACES, "botocore", "graphql", "pygments"},
+    "keys list": {*HEAVY, "httpcore2", "jsonschema", "pygments"},
 }
 
 RUN = """
