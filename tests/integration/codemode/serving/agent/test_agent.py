@@ -254,7 +254,7 @@ async def test_the_exact_name_of_a_tool_that_was_not_offered_runs(connect: Conne
             "execute: language: unknown argument; valid: code, resume_from",
         ),
         (("search", "[1]"), "the arguments of search are a list: send a JSON object"),
-        (("search", {}), "search: queries: Field required"),
+        (("search", {}), "search: queries: required argument is missing"),
     ],
 )
 async def test_a_malformed_call_is_told_exactly_and_repaired_once(
