@@ -22,6 +22,7 @@ from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.preflight import check
 from codemode.executions.replay.recorded_session import RecordedSession
 from codemode.gateway.caller import LOCAL
+from codemode.text.validation import described
 from codemode.text.visible import visible
 from sandbox import CallFailed, Failure, Limits, Outcome, Sandbox, Status, Usage
 
@@ -248,8 +249,7 @@ async def _answered(function: ProgramFunction, call: Call, caller: Caller) -> An
     except CodeModeError as error:
         raise CallFailed(error.for_model(), kind=error.code) from None
     except ValidationError as error:
-        problems = (f"{'.'.join(map(str, one['loc'][:1]))}: {one['msg']}" for one in error.errors(include_url=False))
-        message = f"{call.tool}(): {'; '.join(dict.fromkeys(problems))}"
+        message = f"{call.tool}(): {described(error)}"
         raise CallFailed(message, kind="arguments_invalid") from None
 
 

@@ -80,10 +80,10 @@ for ask in [*asks, lambda: describe(5), lambda: search({"a": 1}), lambda: search
         described, searched, *mistakes, whole = (await service.execute(code)).value
         assert "gym.memberships.freeze_membership(*, clientId: int" in described
         assert searched.startswith("gym.memberships.freeze_membership(")
-        assert mistakes[0] == "ToolError: search(): queries: required argument is missing; query: Extra inputs are not permitted"
+        assert mistakes[0] == ("ToolError: search(): queries: required argument is missing; query: unknown argument")
         assert mistakes[1] == "ToolError: describe(): name: Input should be a valid string"
         assert mistakes[2] == "ToolError: search(): queries: Input should be a valid list"
-        assert mistakes[3] == "ToolError: search(): detail: Input should be 'auto' or 'full'"
+        assert mistakes[3] == "ToolError: search(): detail: Input should be 'auto' or 'full', got 'all'"
         assert whole is True
         guest = await service.execute(code, caller=Caller("guest", "guest"))
         assert guest.calls == ()
