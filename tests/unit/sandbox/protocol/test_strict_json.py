@@ -291,3 +291,9 @@ def test_long_numbers_are_refused_where_an_application_has_taken_the_limit_of_in
             loads_result(data, depth=64)
     finally:
         sys.set_int_max_str_digits(limit)
+
+
+@pytest.mark.parametrize("data", [b"[" * 9 + b"]" * 9, b'{"a":' * 9 + b"1" + b"}" * 9, b"[" * 9, b'[[[[[[[[["a'])
+def test_a_small_text_is_refused_below_the_limit_and_where_it_is_not_closed(data: bytes) -> None:
+    with pytest.raises(InvalidJson, match="nested more than 8 deep"):
+        check_depth(data, 8)
