@@ -137,7 +137,7 @@ def _with_part(text: str, node: _Node, prefix: str, value: Any) -> str:
 
 
 def _dumped(text: str, value: Any, indent: str) -> str:
-    lines = json.dumps(value, indent=_unit(text), ensure_ascii=False).splitlines()
+    lines = json.dumps(value, indent=_unit(text), ensure_ascii=False).split("\n")
     return f"\n{indent}".join(lines)
 
 

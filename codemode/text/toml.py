@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import tomllib
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,7 @@ def with_table(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
     written as `a = {…}` or with dotted keys is not found.
     """
     block = "\n".join(_table(path, table))
-    lines = text.splitlines(keepends=True)
+    lines = _lines(text)
     spans = list(_spans(lines, path))
     if not spans:
         before = text if not text or text.endswith("\n") else f"{text}\n"
@@ -32,12 +33,17 @@ def with_table(text: str, path: Sequence[str], table: Mapping[str, Any]) -> str:
 
 def without_table(text: str, path: Sequence[str]) -> str:
     """Return the text without a table and its subtables. Raises KeyError if it has no header of its own."""
-    lines = text.splitlines(keepends=True)
+    lines = _lines(text)
     spans = list(_spans(lines, path))
     if not spans:
         raise KeyError(path[-1])
     left = "".join(_without(lines, spans))
     return left.rstrip("\n") + "\n" if left.strip() else ""
+
+
+def _lines(text: str) -> list[str]:
+    """Split a text into lines that keep their ends. Only a line feed ends a line in TOML."""
+    return re.findall(r"[^\n]*\n|[^\n]+", text)
 
 
 def _spans(lines: list[str], path: Sequence[str]) -> Iterator[tuple[int, int]]:

@@ -12,7 +12,6 @@ import typer
 from codemode.catalog.stubs import one_liner
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.arguments import arguments_of
 from codemode.serving.cli.surface import (
     AsJson,
     Role,
@@ -80,6 +79,8 @@ def call(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Call one tool, and print its result as JSON. The policy, the journal and approvals apply as in a program."""
+
+    from codemode.serving.cli.arguments import arguments_of
 
     async def work(service: CodeMode) -> int:
         caller = local_caller(service, role)

@@ -50,3 +50,10 @@ def test_a_table_without_a_header_is_not_found() -> None:
 def test_a_key_that_is_not_bare_is_quoted() -> None:
     edited = with_table("", ["mcp_servers", "my server"], {"a.b": 1})
     assert edited == '[mcp_servers."my server"]\n"a.b" = 1\n'
+
+
+def test_a_line_ends_with_a_line_feed_alone() -> None:
+    text = '[a]\nx = "1\x85[mcp_servers.b]\u2028"\n'
+    edited = with_table(text, ["mcp_servers", "b"], {"command": "y"})
+    assert edited.startswith(text)
+    assert without_table(edited, ["mcp_servers", "b"]).startswith(text)

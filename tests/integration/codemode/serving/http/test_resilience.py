@@ -186,7 +186,7 @@ async def test_what_cannot_be_recorded_only_reads_until_there_is_room_again(tmp_
             assert (await run(http, write(1)))["status"] == "completed"
             resource.prlimit(process, resource.RLIMIT_FSIZE, (FULL_BYTES, before[1]))
             read = await run(http, "gym.core.get_gym_info()['name'] and 1")
-            assert (read["value"], any("cannot be recorded" in note for note in read["notes"])) == (1, True)
+            assert (read["value"], any("was not recorded" in note for note in read["notes"])) == (1, True)
             changing = await run(http, write(2))
             assert (changing["status"], changing["calls"][0]["state"]) == ("failed", "failed")
             assert "nothing was sent" in changing["failure"]["message"]

@@ -214,7 +214,7 @@ async def test_an_endpoint_that_cannot_be_is_a_mistake_of_the_configuration(
 async def test_what_carries_the_tools_out_has_to_be_said(folder: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"its tools have no implementation: set bind: python:package\.module"):
         await CodeMode.from_settings(configured(folder, location="toolkits"), strict=True).__aenter__()
-    with pytest.raises(ConfigurationError, match=r"by Python \(bind\) or by a service"):
+    with pytest.raises(ConfigurationError, match=r"set bind .* or base_url and endpoints .*, not both"):
         configured(folder, location="toolkits", bind="gym.py", base_url="http://127.0.0.1:1")
 
 
