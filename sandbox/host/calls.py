@@ -109,13 +109,13 @@ class CallDesk:
             await asyncio.wait(tasks)
 
     def _start_waiting(self) -> None:
-        if self._is_starting:
-            return  # called from within the loop below, by a call that was answered at once
+        if self._is_starting:  # called within the loop below, by a call that was answered at once
+            return  # pragma: no cover - on Python 3.11 no task starts eagerly
         self._is_starting = True
         while self._waiting and len(self._under_way) < self._limits.calls_in_flight and self._has_room():
             call = self._waiting.popleft()
             task = _start_task(self._answer(call), self._loop)
-            if not task.done():
+            if not task.done():  # pragma: no branch - as above
                 self._under_way[call.id] = task
         self._is_starting = False
 
