@@ -87,6 +87,14 @@ def _read_method(value: Any, name: str) -> Any:
     return CLOCK[0](owner, name) if isinstance(owner, type) and issubclass(owner, date) else found
 
 
+def _read_python(value: Any, name: str) -> Any:
+    """Read a method that is not written in C."""
+    found = getattr(value, name)
+    if type(found) is BuiltinMethodType:
+        raise _missing(value, name)
+    return found
+
+
 def _read_class(value: Any, name: str) -> Any:
     found = value.__class__
     return SHOWN_AS.get(found, found)
@@ -149,6 +157,7 @@ def _read_of_own(value: Any, name: str) -> Any:
 
 
 _READERS: dict[str, Callable[[Any, str], Any]] = {
+    "from_file": _read_python,
     "__class__": _read_class,
     "__dict__": _read_dict,
     **dict.fromkeys(("__getstate__", "__self__", "__func__", "__code__"), _read_own),

@@ -64,6 +64,7 @@ LOOKED_AT = {
     "format": "str.format walks attributes: ours decides on each of them",
     "format_map": "as format",
     **dict.fromkeys(("now", "today", "utcnow"), "dates show the time of the execution"),
+    "from_file": "a time zone of a file may lead C behind the end of its data",
     "register": "abstract classes of the library decide what others are",
     **dict.fromkeys(("get_stack", "print_stack"), "a task shows its frames"),
     "__class__": "the class of a class is `type`, whatever metaclass it has",
