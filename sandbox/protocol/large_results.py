@@ -22,9 +22,7 @@ LARGE = 1 << 16
 #: Bytes of a step; the worst take about 10 ms.
 STEP_BYTES = 1 << 17
 
-#: A number can be too large for a float, or too long, only if the text holds one of these.
-_UNUSUAL = re.compile(rb"[0-9][eE]\+?[0-9]{3}|[0-9]{200}")
-#: The search begins this far before a step, since a step may begin inside a number.
+#: The search for unusual numbers begins this far before a step, since a step may begin inside a number.
 _BEFORE = 256
 _NUMBER = re.compile(rb"[0-9][0-9.eE+-]*+")
 _AT_END = re.compile(rb"[0-9.eE+-]++\Z")
@@ -91,7 +89,7 @@ class ResultCheck:
         brackets = strict_json.outside_of_strings(plain)
         self._least_weight += brackets.count(b"[") * LEAST_LIST + brackets.count(b"{") * LEAST_OBJECT
         self._level = strict_json.level_after(brackets, self._level, self._depth)
-        if _UNUSUAL.search(self._data, max(start - _BEFORE, 0), end):
+        if strict_json.has_unusual_number(self._data[max(start - _BEFORE, 0) : end]):
             before = b"" if begins_in_string else self._data[max(start - _LONGEST_NUMBER, 0) : start]
             self._check_numbers(before, plain, is_last=end == len(self._data))
 
