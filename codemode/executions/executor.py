@@ -148,19 +148,17 @@ class Executor:
             )
             return _outcome(run, ended, is_asked=_asks(run, ended))
         given = recording.given
-        program_run = asyncio.ensure_future(
-            self._sandbox.run(
-                code,
-                names=given.settings["names"],
-                call=answer,
-                preflight=preflight,
-                seed=given.seed,
-                now=_EPOCH + timedelta(microseconds=given.start_us),
-                limits=Limits(**given.settings["limits"]),
-                recording=recorded,
-            )
+        program = self._sandbox.run(
+            code,
+            names=given.settings["names"],
+            call=answer,
+            preflight=preflight,
+            seed=given.seed,
+            now=_EPOCH + timedelta(microseconds=given.start_us),
+            limits=Limits(**given.settings["limits"]),
+            recording=recorded,
         )
-        return _outcome_of_recorded(recorded, await _ended(program_run, recording.cancelled))
+        return _outcome_of_recorded(recorded, await _ended(asyncio.ensure_future(program), recording.cancelled))
 
     def settings(self, gateway: Gateway, functions: Mapping[str, ProgramFunction]) -> dict[str, Any]:
         """Return what a recorded run needs for its replay, besides the program, as JSON data."""

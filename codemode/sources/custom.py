@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from codemode.catalog.tool import Effect, Tool
@@ -17,7 +18,7 @@ if TYPE_CHECKING:
     from codemode.transports.base import CallContext, Page
 
 
-class CustomSource:
+class CustomSource(ABC):
     """One source of a kind that another package provides.
 
     A subclass implements `tools` and `call`. Its entry point in the group `codemode.sources` is `Subclass.load`.
@@ -74,21 +75,21 @@ class CustomSource:
             key=path,
         )
 
+    @abstractmethod
     async def tools(self) -> Iterable[Tool]:
         """Return the tools. Raises SourceError if they cannot be read, ConfigurationError for invalid settings."""
-        raise NotImplementedError
 
+    @abstractmethod
     async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """Send validated arguments and return JSON data. Raises CallError.
 
         Await `context.before_send()` right before a request that may have an effect.
         """
-        raise NotImplementedError
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
         """Send validated arguments and return one page of a list. Raises UpstreamError: there are no pages."""
         message = f"{tool.id} has no pages"
         raise UpstreamError(message)
 
-    async def aclose(self) -> None:
+    async def aclose(self) -> None:  # noqa: B027 -- most sources have nothing to close
         """Close the connections."""

@@ -41,7 +41,6 @@ R = TypeVar("R")
 #: The attribute that `tool` sets on a function and `tool_of` reads.
 _MARK = "__codemode_tool__"
 
-
 #: Valid values of `effect`.
 EFFECTS = tuple(map(str, Effect))
 
