@@ -19,6 +19,7 @@ from sandbox.protocol.strict_json import (
     check_shape,
     encode,
     loads,
+    loads_checked,
     loads_result,
     weight,
 )
@@ -212,7 +213,8 @@ def test_the_depth_of_a_large_text_is_counted_exactly(value: object, limit: int)
 
 @pytest.mark.parametrize("text", ["-0", "-0.0", "1E5", "0.1e-7", "9" * 19, "-" + "9" * 20, "7" * 4_300, "1e-400"])
 def test_a_number_in_a_large_text_is_what_the_standard_library_reads(text: str) -> None:
-    assert repr(loads_result(LARGE % text.encode(), depth=64)[1]) == repr(json.loads(text))
+    data, expected = LARGE % text.encode(), json.loads(text)
+    assert repr(loads_result(data, depth=64)[1]) == repr(loads_checked(data)[1]) == repr(expected)
 
 
 def test_of_equal_keys_in_a_large_text_the_last_wins_in_the_place_of_the_first() -> None:
@@ -259,6 +261,8 @@ def one_by_one(data: bytes) -> tuple[int, int, int, bool]:
 @example(data=b"[" * 9 + b"]" * 9, limit=8)
 @example(data=b"[" * 8 + b'"' + b"]" * 7, limit=8)
 @example(data=b"[" * 6 + b"]" * 7 + b"[", limit=8)
+@example(data=b"[][", limit=1)
+@example(data=b'[][]"', limit=1)
 @example(data=b'["]"' * 3, limit=2)
 @example(data=b'"""["""[]', limit=2)
 @example(data=b'["\\\\"]', limit=1)
