@@ -23,7 +23,7 @@ SHOWN_CHARACTERS = 20_000
 #: Maximum bytes that JSON needs for one character: a `\uXXXX` escape.
 _MOST_BYTES = 6
 
-#: Calls listed by name when the program did not complete.
+#: Tools listed with their calls when the program did not complete.
 _NAMED = 10
 
 
@@ -105,11 +105,12 @@ def failure_text(ended: ExecutionOutcome) -> str:
 
 def _done(ended: ExecutionOutcome, *, can_resume: bool) -> str:
     """List the calls already made, so that a model does not repeat them."""
-    lines = [f"{call.tool} {call.state}" for call in ended.calls[:_NAMED] if call.state is not CallState.FAILED]
-    if not lines:
+    counted = Counter((call.tool, str(call.state)) for call in ended.calls if call.state is not CallState.FAILED)
+    if not counted:
         return ""
-    more = len(ended.calls) - _NAMED
-    made = "calls made: " + ", ".join([*lines, *([f"and {more} more"] if more > 0 else [])])
+    lines = [f"{tool} {state}{f' ({count} times)' if count > 1 else ''}" for (tool, state), count in counted.items()]
+    more = [f"and {len(lines) - _NAMED} more tools"] if len(lines) > _NAMED else []
+    made = "calls made: " + ", ".join([*lines[:_NAMED], *more])
     if not can_resume or ended.status == "paused":
         return made
     return f"{made}\nto skip them, send the corrected program with resume_from={ended.id!r}"

@@ -33,7 +33,8 @@ async def test_a_later_program_of_the_caller_loads_a_result(tmp_path: Path, *, r
         handle = handle_of((await service.execute("list(range(100_000))", caller=OWNER)).id)
         program = f"sum(load({handle!r}))"
         assert (await service.execute(program, caller=OWNER)).value == sum(range(100_000))
-        others = await service.execute(f"try:\n    load({handle!r})\nexcept ToolError as e:\n    told = str(e)\ntold", caller=OTHER)
+        caught = f"try:\n    load({handle!r})\nexcept ToolError as error:\n    told = str(error)\ntold"
+        others = await service.execute(caught, caller=OTHER)
         assert others.value.startswith(f"there is no result {handle!r}")
         assert await service.result(handle, caller=OWNER) == list(range(100_000))
         failed = await service.execute("1 / 0", caller=OWNER)
