@@ -29,7 +29,7 @@ import statistics
 import tempfile
 import time
 from collections import Counter
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -240,6 +240,7 @@ async def gym(folder: Path, search: dict[str, Any]) -> None:
         selector = Selector(service.catalog, finder, MenuSettings.model_validate(menu))
         weighted = {**few, "scores": "weighted", "history": {**menu["history"], "decay": 0.5}}
         await by_weight(service.catalog, queries, {"binary": few, "weighted, decay .5": weighted}, finder)
+        await by_follow_up(service.catalog, queries, finder)
         await by_usage(selector, queries, finder)
         await by_role(service.catalog, queries, menu, finder)
         await timed(selector)
@@ -253,6 +254,16 @@ async def by_weight(catalog: Catalog, queries: Sequence[LabelledQuery], menus: d
         selector = Selector(catalog, finder, MenuSettings.model_validate(menu))
         row = await by_menu(selector, queries, Chooser(catalog.tools), asks=False, earlier=earlier)
         print(f"{label:24}{row}")
+
+
+async def by_follow_up(catalog: Catalog, queries: Sequence[LabelledQuery], finder: Finder) -> None:
+    """Measure menus for a short answer to a question about each query."""
+    print(f"\n+ retrieval, {len(queries)} queries that were answered by a question")
+    selector = Selector(catalog, finder, MenuSettings.model_validate(LAYERS["+ retrieval"]))
+    for answer in ("yes", "yes, delete it", "please do it now", "and send her the invoice by mail"):
+        follow_ups = [replace(query, query=answer) for query in queries]
+        row = await by_menu(selector, follow_ups, Chooser(catalog.tools), asks=False, earlier=queries)
+        print(f"{answer:34}{row}")
 
 
 async def by_usage(selector: Selector, queries: Sequence[LabelledQuery], finder: Finder) -> None:

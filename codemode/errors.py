@@ -154,6 +154,16 @@ class ExecutionNotFound(ExecutionError):
         super().__init__(message, execution=execution)
 
 
+class ResultNotFound(ExecutionNotFound):
+    """No result of the caller has that handle, or it is no longer kept."""
+
+    code = "result_not_found"
+
+    def __init__(self, handle: str) -> None:
+        message = f"there is no result {handle[:80]!r}; it never existed, or is no longer kept: run its program again"
+        ExecutionError.__init__(self, message)
+
+
 class ExecutionEnded(ExecutionError):
     """The execution has ended; the message says how."""
 

@@ -21,6 +21,7 @@ from codemode.executions.ledger import unwatched
 from codemode.executions.program_functions import program_functions
 from codemode.executions.programs import Request
 from codemode.executions.repetition import Repetition
+from codemode.executions.results import Results
 from codemode.executions.runner import Runner
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
@@ -112,6 +113,7 @@ class CodeMode:
             destinations=self._destinations,
         )
         self._executions: Executions | None = None
+        self._results = Results()
         self._live = LiveSources(
             settings,
             self._functions,
@@ -330,6 +332,7 @@ class CodeMode:
         else:
             who = caller.bringing(credentials) if credentials else caller
             outcome = await self._programs.run(code, who, begun=begun, watch=watch)
+            self._results.keep(outcome, caller)
         note = self._repetition.note(code, caller, outcome)
         if note:
             outcome = replace(outcome, notes=(*outcome.notes, note))
@@ -353,7 +356,18 @@ class CodeMode:
 
     def _functions_of(self, caller: Caller) -> Mapping[str, Callable[..., Awaitable[Any]]]:
         """Return the functions available to the caller's programs beside the tools."""
-        return program_functions(partial(self._search, caller=caller), partial(self.describe, caller=caller))
+        return program_functions(
+            partial(self._search, caller=caller),
+            partial(self.describe, caller=caller),
+            partial(self.result, caller=caller),
+        )
+
+    async def result(self, handle: str, *, caller: Caller = LOCAL) -> Any:
+        """Return the whole result of one of the caller's programs, as JSON data. Models see large results in part.
+
+        `handle` is `h_` and the digits of the execution's id. Raises ResultNotFound.
+        """
+        return await self._results.load(handle, caller, self._executions)
 
     @property
     def executions(self) -> Executions:

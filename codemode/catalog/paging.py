@@ -55,6 +55,13 @@ _NEXT_URLS = ("next", "next_link", "odata_next_link", "links.next", "links.pages
               "next_page_url", "meta.next", "pagination.next", "next_page", "links.next.href")  # fmt: skip
 _MORE = ("has_more", "hasmore", "has_next", "has_next_page", "more", "truncated", "is_truncated")
 
+#: The response fields that hold the length of the whole list. Some services use `count` for that of the page.
+_TOTALS = ("total", "total_count", "total_items", "total_results", "total_records", "total_size", "total_elements",
+           "total_entries", "count", "num_found", "odata_count")  # fmt: skip
+
+#: The objects in a response that may hold it.
+_ABOUT_LIST = ("meta", "metadata", "pagination", "paging", "page", "page_info", "response_metadata")
+
 #: The value of `Paging.items` if the field of the list is only known from the response.
 ANY_FIELD = "*"
 
@@ -97,6 +104,19 @@ def items_of(paging: Paging, value: Any) -> list[Any]:
         return lists[usual_field] if usual_field else (next(iter(lists.values())) if len(lists) == 1 else [])
     items = value.get(paging.items) if paging.items and isinstance(value, Mapping) else value
     return items if isinstance(items, list) else []
+
+
+def total_of(value: Any) -> int | None:
+    """Return the length of the whole list that an answer states, or None."""
+    if not isinstance(value, Mapping):
+        return None
+    by_name = {snake(str(name)): item for name, item in value.items()}
+    about = [by_name, *(by_name[name] for name in _ABOUT_LIST if isinstance(by_name.get(name), Mapping))]
+    for fields in about:
+        for name, number in fields.items():
+            if type(number) is int and snake(str(name)) in _TOTALS:
+                return number
+    return None
 
 
 def next_arguments(

@@ -208,7 +208,7 @@ def _documentation(tool: Tool) -> list[str]:
     if tool.details.body_merges:
         lines.append("  merge patch: a member that is None in an object, or in body={...}, is removed")
     if paging_of(tool) is not None:
-        lines.append(f"  in pages: {_name(tool)}.items(...) gives the items of all of them, .pages(...) the answers")
+        lines.append(f"  in pages: {_name(tool)}.items(..., limit=N) gives N items or all, .pages(...) the answers")
     lines.extend(f"  example: {shorten(example, 300)}" for example in examples_of(tool)[:2])
     return lines
 

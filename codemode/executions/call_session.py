@@ -8,7 +8,7 @@ from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from codemode.errors import CodeModeError, UpstreamError
-from codemode.executions.paging import collect, whole_list
+from codemode.executions.paging import PartialLists, collect, whole_list
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.policy import Tally
 from codemode.transports.base import CallContext
@@ -34,8 +34,8 @@ _NAMED = 5
 class CallSession:
     """Answers the calls of one program, and records them in `ledger`.
 
-    `waits` is the failure that stopped the program because a person must decide. Compare it by identity, because a
-    program can raise a failure that looks the same.
+    `partial_lists` are the lists of which it read some pages. `waits` is the failure that stopped the program because
+    a person must decide. Compare it by identity, because a program can raise a failure that looks the same.
     """
 
     def __init__(
@@ -44,6 +44,7 @@ class CallSession:
         self.execution = execution
         self.ledger = ledger
         self.waits: Failure | None = None
+        self.partial_lists = PartialLists()
         self._gateway = gateway
         self._caller = caller
         self._tally = Tally()
@@ -69,7 +70,9 @@ class CallSession:
         """
         list_request = whole_list(call.tool, self._gateway.catalog)
         if list_request is None:
-            return await self._make(self._call(call.path, call.tool, call.arguments), self._gateway.send)
+            value = await self._make(self._call(call.path, call.tool, call.arguments), self._gateway.send)
+            self._note_total(call, value)
+            return value
         numbers = count(1)
 
         def get_page(arguments: dict[str, Any]) -> Awaitable[Any]:
@@ -80,6 +83,10 @@ class CallSession:
             return await collect(list_request, call.arguments, get_page, self.ledger.note)
         except CodeModeError as error:
             raise for_program(error) from None
+
+    def _note_total(self, call: Call, value: Any) -> None:
+        if isinstance(value, dict) and any(isinstance(item, list) for item in value.values()):
+            self.partial_lists.add(self.catalog.get(call.tool), call.arguments, value)
 
     def _call(self, path: str, tool: str, arguments: dict[str, Any]) -> ToolCall:
         return ToolCall(self.execution, path, tool, arguments, caller=self._caller, tally=self._tally)

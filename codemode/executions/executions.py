@@ -7,7 +7,7 @@ import time
 from contextlib import suppress
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codemode.errors import (
     ExecutionEnded,
@@ -311,6 +311,13 @@ class Executions:
     async def get(self, execution: str, caller: Caller) -> StoredExecution:
         """Return an execution with its outcome. Raises ExecutionNotFound, also for an execution of another key."""
         return await self._visible.seen(execution, caller)
+
+    async def outcome(self, execution: str, caller: Caller) -> Mapping[str, Any]:
+        """Return the outcome of the caller's own execution as JSON data, empty if it has none.
+
+        Raises ExecutionNotFound, and LeaseHeld while it runs.
+        """
+        return (await self._visible.own(execution, caller)).outcome or {}
 
     async def record(self, execution: str, caller: Caller) -> Record:
         """Return the record of an execution. Raises ExecutionNotFound, JournalDamaged."""

@@ -227,7 +227,7 @@ def _outcome(run: CallSession, ended: Outcome, *, is_asked: bool) -> ExecutionOu
         usage=usage,
         isolation=ended.isolation,
         limit=ended.limit,
-        notes=(*ended.notes, *run.ledger.notes()),
+        notes=(*ended.notes, *run.ledger.notes(), *run.partial_lists.notes()),
     )
 
 

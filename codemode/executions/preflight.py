@@ -42,7 +42,7 @@ def _refusals(site: CallSite, catalog: Catalog) -> Iterator[Refusal]:
         return
     if list_request and paging_of(tool) is None:
         yield _refusal(site, "no_pages", f"{tool.id} has no pages", f"call {tool.id}(…) without .{list_request.kind}")
-    valid = [*(parameter.name for parameter in tool.parameters), *([list_request.limit_name] if list_request else ())]
+    valid = [*(parameter.name for parameter in tool.parameters), *(list_request.extra_names if list_request else ())]
     if site.positional:
         message = f"{tool.id}() takes keyword arguments only, not {site.positional} positional"
         yield _refusal(site, "positional_argument", message, f"write {tool.id}({_keywords(valid)})")

@@ -1,4 +1,4 @@
-"""Functions that a program can call beside the tools: `search` and `describe`."""
+"""Functions that a program can call beside the tools: `search`, `describe` and `load`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ Name = Annotated[str, Field(max_length=1000)]
 
 
 def program_functions(
-    search: Callable[[SearchRequest], Awaitable[SearchAnswer]], describe: Callable[[str], Awaitable[str]]
+    search: Callable[[SearchRequest], Awaitable[SearchAnswer]],
+    describe: Callable[[str], Awaitable[str]],
+    load: Callable[[str], Awaitable[Any]],
 ) -> Mapping[str, Callable[..., Awaitable[Any]]]:
     """Return the functions by signature. They raise ValidationError for wrong arguments."""
 
@@ -28,4 +30,12 @@ def program_functions(
     async def described(name: Name = "") -> str:
         return await describe(name)
 
-    return {f"search({', '.join(SearchRequest.model_fields)})": searched, "describe(name)": described}
+    @validate_call
+    async def loaded(handle: Name) -> Any:
+        return await load(handle)
+
+    return {
+        f"search({', '.join(SearchRequest.model_fields)})": searched,
+        "describe(name)": described,
+        "load(handle)": loaded,
+    }

@@ -5,11 +5,13 @@ from __future__ import annotations
 import asyncio
 import math
 from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codemode.menus.meta_tools import META_TOOLS
 from codemode.search.analysis.text import terms
 from codemode.search.query import Query
+from codemode.search.ranking.confidence import UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -17,13 +19,36 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.menus.conversation import Conversation
     from codemode.search.finder import Finder
-    from codemode.search.query import Hit
+    from codemode.search.query import Hit, Hits
 
 #: The most hits a search returns.
 HITS = 200
 
 #: Longest query in characters.
 _LONGEST_QUERY = 1_000
+
+#: Messages with at most this many terms have no content of their own.
+_SHORT = 3
+
+#: The note of a menu whose best tool may fit no message.
+NOT_SURE = "not sure: no tool fits the messages well"
+
+#: Hits of a newer message for each hit of an earlier one.
+_CHANGE = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Ranked:
+    """Hits for a conversation, best first. `confidence` is the probability that the first one is right, 0 to 1."""
+
+    hits: tuple[Hit, ...] = ()
+    confidence: float = 0.0
+    is_unsure: bool = False
+
+    def score(self, place: int) -> float:
+        """Return the confidence in a hit, 0 to 1, less for a lower score than the best one."""
+        best = max(hit.score for hit in self.hits)
+        return self.confidence * max(0.0, self.hits[place].score / best) if best > 0 else 0.0
 
 
 class CommonWords:
@@ -57,9 +82,38 @@ def query_of(conversation: Conversation, calls: int = 0) -> str:
 
 async def hits_of(finder: Finder, text: str, limit: int = HITS) -> tuple[Hit, ...]:
     """Return the best hits for a text, or nothing for an empty one."""
-    if not text.strip():
-        return ()
-    query = Query((text[:_LONGEST_QUERY],), limit=limit)
+    hits = await _searched(finder, [text], limit)
+    return hits.hits if hits is not None else ()
+
+
+async def ranked(finder: Finder, text: str, earlier: Sequence[str] = (), limit: int = HITS) -> Ranked:
+    """Return the best hits for a text and for the messages before it, newest first.
+
+    A message without content of its own, such as "yes, delete it", counts as much as the earlier ones together. Any
+    other counts three times as much, because it may change the topic (docs/benchmarks/menus.md).
+    """
+    newest = await _searched(finder, [text], limit)
+    before = await _searched(finder, earlier, limit)
+    first = newest.hits if newest else ()
+    hits = _interleaved(first, before.hits if before else (), _CHANGE if len(terms(text)) > _SHORT else 1)
+    confidence = max([0.0, *(newest.confidence if newest else ()), *(before.confidence if before else ())])
+    return Ranked(hits[:limit], confidence, is_unsure=bool(hits) and confidence < UNSURE)
+
+
+async def _searched(finder: Finder, texts: Sequence[str], limit: int) -> Hits | None:
+    queries = tuple(text[:_LONGEST_QUERY] for text in texts if text.strip())
+    if not queries:
+        return None
+    query = Query(queries, limit=limit)
     if finder.uses_embeddings:  # waits for query vectors
-        return (await asyncio.to_thread(finder.search, query)).hits
-    return finder.search(query).hits
+        return await asyncio.to_thread(finder.search, query)
+    return finder.search(query)
+
+
+def _interleaved(newer: Sequence[Hit], earlier: Sequence[Hit], share: int) -> tuple[Hit, ...]:
+    """Return all hits, `share` newer ones for each earlier one, without repeated tools."""
+    merged: dict[str, Hit] = {}
+    for turn in range(max(len(newer), len(earlier))):
+        for hit in (*newer[turn * share : (turn + 1) * share], *earlier[turn : turn + 1]):
+            merged.setdefault(hit.tool.id, hit)
+    return tuple(merged.values())

@@ -11,7 +11,7 @@ import numpy as np
 from codemode.errors import ConfigurationError
 from codemode.menus.asked_model import AskedModel, ModelFailure
 from codemode.menus.menu import Reason
-from codemode.menus.retrieval import hits_of, query_of
+from codemode.menus.retrieval import NOT_SURE, query_of, ranked
 
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
@@ -78,9 +78,14 @@ class Router:
                 raise ConfigurationError(message)
             self._model = AskedModel(settings.model)
 
+    @property
+    def is_configured(self) -> bool:
+        """Whether categories are found by anything but keywords."""
+        return self._kind != "none"
+
     def is_needed(self, found: Container[str]) -> bool:
-        """Return whether a router is configured."""
-        return self._kind != "none" and any(category.name not in found for category in self._categories)
+        """Return whether a category is left to a router."""
+        return self.is_configured and any(category.name not in found for category in self._categories)
 
     def is_automatic(self, reason: Reason) -> bool:
         """Return whether the router was chosen by `auto`."""
@@ -97,7 +102,7 @@ class Router:
             case "embedding":
                 return await self._by_embedding(conversation, texts, open_)
             case _:
-                return await self._by_words(conversation, open_)
+                return await self._by_words(conversation, texts, open_)
 
     def _resolved(self, count: int) -> RouterKind:
         """Return the router for this number of categories; `list` suits few."""
@@ -107,16 +112,19 @@ class Router:
             return "embedding" if self._finder.uses_embeddings else "lexical"
         return self._kind
 
-    async def _by_words(self, conversation: Conversation, open_: Sequence[Category], *notes: str) -> Found:
+    async def _by_words(
+        self, conversation: Conversation, texts: Sequence[str], open_: Sequence[Category], *notes: str
+    ) -> Found:
         names = {category.name for category in open_}
-        hits = await hits_of(self._finder, query_of(conversation), _ROUTING_HITS)
+        found = await ranked(self._finder, query_of(conversation), texts[1:], _ROUTING_HITS)
         best: dict[str, float] = {}
-        for hit in hits:
+        for place, hit in enumerate(found.hits):
             name = self._category_of.get(hit.tool.id)
             if name in names:
-                best.setdefault(name, hit.score)
+                best.setdefault(name, found.score(place))
         top = list(best)[: self._top]
-        return Found({name: Reason("lexical", name, best[name]) for name in top}, notes)
+        told = (*notes, NOT_SURE) if found.is_unsure else notes
+        return Found({name: Reason("lexical", name, best[name]) for name in top}, told)
 
     async def _by_embedding(
         self, conversation: Conversation, texts: Sequence[str], open_: Sequence[Category], *notes: str
@@ -125,7 +133,7 @@ class Router:
         if problem:
             told = (*notes, f"{problem}: by keywords alone")
             unkeyed = [category for category in open_ if not category.keywords]
-            return await self._by_words(conversation, unkeyed, *told) if unkeyed else Found(notes=told)
+            return await self._by_words(conversation, texts, unkeyed, *told) if unkeyed else Found(notes=told)
         threshold = self._threshold()
         near = sorted((name for name in cosines if cosines[name] >= threshold), key=lambda name: -cosines[name])
         top = self._top if self._kind == "auto" else self._settings.top
@@ -177,7 +185,7 @@ class Router:
         except ModelFailure as failure:
             if self._finder.uses_embeddings:
                 return await self._by_embedding(conversation, texts, open_, f"{failure}: by meaning instead")
-            return await self._by_words(conversation, open_, f"{failure}: by words instead")
+            return await self._by_words(conversation, texts, open_, f"{failure}: by words instead")
         return Found({name: Reason("model", name) for name in names[: self._settings.top]})
 
 

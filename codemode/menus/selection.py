@@ -23,7 +23,7 @@ from codemode.menus.keywords import Keywords
 from codemode.menus.menu import CORE, Definitions, Menu, Offered, Reason
 from codemode.menus.meta_tools import REQUEST_MORE_TOOLS, REQUEST_TOOL, more_tools, one_tool
 from codemode.menus.prompt import prompt_of
-from codemode.menus.retrieval import HITS, CommonWords, hits_of, query_of
+from codemode.menus.retrieval import HITS, NOT_SURE, CommonWords, Ranked, query_of, ranked
 from codemode.menus.routers import Router
 from codemode.menus.slots import balanced, proportional
 from codemode.search.analysis.text import terms
@@ -136,6 +136,8 @@ class Selector:
             offered, evicted = await self._with_requested(offered, requested, room, conversation)
             there = {native_name(one.tool) for one in offered}
             cut = [name for name in dict.fromkeys((*cut, *evicted)) if name not in there]
+        if not offered and not self._core:
+            chosen.notes.append(self._why_empty(conversation))
         return self._menu(offered, cut, chosen, meta)
 
     def _texts(self, conversation: Conversation) -> list[str]:
@@ -188,7 +190,10 @@ class Selector:
             names = [name for name, reason in chosen.reasons.items() if self._router.is_automatic(reason)]
         if not k or sum(len(whole[name]) for name in names) <= k:
             return whole
-        rank = await self._ranks(query_of(conversation, self.settings.retrieval.calls))
+        found = await self._ranked(conversation)
+        if found.is_unsure:
+            chosen.notes.append(NOT_SURE)
+        rank = _places(found)
         shares = balanced([len(whole[name]) for name in names], k)
         inside = [(name, tool, place) for name in names for place, tool in enumerate(whole[name])]
         reserve = dict(zip(names, shares, strict=True))  # tools without a search hit: some of each category
@@ -249,7 +254,7 @@ class Selector:
         others = [one for one in offered if one.tool.id not in ids]
         excess = len(others) + len(asked) - room
         if excess > 0:
-            rank = await self._ranks(query_of(conversation, self.settings.retrieval.calls))
+            rank = _places(await self._ranked(conversation))
             order = {
                 id(one): (one.reason.score, -rank.get(one.tool.id, HITS), -place) for place, one in enumerate(others)
             }
@@ -258,9 +263,20 @@ class Selector:
             others = [one for one in others if id(one) not in evicted]
         return [*others, *asked], [native_name(one.tool) for one in dropped]
 
-    async def _ranks(self, query: str) -> dict[str, int]:
-        """Return the search rank of tools by id, from 0."""
-        return {hit.tool.id: place for place, hit in enumerate(await hits_of(self.finder, query))}
+    async def _ranked(self, conversation: Conversation) -> Ranked:
+        query = query_of(conversation, self.settings.retrieval.calls)
+        return await ranked(self.finder, query, self._texts(conversation)[1:])
+
+    def _why_empty(self, conversation: Conversation) -> str:
+        """Return why no tool is offered."""
+        if not len(self.catalog):
+            return "the catalog has no tools for this caller"
+        if not any(self._texts(conversation)):
+            return "there is no message to select by, and menu.defaults is empty"
+        advice = "set menu.defaults to offer tools to such messages"
+        if self._router.is_configured:
+            return f"nothing fits the messages; {advice}"
+        return f"no keyword occurs in the messages; {advice}, or menu.router to find categories without keywords"
 
     def _named(self, offered: Iterable[Offered]) -> tuple[Offered, ...]:
         return tuple(one for one in offered if one.tool.id not in self._nameless)
@@ -287,7 +303,7 @@ class Selector:
             related=tuple(chosen.related.values()),
             is_default=chosen.is_default,
             cut=tuple(cut),
-            notes=tuple(chosen.notes),
+            notes=tuple(dict.fromkeys(chosen.notes)),
             prompt=self._prompt(offered, meta),
         )
 
@@ -300,3 +316,8 @@ def _each_once(tools: Mapping[str, Sequence[Tool]]) -> dict[str, Sequence[Tool]]
         own[name] = [tool for tool in members if tool.id not in seen]
         seen.update(tool.id for tool in own[name])
     return own
+
+
+def _places(found: Ranked) -> dict[str, int]:
+    """Return the rank of each tool by id, from 0."""
+    return {hit.tool.id: place for place, hit in enumerate(found.hits)}

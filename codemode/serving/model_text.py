@@ -7,7 +7,9 @@ from collections import Counter
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from codemode.executions.results import handle_of
 from codemode.gateway.call import CallState
+from codemode.text.shrunk_json import shrink
 from sandbox import JsonText
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ SHOWN_CHARACTERS = 20_000
 #: Maximum bytes that JSON needs for one character: a `\uXXXX` escape.
 _MOST_BYTES = 6
 
-#: Calls listed by name when the program did not complete.
+#: Tools listed with their calls when the program did not complete.
 _NAMED = 10
 
 
@@ -39,19 +41,20 @@ def outcome_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
 def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_resume: bool = False) -> dict[str, Any]:
     """Return the outcome as data, for clients that show a model structured content instead of the text.
 
-    Keys: `id` and `status`; `value` if it is within the limit; `failure`; `calls`, counted by tool and state. `text`
-    holds what remains of `outcome_text`: output, next step, notes, and the start of a value over the limit.
+    Keys: `id` and `status`; `value`, of which `shortened` lists what a value over the limit lacks; `failure`; `calls`,
+    counted by tool and state. `text` holds what remains of `outcome_text`: output, next step, notes.
     """
-    fits = ended.has_value and len(_value_text(ended, limit)) <= limit
     data: dict[str, Any] = {"id": ended.id, "status": str(ended.status)}
-    if fits:
-        data["value"] = ended.value
+    if ended.has_value:
+        shown, cuts = _shown_value(ended, limit)
+        data["value"] = json.loads(shown)
+        data |= {"shortened": list(cuts), "whole": handle_of(ended.id)} if cuts else {}
     if ended.failure is not None:
         data["failure"] = {name: value for name, value in asdict(ended.failure).items() if value}
     if ended.calls:
         counted = Counter((call.tool, str(call.state)) for call in ended.calls)
         data["calls"] = [{"tool": tool, "state": state, "count": n} for (tool, state), n in counted.items()]
-    rest = replace(ended, has_value=ended.has_value and not fits, failure=None)
+    rest = replace(ended, has_value=False, failure=None)
     text = _parts_text(rest, limit, can_resume=can_resume)
     return data | ({"text": text} if text not in ("", data["status"]) else {})
 
@@ -59,7 +62,9 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
 def _parts_text(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str:
     parts = [] if ended.ok else [f"{ended.status}: {failure_text(ended)}" if ended.failure else str(ended.status)]
     if ended.has_value:
-        parts.append(_cut(_value_text(ended, limit), limit, "return less of it"))
+        shown, cuts = _shown_value(ended, limit)
+        whole = f"load({handle_of(ended.id)!r}) in the next program is the whole result"
+        parts += [shown, *([f"shortened: {'; '.join(cuts)}. {whole}"] if cuts else [])]
     if ended.output:
         printed = _cut(ended.output.rstrip("\n"), limit, "print less")
         parts.append(f"printed:\n{printed}" if ended.has_value or not ended.ok else printed)
@@ -71,12 +76,15 @@ def _parts_text(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str
     return "\n".join(part for part in parts if part)
 
 
-def _value_text(ended: ExecutionOutcome, limit: int) -> str:
-    """Return the result as JSON text. A large result is shown in part only, so it is not parsed again."""
+def _shown_value(ended: ExecutionOutcome, limit: int) -> tuple[str, tuple[str, ...]]:
+    """Return the result as JSON text, and what it lacks if it is over the limit."""
     result = ended.result
-    if type(result) is JsonText and len(result.data) > _MOST_BYTES * limit:
-        return result.data.decode()
-    return json.dumps(ended.value, ensure_ascii=False)
+    data = result.data if isinstance(result, JsonText) else json.dumps(result, ensure_ascii=False).encode()
+    if len(data) <= _MOST_BYTES * limit:
+        text = json.dumps(ended.value, ensure_ascii=False)
+        if len(text) <= limit:
+            return text, ()
+    return shrink(data, limit)
 
 
 def failure_text(ended: ExecutionOutcome) -> str:
@@ -97,11 +105,12 @@ def failure_text(ended: ExecutionOutcome) -> str:
 
 def _done(ended: ExecutionOutcome, *, can_resume: bool) -> str:
     """List the calls already made, so that a model does not repeat them."""
-    lines = [f"{call.tool} {call.state}" for call in ended.calls[:_NAMED] if call.state is not CallState.FAILED]
-    if not lines:
+    counted = Counter((call.tool, str(call.state)) for call in ended.calls if call.state is not CallState.FAILED)
+    if not counted:
         return ""
-    more = len(ended.calls) - _NAMED
-    made = "calls made: " + ", ".join([*lines, *([f"and {more} more"] if more > 0 else [])])
+    lines = [f"{tool} {state}{f' ({count} times)' if count > 1 else ''}" for (tool, state), count in counted.items()]
+    more = [f"and {len(lines) - _NAMED} more tools"] if len(lines) > _NAMED else []
+    made = "calls made: " + ", ".join([*lines[:_NAMED], *more])
     if not can_resume or ended.status == "paused":
         return made
     return f"{made}\nto skip them, send the corrected program with resume_from={ended.id!r}"

@@ -7,7 +7,7 @@ import pytest
 
 from codemode.catalog.catalog import Catalog
 from codemode.errors import ArgumentsInvalid
-from codemode.executions.paging import ITEMS, PAGES, WholeList, collect, whole_list
+from codemode.executions.paging import ITEMS, PAGES, PartialLists, WholeList, collect, whole_list
 from codemode.testing import make_tool
 
 LIST = make_tool("gym.clients.list", {"offset": {"type": "integer"}})
@@ -41,6 +41,10 @@ async def walked(kind: str, arguments: dict[str, Any], upstream: Upstream) -> tu
     return await collect(wish(kind), arguments, upstream.page, notes.append), notes
 
 
+def unnoted(note: str) -> None:
+    pytest.fail(f"noted: {note}")
+
+
 def wish(kind: str) -> WholeList:
     found = whole_list(f"gym.clients.list.{kind}", CATALOG)
     assert found is not None
@@ -60,8 +64,70 @@ async def test_pages_are_the_whole_answers() -> None:
 
 async def test_a_limit_ends_the_walk() -> None:
     upstream = Upstream(1_000)
-    assert await walked("items", {"max_items": 15}, upstream) == (list(range(15)), [])
+    assert await walked("items", {"limit": 15}, upstream) == (list(range(15)), [])
     assert len(upstream.asked) == 2
+
+
+SIZED = Catalog(
+    (make_tool("gym.clients.list", {"offset": {"type": "integer"}, "limit": {"type": "integer", "default": 10}}),)
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sent", "count"),
+    [
+        ({"limit": 5}, {"limit": 5}, 5),
+        ({"limit": 15}, {}, 15),
+        ({"page_size": 50}, {"limit": 50}, 25),
+        ({"limit": 12, "page_size": 10}, {"limit": 10}, 12),
+    ],
+)
+async def test_a_limit_is_of_items_and_a_page_size_has_its_own_name(
+    arguments: dict[str, Any], sent: dict[str, Any], count: int
+) -> None:
+    upstream = Upstream(25)
+    wanted = whole_list("gym.clients.list.items", SIZED)
+    assert wanted is not None
+    assert await collect(wanted, arguments, upstream.page, unnoted) == list(range(count))
+    assert upstream.asked[0] == sent
+
+
+async def test_a_required_page_size_is_within_its_maximum() -> None:
+    size = {"type": "integer", "maximum": 10}
+    catalog = Catalog((make_tool("a.b.list", {"offset": {"type": "integer"}, "limit": size}, required=("limit",)),))
+    upstream, wanted = Upstream(25), whole_list("a.b.list.items", catalog)
+    assert wanted is not None
+    assert len(await collect(wanted, {"limit": 20}, upstream.page, unnoted)) == 20
+    assert upstream.asked[0] == {"limit": 10}
+
+
+async def test_a_page_size_is_rejected_where_there_is_none() -> None:
+    upstream = Upstream(25)
+    with pytest.raises(ArgumentsInvalid, match="has no page size; leave page_size out"):
+        await walked("items", {"page_size": 5}, upstream)
+    assert upstream.asked == []
+
+
+def test_a_list_that_was_read_in_part_is_noted_with_its_total() -> None:
+    (tool,) = SIZED.tools
+    lists = PartialLists()
+    lists.add(tool, {"limit": 5}, {"items": [1, 2, 3, 4, 5], "total": 9})
+    lists.add(tool, {"limit": 5}, {"items": [1, 2, 3, 4, 5], "total": 9})
+    assert lists.notes() == ("gym.clients.list returned 5 of 9; .items(…) returns all",)
+    lists.add(tool, {"limit": 5, "offset": 5}, {"items": [6, 7, 8, 9], "total": 9})
+    assert lists.notes() == ()
+    lists.add(tool, {"status": "active"}, {"items": [1], "meta": {"totalCount": 2}})
+    assert lists.notes() == ("gym.clients.list returned 1 of 2; .items(…) returns all",)
+
+
+def test_other_answers_are_not_taken_for_parts() -> None:
+    (tool,) = SIZED.tools
+    lists = PartialLists()
+    for value in ({"items": [1], "total": 1}, {"items": [], "total": 9}, {"items": [1], "total": "9"}, {"items": [1]}):
+        lists.add(tool, {}, value)
+    lists.add(tool, {"limit": 1}, {"items": [1], "total": 9})
+    lists.add(make_tool("gym.sums.get"), {}, {"lines": [1], "total": 90})
+    assert lists.notes() == ()
 
 
 async def test_a_list_without_end_is_bounded() -> None:
@@ -118,8 +184,8 @@ async def test_numbers_may_be_the_same_on_two_pages() -> None:
 @pytest.mark.parametrize("limit", [0, -1, ITEMS + 1, "5", True, None])
 async def test_a_wrong_limit_is_refused_before_anything_is_asked(limit: Any) -> None:
     upstream = Upstream(5)
-    with pytest.raises(ArgumentsInvalid, match="max_items must be an integer from 1 to 10,000"):
-        await walked("items", {"max_items": limit}, upstream)
+    with pytest.raises(ArgumentsInvalid, match="limit must be an integer from 1 to 10,000"):
+        await walked("items", {"limit": limit}, upstream)
     assert upstream.asked == []
 
 

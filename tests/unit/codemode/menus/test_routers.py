@@ -62,7 +62,34 @@ async def test_many_categories_are_searched_by_words(make_selector: Made) -> Non
 
 async def test_categories_with_keywords_are_left_to_these(make_selector: Made) -> None:
     selector = make_selector(TOOLS, {"categories": named(cars=["car"])})
-    assert (await menu_for(selector, "swim in a river")).summary == "0/3 tools"
+    menu = await menu_for(selector, "swim in a river")
+    assert not menu.tools
+    assert menu.notes[0].startswith("no keyword occurs in the messages; set menu.defaults")
+
+
+async def test_a_short_answer_is_searched_with_the_messages_before_it(make_selector: Made) -> None:
+    groups = ("letters", "files", "rooms", "plans", "visits", "clients", "offers", "shops", "goals")
+    selector = make_selector(tools_in(dict.fromkeys(groups, 2)), {"router": {"kind": "lexical", "top": 1}})
+    history = ["show the files", "and the clients", {"role": "assistant", "content": "Shall I?"}]
+    assert {reason.category for reason in (await menu_for(selector, "yes", history)).activated} == {"app.clients"}
+    changed = await menu_for(selector, "now tell me about all of my old rooms", history)
+    assert {reason.category for reason in changed.activated} == {"app.rooms"}
+
+
+async def test_scores_by_words_are_probabilities(make_selector: Made) -> None:
+    tools = tools_in(dict.fromkeys(("letters", "files", "rooms"), 2))
+    menu = await menu_for(make_selector(tools, {"router": "lexical"}), "rooms")
+    scores = [reason.score for reason in menu.activated]
+    assert 1 >= max(scores) == scores[0] > 0
+    assert not menu.notes
+
+
+async def test_a_menu_for_what_no_tool_does_says_so(make_selector: Made) -> None:
+    tools = tools_in(dict.fromkeys(("letters", "files", "rooms"), 20))
+    menu = await menu_for(make_selector(tools, {"router": "lexical"}), "a number of xylophones in a harpsichord")
+    assert menu.notes == ("not sure: no tool fits the messages well",)
+    empty = await menu_for(make_selector(tools, {"router": "lexical"}), "xylophone")
+    assert empty.notes == ("nothing fits the messages; set menu.defaults to offer tools to such messages",)
 
 
 async def test_keyword_first_else_meaning(make_selector: Made, service: EmbeddingsService) -> None:

@@ -340,7 +340,7 @@ async def test_what_a_program_asked_of_search_is_answered_from_the_record(here: 
 async def test_pages_of_a_list_are_walked_on_from_where_a_person_was_asked(here: Place) -> None:
     policy = {"policy": {"rules": [{"tools": "up.x.list", "where": {"offset": 2}, "decision": "ask"}]}}
     async with here.service(**policy) as service:
-        outcome = await service.execute("[len(up.x.list.items()), up.x.list.items(max_items=1)]", caller=OWNER)
+        outcome = await service.execute("[len(up.x.list.items()), up.x.list.items(limit=1)]", caller=OWNER)
         assert [(each.path, each.arguments) for each in outcome.pending] == [("1/2", {"offset": 2})]
         decisions = [Decision(each.id, each.digest, "approved", by="") for each in outcome.pending]
         await service.executions.decide(decisions, APPROVER)

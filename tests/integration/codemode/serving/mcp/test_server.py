@@ -73,7 +73,7 @@ async def search_answers_signatures(client: Client) -> None:
 
 async def execute_answers_the_result_as_text_and_as_data(client: Client) -> None:
     ended = await client.call_tool(
-        "execute", {"code": "print('hi')\ngym.clients.get_clients_list(limit=3)['total'] > 3"}
+        "execute", {"code": "print('hi')\ngym.clients.get_clients_list(limit=1)['total'] > 1"}
     )
     assert text(ended) == "true\nprinted:\nhi"
     assert ended.structured_content["status"] == "completed"
@@ -156,17 +156,22 @@ def large(characters: int) -> str:
     return "x" * characters
 
 
-async def test_a_result_that_no_model_would_read_is_cut_with_advice(tmp_path: Path) -> None:
+async def test_a_large_result_is_shortened_and_the_next_program_loads_the_whole(tmp_path: Path) -> None:
     settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache")
     async with (
         CodeMode.from_settings(settings, functions={"some": [large]}) as service,
         Client(McpFace(service).server) as connected,
     ):
-        ended = await connected.call_tool("execute", {"code": "some.large(characters=100_000)"})
-    assert text(ended).endswith("more characters: return less of it)")
+        ended = await connected.call_tool("execute", {"code": "[some.large(characters=100_000), 7]"})
+        handle = ended.structured_content["whole"]
+        again = await connected.call_tool("execute", {"code": f"len(load({handle!r})[0])"})
+    shown, told = text(ended).split("\n")
+    assert json.loads(shown) == ended.structured_content["value"]
+    assert json.loads(shown)[0].startswith("xxx")
+    assert told.startswith("shortened: []: ")
+    assert told.endswith(f" of 100,000 characters. load({handle!r}) in the next program is the whole result")
     assert len(text(ended)) < 21_000
-    assert "value" not in ended.structured_content
-    assert ended.structured_content["text"] == text(ended)
+    assert text(again) == "100000"
 
 
 async def test_what_a_client_gets_as_data_is_no_longer_than_the_text(tmp_path: Path) -> None:
