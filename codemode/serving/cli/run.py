@@ -33,12 +33,15 @@ app = typer.Typer()
 
 
 @app.command()
-def demo(as_json: AsJson = False) -> None:  # noqa: FBT002
-    """Start the example services and run six programs against them."""
+def demo(
+    everything: Annotated[bool, typer.Option("--all", help="Also show a search and six programs.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Show on one screen what codemode does, against two example services."""
     from codemode.serving.cli.demo import run_demo
 
     with errors_as_exit_codes(as_json=as_json):
-        raise typer.Exit(asyncio.run(run_demo(as_json=as_json)))
+        raise typer.Exit(asyncio.run(run_demo(everything=everything, as_json=as_json)))
 
 
 @app.command()

@@ -48,7 +48,15 @@ class Waterfall:
     the program runs: calls without an answer are then `running`.
     """
 
-    def __init__(self, calls: Sequence[LedgerEntry], *, rows: int = MAX_ROWS, now_s: float | None = None) -> None:
+    def __init__(
+        self,
+        calls: Sequence[LedgerEntry],
+        *,
+        rows: int = MAX_ROWS,
+        now_s: float | None = None,
+        has_header: bool = True,
+    ) -> None:
+        self._has_header = has_header
         spans = [_Span.of(call, now_s) for call in calls]
         self._end_s = max((span.end_s for span in spans), default=0.0) or 1.0
         self._rows = [_Row((span,)) for span in spans] if len(spans) <= rows else _collapsed(spans)
@@ -60,7 +68,7 @@ class Waterfall:
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
         bar = max(_BAR_MIN, min(width // 4, _BAR_MAX))
-        table = Table(box=None, padding=(0, 1), header_style="dim", expand=True)
+        table = Table(box=None, padding=(0, 1), header_style="dim", show_header=self._has_header, expand=True)
         table.add_column("call", ratio=3, no_wrap=True, overflow="ellipsis")
         table.add_column("state", no_wrap=True)
         table.add_column("ms", justify="right", no_wrap=True)
