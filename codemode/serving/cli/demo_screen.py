@@ -105,7 +105,7 @@ def _headline(report: CostReport) -> Group:
     """Render the tokens of native definitions and of the two tools, as numbers and as bars."""
     native, *_, two = report.modes
     times = _number(round(native.tokens / two.tokens), report)
-    how = report.method if report.exact else "estimated; exact with codemode[tokens]"
+    how = report.method if report.exact else "an estimate"
     bar = "█" * round(two.tokens / native.tokens * _BAR) or "▏"
     return Group(
         _line(_mode("native tools", native, report), ("█" * _BAR, "red")),
