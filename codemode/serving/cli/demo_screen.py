@@ -60,7 +60,7 @@ def screen(shown: Shown) -> RenderableType:
         _indented(_headline(shown.cost)),
         _title("A program, with its calls on one clock"),
         _indented(Syntax(shown.code.strip(), "python", background_color="default")),
-        _indented(Waterfall(shown.program.calls, has_header=False)),
+        Padding(Waterfall(shown.program.calls, has_header=False), (0, 0, 0, _INDENT - 1)),  # its cells have a margin
         _indented(_result(shown.program)),
         _title("A destructive call: a person is asked"),
         _indented(_call(answer)),

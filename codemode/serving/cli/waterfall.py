@@ -41,7 +41,8 @@ STATE_STYLE = {
 
 
 class Waterfall:
-    """The table of some calls, at most `rows` high: tool and arguments, state, milliseconds, and a bar.
+    """The table of some calls, at most `rows` high: tool and arguments, state, milliseconds, and a bar on a clock that
+    begins with the first call.
 
     Longer ledgers show the calls of one tool in one state as one row with their number; its bar and its milliseconds
     cover the times at which at least one of them ran. `now_s`, seconds since the start of the execution, is given while
@@ -58,7 +59,8 @@ class Waterfall:
     ) -> None:
         self._has_header = has_header
         spans = [_Span.of(call, now_s) for call in calls]
-        self._end_s = max((span.end_s for span in spans), default=0.0) or 1.0
+        self._begin_s = min((span.begin_s for span in spans), default=0.0)
+        self._length_s = max((span.end_s for span in spans), default=0.0) - self._begin_s or 1.0
         self._rows = [_Row((span,)) for span in spans] if len(spans) <= rows else _collapsed(spans)
         self._hidden = 0
         if len(self._rows) > rows:
@@ -82,7 +84,7 @@ class Waterfall:
                 row.label(),
                 Text(row.first.state, style=style),
                 f"{row.busy_s * 1000:,.1f}",
-                Text(row.bar(bar, self._end_s), style=style),
+                Text(row.bar(bar, self._begin_s, self._length_s), style=style),
                 Text(visible(row.answer), style="dim"),
             )
             table.add_row(*cells[: len(table.columns)])
@@ -145,12 +147,12 @@ class _Row:
         values = [span.call.arguments.get(name) for span in self.spans]
         return repr(values[0])[:_MAX_ARGUMENT] if all(value == values[0] for value in values) else "…"
 
-    def bar(self, columns: int, end_s: float) -> str:
-        """Return a bar of so many columns, where `end_s` is the right end."""
+    def bar(self, columns: int, begin_s: float, length_s: float) -> str:
+        """Return a bar on a clock of `length_s` seconds, which begins with the first call and has so many columns."""
         cells = [" "] * columns
         for span in self.spans:
-            left = min(round(span.begin_s / end_s * columns), columns - 1)
-            right = max(left + 1, min(round(span.end_s / end_s * columns), columns))
+            left = min(round((span.begin_s - begin_s) / length_s * columns), columns - 1)
+            right = max(left + 1, min(round((span.end_s - begin_s) / length_s * columns), columns))
             cells[left:right] = "█" * (right - left)
         return "".join(cells).rstrip()
 

@@ -105,6 +105,7 @@ def test_all_adds_the_search_and_the_programs(tmp_path: Path) -> None:
     assert ended.returncode == 0, ended.stdout + ended.stderr
     assert "gym.memberships.freeze_membership(" in ended.stdout
     assert all(wish in ended.stdout for _, wish, _ in PROGRAMS)
+    assert (ended.stdout.count("─ completed "), ended.stdout.count("─ refused ")) == (5, 1)
 
 
 def test_the_outcomes_as_json(tmp_path: Path) -> None:

@@ -293,13 +293,6 @@ def test_serve_answers_reads_anew_and_ends_as_it_is_told(gym: Gym) -> None:
         process.wait()
 
 
-def test_the_demo_runs_six_programs_and_each_ends_as_it_is_meant_to() -> None:
-    ended = script("demo")
-    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr
-    assert ended.stdout.count("─ completed ") == 5
-    assert ended.stdout.count("─ refused ") == 1
-
-
 def test_a_terminal_that_cannot_show_a_character_gets_its_number(gym: Gym, tmp_path: Path) -> None:
     program = tmp_path / "program.py"
     program.write_text("'caf\u00e9'", encoding="utf-8-sig")
