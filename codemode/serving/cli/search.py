@@ -49,7 +49,8 @@ def search(
     """Find tools. Hits include signatures that a program can call."""
 
     async def work(service: CodeMode) -> int:
-        await service.settle_search(queries, PATIENCE_S)
+        with nullcontext() if as_json else show.waiting("embedding the tools and the queries"):
+            await service.settle_search(queries, PATIENCE_S)
         answer = await service.search(
             queries,
             namespace=namespace or None,

@@ -11,6 +11,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
+from codemode.serving.cli.terminal import counted
 from codemode.serving.cli.waterfall import MAX_ROWS, STATE_STYLE, Waterfall, is_running
 from codemode.text.visible import visible
 
@@ -66,12 +67,13 @@ class LiveWaterfall:
     def __init__(self, console: Console) -> None:
         self._console = console
         self._calls: dict[str, LedgerEntry] = {}
-        self._began = time.monotonic()
+        self._shown_since = time.monotonic()
+        self._ledger_since = self._shown_since  # when the seconds of the calls begin
 
     def called(self, call: LedgerEntry) -> None:
         """Add or update the call."""
         if is_running(call) and call.path not in self._calls:
-            self._began = time.monotonic() - call.start_s  # it was sent just now
+            self._ledger_since = time.monotonic() - call.start_s  # it was sent just now
         self._calls[call.path] = call
 
     def ended(self, calls: Sequence[LedgerEntry]) -> None:
@@ -79,15 +81,14 @@ class LiveWaterfall:
 
     def render(self) -> RenderableType:
         """Return the elapsed time, the number of calls, and the waterfall."""
-        now_s = time.monotonic() - self._began
+        now = time.monotonic()
         calls = tuple(self._calls.values())
-        running = sum(map(is_running, calls))
-        title = Text(f"running {now_s:.1f} s", style=STATE_STYLE["running"])
-        title.append(f"  {len(calls):,} calls, {running:,} in flight", style="dim")
+        title = Text(f"running {now - self._shown_since:.1f} s", style=STATE_STYLE["running"])
+        title.append(f"  {counted(len(calls), 'call')}, {sum(map(is_running, calls)):,} in flight", style="dim")
         if not calls:
             return title
         rows = max(1, min(self._console.height - _FREE_LINES, MAX_ROWS))
-        return Group(title, Waterfall(calls, rows=rows, now_s=now_s))
+        return Group(title, Waterfall(calls, rows=rows, now_s=now - self._ledger_since))
 
 
 class CallLines:

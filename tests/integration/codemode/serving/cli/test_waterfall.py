@@ -98,7 +98,7 @@ async def test_on_a_terminal_the_calls_are_drawn_while_the_program_runs_and_then
     assert isinstance(console.file, io.StringIO)
     shown = console.file.getvalue()
     assert "gym.\\x1b[2Jslow(id=0, limit=5)" in shown
-    assert "1 calls, 1 in flight" in shown
+    assert "1 call, 1 in flight" in shown
     assert shown.endswith("\x1b[2K")  # the last line is erased
 
 
