@@ -126,10 +126,10 @@ def with_service(
 
 
 def loading_bars() -> LoadingBars | None:
-    """Return progress bars on standard error, None if it is not a terminal."""
+    """Return progress bars on standard error, None if it cannot draw them."""
     from codemode.serving.cli import terminal as show
 
-    if not show.errors.is_terminal:
+    if not show.errors.is_interactive:
         return None
     from codemode.serving.cli.loading import LoadingBars
 

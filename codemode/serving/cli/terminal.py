@@ -83,7 +83,7 @@ def print_outcome(ended: ExecutionOutcome) -> None:
     if console.is_terminal:
         console.print(outcome(ended))
         return
-    errors.print(outcome(ended, with_value=False, with_calls=errors.is_terminal))
+    errors.print(outcome(ended, with_value=False, with_calls=errors.is_interactive))
     if ended.has_value:
         print_json(ended.value)
 

@@ -42,7 +42,7 @@ class Watcher(Protocol):
 @contextmanager
 def watching(console: Console, *, appears_s: float = APPEARS_S) -> Iterator[Watcher]:
     """Show the calls of a program on this console while the block runs. Needs a running event loop."""
-    if not console.is_terminal:
+    if not console.is_interactive:  # a pipe, a file, or a terminal that cannot move its cursor
         yield CallLines(console)
         return
     waterfall = LiveWaterfall(console)
