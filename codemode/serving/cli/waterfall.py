@@ -39,13 +39,16 @@ STATE_STYLE = {
     "pending": "yellow",
 }
 
+_ANSWERED = ("committed", "reused")
+
 
 class Waterfall:
     """The table of some calls, at most `rows` high: tool and arguments, state, milliseconds, and a bar on a clock that
     begins with the first call.
 
     Longer ledgers show the calls of one tool in one state as one row with their number; its bar and its milliseconds
-    cover the times at which at least one of them ran. `now_s`, seconds since the start of the execution, is given while
+    cover the times at which at least one of them ran. If that is still too long, rows of answered calls are left out
+    first. `now_s`, seconds since the start of the execution, is given while
     the program runs: calls without an answer are then `running`.
     """
 
@@ -61,11 +64,9 @@ class Waterfall:
         spans = [_Span.of(call, now_s) for call in calls]
         self._begin_s = min((span.begin_s for span in spans), default=0.0)
         self._length_s = max((span.end_s for span in spans), default=0.0) - self._begin_s or 1.0
-        self._rows = [_Row((span,)) for span in spans] if len(spans) <= rows else _collapsed(spans)
-        self._hidden = 0
-        if len(self._rows) > rows:
-            self._hidden = sum(len(row.spans) for row in self._rows[rows - 1 :])
-            del self._rows[rows - 1 :]
+        all_rows = [_Row((span,)) for span in spans] if len(spans) <= rows else _collapsed(spans)
+        self._rows = all_rows if len(all_rows) <= rows else _first(all_rows, rows - 1)
+        self._hidden = len(spans) - sum(len(row.spans) for row in self._rows)
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
         width = options.max_width
@@ -155,6 +156,12 @@ class _Row:
             right = max(left + 1, min(round((span.end_s - begin_s) / length_s * columns), columns))
             cells[left:right] = "█" * (right - left)
         return "".join(cells).rstrip()
+
+
+def _first(rows: Sequence[_Row], most: int) -> list[_Row]:
+    """Return the first rows, but leave out answered calls before all others."""
+    order = sorted(range(len(rows)), key=lambda place: (rows[place].first.state in _ANSWERED, place))
+    return [rows[place] for place in sorted(order[:most])]
 
 
 def is_running(call: LedgerEntry) -> bool:

@@ -82,6 +82,17 @@ def test_rows_beyond_the_limit_are_counted() -> None:
     assert "… and 7 more" in lines[-1]
 
 
+def test_a_failed_call_is_shown_before_answered_ones() -> None:
+    calls = [call(number, f"gym.tool_{number}") for number in range(10)]
+    calls[8] = call(8, "gym.tool_8", CallState.FAILED)
+    shown = "\n".join(drawn(calls, rows=4))
+    assert [name for name in ("tool_0", "tool_1", "tool_2", "tool_8") if name in shown] == [
+        "tool_0",
+        "tool_1",
+        "tool_8",
+    ]
+
+
 def test_a_call_in_flight_grows_with_the_clock() -> None:
     calls = [call(0), call(1, state=CallState.UNKNOWN, duration_s=0.0)]
     assert "running" in drawn(calls, now_s=1.1)[2]
