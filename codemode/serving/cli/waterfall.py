@@ -43,13 +43,14 @@ _ANSWERED = ("committed", "reused")
 
 
 class Waterfall:
-    """The table of some calls, at most `rows` high: tool and arguments, state, milliseconds, and a bar on a clock that
-    begins with the first call.
+    """A table of calls, at most `rows` high: tool and arguments, state, milliseconds, and a bar.
 
-    Longer ledgers show the calls of one tool in one state as one row with their number; its bar and its milliseconds
-    cover the times at which at least one of them ran. If that is still too long, rows of answered calls are left out
-    first. `now_s`, seconds since the start of the execution, is given while
-    the program runs: calls without an answer are then `running`.
+    Bars share a clock that begins with the first call. Longer ledgers show the calls of one tool in one state as one
+    row with their number. Its bar and its milliseconds cover the times at which at least one of them ran. If that is
+    still too long, rows of answered calls are left out first.
+
+    `now_s` is the time since the start of the execution, in seconds, while the program runs. Calls without an answer
+    are then `running`.
     """
 
     def __init__(
