@@ -27,7 +27,7 @@ $(INSTALLED): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
 	touch $@
 
-demo: $(INSTALLED) ## start the example services and run six programs against them
+demo: $(INSTALLED) ## show on one screen what codemode does, against two example services
 	$(BIN)/codemode demo
 
 test: lint types docs coverage suite ## lint, types, the documentation and all tests but the nightly ones; what CI runs

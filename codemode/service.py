@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Self
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.definitions import native, pinned, two_tools
+from codemode.catalog.loading import log_loading
 from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import CallError, ConfigurationError, WrongArgument
@@ -59,6 +60,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from codemode.catalog.loading import LoadingListener
     from codemode.catalog.tool import Effect, Tool
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
@@ -84,10 +86,17 @@ class CodeMode:
     Entering reads the sources; the sandbox starts with the first program. If a source cannot be read, its last stored
     state is used, or its namespace is unavailable, and reading is retried. With `strict`, entering raises SourceError
     instead. Raises ConfigurationError.
+
+    `progress` receives the steps of reading, indexing and embedding. The default logs them.
     """
 
     def __init__(
-        self, settings: Settings, functions: Mapping[str, object] | None = None, *, strict: bool = False
+        self,
+        settings: Settings,
+        functions: Mapping[str, object] | None = None,
+        *,
+        strict: bool = False,
+        progress: LoadingListener = log_loading,
     ) -> None:
         how = "read a file with CodeMode.from_config(…), or use Settings.model_validate(…) for a dict"
         WrongArgument.unless(settings, Settings, "settings", how)
@@ -97,7 +106,7 @@ class CodeMode:
         self.patience_s: float | None = None
         self._functions = dict(functions or {})
         self.catalog = Catalog(())
-        self._finder = Finder(settings.search, settings.cache())
+        self._finder = Finder(settings.search, settings.cache(), progress)
         self._shapes = ObservedShapes(settings.learned() / "shapes.json")
         self.policy = AccessPolicy(settings.policy)
         self._views = Views(self.catalog, self._finder, {}, self._shapes, self.policy)
@@ -122,6 +131,7 @@ class CodeMode:
             publish=self._adopt,
             check=_check,
             under_way=lambda: self._programs.under_way,
+            progress=progress,
         )
         self._is_open = False
 
@@ -132,13 +142,18 @@ class CodeMode:
 
     @classmethod
     def from_settings(
-        cls, settings: Settings, *, functions: Mapping[str, object] | None = None, strict: bool = False
+        cls,
+        settings: Settings,
+        *,
+        functions: Mapping[str, object] | None = None,
+        strict: bool = False,
+        progress: LoadingListener = log_loading,
     ) -> Self:
         """Build a service from settings, with `functions` as further sources by namespace.
 
         Each value of `functions` is a function, a module, a class, an object, or a list or dict of these.
         """
-        return cls(settings, functions, strict=strict)
+        return cls(settings, functions, strict=strict, progress=progress)
 
     @classmethod
     def from_openapi(

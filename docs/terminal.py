@@ -1,6 +1,6 @@
 """Record the terminal of the README: `python docs/terminal.py` writes docs/terminal.svg.
 
-The commands run against the example service, and rich draws what they print.
+rich draws what the commands print. `make tokens` fetches the data with which tokens are counted exactly.
 """
 
 from __future__ import annotations
@@ -19,28 +19,11 @@ from rich.text import Text
 
 HERE = Path(__file__).parent
 WIDTH = 100
-TOKEN = "demo"  # noqa: S105 -- of the example service
 
-PROGRAM = """\
-import asyncio
-
-trainers = gym.trainers.get_trainers_list(limit=3)["items"]
-counts = await asyncio.gather(*[gym.clients.get_clients_list(trainerId=t["id"]) for t in trainers])
-{trainer["lastName"]: clients["total"] for trainer, clients in zip(trainers, counts)}
-"""
-
-CONFIGURATION = """\
-sources:
-  gym:
-    location: {document}
-    base_url: {url}
-    credentials: [{{kind: bearer, token: {{env: GYM_TOKEN}}}}]
-"""
-
+#: What the picture shows, and the options that it leaves out.
 COMMANDS = (
-    'codemode search "which trainers work here" --limit 2',
-    "cat program.py",
-    "codemode run program.py",
+    ('codemode search "which trainers work here" --limit 2', "--source {document}"),
+    ("codemode demo", ""),
 )
 
 #: As rich draws it, without the fonts that it would load from another host.
@@ -65,32 +48,23 @@ SVG = """\
 
 def main() -> None:
     """Run the commands and write the picture."""
-    service = [sys.executable, "-m", "api_specs.gym", "--port", "0", "--token", TOKEN]
-    with (
-        subprocess.Popen(service, stdout=subprocess.PIPE, text=True) as gym,
-        tempfile.TemporaryDirectory() as folder,
-    ):
-        try:
-            assert gym.stdout is not None  # noqa: S101 -- it is piped
-            url = gym.stdout.readline().split()[1]
-            picture = record(Path(folder), url)
-        finally:
-            gym.terminate()
-    (HERE / "terminal.svg").write_text(picture, encoding="utf-8")
+    with tempfile.TemporaryDirectory() as folder:
+        (HERE / "terminal.svg").write_text(record(Path(folder)), encoding="utf-8")
 
 
-def record(folder: Path, url: str) -> str:
-    """The commands and what they print, as SVG."""
-    document = files("api_specs.gym") / "openapi.yaml"
-    (folder / "codemode.yaml").write_text(CONFIGURATION.format(document=document, url=url), encoding="utf-8")
-    (folder / "program.py").write_text(PROGRAM, encoding="utf-8")
+def record(folder: Path) -> str:
+    """The commands and what they print, as SVG. Token counts are exact if `TIKTOKEN_CACHE_DIR` has the data."""
     path = f"{Path(sys.executable).parent}{os.pathsep}{os.environ['PATH']}"  # noqa: TID251
-    environment = {"PATH": path, "HOME": str(folder), "GYM_TOKEN": TOKEN, "COLUMNS": str(WIDTH), "FORCE_COLOR": "1"}
+    tokenizer = os.environ.get("TIKTOKEN_CACHE_DIR", "")  # noqa: TID251
+    terminal = {"COLUMNS": str(WIDTH), "FORCE_COLOR": "1"}
+    environment = {"PATH": path, "HOME": str(folder), "TIKTOKEN_CACHE_DIR": tokenizer, **terminal}
+    document = files("api_specs.gym") / "openapi.yaml"
     with (folder / "shown").open("w", encoding="utf-8") as shown:
         console = Console(record=True, width=WIDTH, file=shown)
-        for command in COMMANDS:
+        for command, more in COMMANDS:
             console.print(Text(f"$ {command}", style="bold"))
-            ended = subprocess.run(shlex.split(command), cwd=folder, env=environment, capture_output=True, check=True)
+            words = shlex.split(f"{command} {more.format(document=document)}")
+            ended = subprocess.run(words, cwd=folder, env=environment, capture_output=True, check=True)
             console.print(Text.from_ansi(ended.stdout.decode().rstrip()))
             console.print()
         return console.export_svg(title="codemode", theme=MONOKAI, code_format=SVG, unique_id="codemode")

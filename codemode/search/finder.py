@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codemode.catalog.catalog import Catalog
+from codemode.catalog.loading import LoadingStep, unheard
 from codemode.errors import ConfigurationError
 from codemode.search.index.cache import IndexCache
 from codemode.search.index.index import Index
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
+    from codemode.catalog.loading import LoadingListener
     from codemode.search.query import Hits, Query
     from codemode.search.semantic.embeddings import Embedder, Vectors
     from codemode.search.semantic.similarity import Progress
@@ -33,11 +35,13 @@ _POLL_S = 0.1
 class Finder:
     """Searches a catalog. Call `open` with each new catalog, and `close` to end its threads.
 
+    `progress` receives the steps of indexing and embedding, but none of narrowed finders.
     Raises ConfigurationError if the settings name an unknown ranking feature or a missing model.
     """
 
-    def __init__(self, settings: SearchSettings, folder: Path) -> None:
+    def __init__(self, settings: SearchSettings, folder: Path, progress: LoadingListener = unheard) -> None:
         self._settings = settings
+        self._progress = progress
         self._indexes = IndexCache(folder / "indexes")
         self._vectors = folder / "vectors"
         self.index = Index.build(Catalog(), weights=_weights(settings.ranking))
@@ -55,7 +59,10 @@ class Finder:
         states = self._states = tuple(digests)
         if all(states):
             states = (*states, repr(sorted(self._settings.enrichment.items())))
+        began = time.monotonic()
+        self._progress(LoadingStep("indexing", tools=len(catalog)))
         index = self._indexes.open(catalog, states, previous=self.index.by_words)
+        self._progress(LoadingStep("indexed", tools=len(catalog), duration_s=time.monotonic() - began))
         if self._settings.embeddings is None or self._embedder is None or self._queries is None:
             self.index = index
             return
@@ -65,6 +72,7 @@ class Finder:
             VectorCache(self._vectors, self._embedder.name),
             self._queries,
             batch=self._settings.embeddings.batch,
+            listener=self._progress,
         )
         if self._embeddings is not None:
             self._embeddings.close()
@@ -76,6 +84,7 @@ class Finder:
         """Return a finder of a smaller catalog, which reveals nothing of other tools. It is closed with this one."""
         other = copy(self)
         other._embeddings = None
+        other._progress = unheard
         other._narrowed = []
         other.index = Index.build(Catalog(), weights=self.index.weights)  # shares no vocabulary with the whole
         other.open(catalog, self._states)

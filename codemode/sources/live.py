@@ -6,6 +6,7 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING
 
+from codemode.catalog.loading import unheard
 from codemode.errors import ConfigurationError
 from codemode.sources.factory import with_definitions
 from codemode.sources.loader import Reader, bound_functions, catalog_of, close_after, require_sources, to_retry
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Coroutine, Mapping
 
     from codemode.catalog.catalog import Catalog
+    from codemode.catalog.loading import LoadingListener
     from codemode.settings import Settings
     from codemode.sources.factory import LoadedSource
     from codemode.transports.content import ContentStore
@@ -29,6 +31,7 @@ class LiveSources:
     `publish` receives the new settings and sources, and returns their catalog. `check` raises ConfigurationError if the
     settings name tools that the catalog lacks. `under_way` returns an event for each running execution, which is set
     when it ends. Replaced sources are closed after those executions. `functions` are further sources by namespace.
+    `progress` receives the steps of reading.
     """
 
     def __init__(
@@ -41,11 +44,13 @@ class LiveSources:
         publish: Callable[[Settings, Mapping[str, LoadedSource]], Awaitable[Catalog]],
         check: Callable[[Settings, Catalog], None],
         under_way: Callable[[], Collection[asyncio.Event]],
+        progress: LoadingListener = unheard,
     ) -> None:
         self.loaded: Mapping[str, LoadedSource] = {}
         self._settings = settings
         self._functions = functions
         self._contents = contents
+        self._progress = progress
         self._strict = strict
         self._publish_to = publish
         self._check = check
@@ -104,7 +109,7 @@ class LiveSources:
         await asyncio.gather(*(source.transport.aclose() for source in loaded.values()))
 
     def _reader_of(self, settings: Settings) -> Reader:
-        return Reader(settings, contents=self._contents, on_change=self._definitions_changed)
+        return Reader(settings, contents=self._contents, on_change=self._definitions_changed, progress=self._progress)
 
     def _is_required(self, name: str) -> bool:
         return self._strict or (name in self.loaded and self.loaded[name].failure is None)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from codemode.catalog.catalog import Catalog
+from codemode.catalog.loading import LoadingStep, unheard
 from codemode.errors import ConfigurationError, EnvironmentIncomplete, SourceError
 from codemode.sources.documents.cache import CatalogCache
 from codemode.sources.documents.last_known import Documents, KnownDocuments
@@ -20,6 +22,7 @@ from codemode.sources.stable_ids import StableIds
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
+    from codemode.catalog.loading import LoadingListener
     from codemode.settings import Settings
     from codemode.transports.content import ContentStore
     from codemode.transports.mcp.transport import Definitions, McpTransport
@@ -41,13 +44,20 @@ class LoadResult:
 class Reader:
     """Read the sources of one configuration.
 
-    `on_change` is called with the name of an MCP server and its new definitions whenever they change.
+    `on_change` is called with the name of an MCP server and its new definitions whenever they change. `progress`
+    receives the steps of reading.
     """
 
     def __init__(
-        self, settings: Settings, *, contents: ContentStore, on_change: Callable[[str, Definitions], None]
+        self,
+        settings: Settings,
+        *,
+        contents: ContentStore,
+        on_change: Callable[[str, Definitions], None],
+        progress: LoadingListener = unheard,
     ) -> None:
         self._settings = settings
+        self._progress = progress
         self._on_change = on_change
         self._context = SourceContext(
             contents=contents,
@@ -56,10 +66,23 @@ class Reader:
             known=KnownDocuments(settings.state() / "documents"),
             tokens=settings.tokens(),
             servers=settings.servers(),
+            progress=progress,
         )
 
     async def read(self, name: str) -> LoadedSource:
         """Read the current state of a source. Raises SourceError or ConfigurationError."""
+        began = time.monotonic()
+        self._progress(LoadingStep("reading", name))
+        try:
+            source = await self._read(name)
+        except BaseException:
+            self._progress(LoadingStep("failed", name, duration_s=time.monotonic() - began))
+            raise
+        step = LoadingStep("loaded", name, tools=len(source.tools), duration_s=time.monotonic() - began)
+        self._progress(step)
+        return source
+
+    async def _read(self, name: str) -> LoadedSource:
         settings = self._settings.sources[name]
         context = replace(self._context, documents=Documents())
         source = await self._load(name, context)

@@ -10,6 +10,7 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
+from codemode.catalog.loading import unheard
 from codemode.settings import Secrets, Settings
 from codemode.sources.documents.last_known import Documents
 
@@ -17,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from pathlib import Path
 
+    from codemode.catalog.loading import LoadingListener
     from codemode.catalog.tool import Tool
     from codemode.settings import SourceSettings
     from codemode.sources.documents.cache import CatalogCache
@@ -40,6 +42,7 @@ class SourceContext:
         secrets: the reader of secret references.
         tokens: the folder of OAuth logins.
         servers: the folder of accepted MCP definitions.
+        progress: receives the steps of loading.
     """
 
     contents: ContentStore | None = None
@@ -50,6 +53,7 @@ class SourceContext:
     secrets: Secrets = field(default_factory=Secrets)
     tokens: Path = field(default_factory=lambda: Settings().tokens())
     servers: Path = field(default_factory=lambda: Settings().servers())
+    progress: LoadingListener = unheard
 
     def ids_of(self, source: str, settings: SourceSettings) -> Mapping[str, str]:
         """Return the stored tool ids of a source by `Tool.key`. Empty if `keep_names` is off."""

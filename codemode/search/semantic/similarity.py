@@ -5,11 +5,13 @@ from __future__ import annotations
 import logging
 import random
 import threading
+import time
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codemode.catalog.loading import LoadingStep, unheard
 from codemode.search.index.documents import Field, fields_of
 from codemode.search.semantic.embeddings import EmbeddingFailure
 
@@ -18,6 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+    from codemode.catalog.loading import LoadingListener, Step
     from codemode.catalog.tool import Tool
     from codemode.search.semantic.embeddings import Embedder
     from codemode.search.semantic.query_vectors import QueryVectors
@@ -56,7 +59,8 @@ class EmbeddingIndex:
     """The embeddings of one index's tools. `start` embeds the tools that the cache lacks; `close` stops this.
 
     Failed requests are retried after a pause, which doubles up to a minute, or as the service asks. Received vectors
-    are kept. After a final failure the work ends, and `Progress.problem` says why.
+    are kept. After a final failure the work ends, and `Progress.problem` says why. `listener` receives a step after
+    each batch.
     """
 
     def __init__(
@@ -68,7 +72,9 @@ class EmbeddingIndex:
         *,
         batch: int = BATCH,
         first_pause_s: float = _FIRST_PAUSE_S,
+        listener: LoadingListener = unheard,
     ) -> None:
+        self._listener = listener
         self._texts = [text_of(tool) for tool in tools]
         self._embedder = embedder
         self._cache = cache
@@ -119,6 +125,7 @@ class EmbeddingIndex:
         return f"{problem} ({made} are embedded)" if problem else f"embeddings are being made ({made})"
 
     def _work(self) -> None:
+        began = time.monotonic()
         pause_s = self._first_pause_s
         while not self._closed.is_set():
             before = self._progress.done
@@ -140,7 +147,12 @@ class EmbeddingIndex:
             else:
                 break
         self._progress = replace(self._progress, has_ended=True)
+        if self._progress.is_ready:
+            self._listener(self._step("embedded", duration_s=time.monotonic() - began))
         self._ended.set()
+
+    def _step(self, step: Step, duration_s: float = 0.0) -> LoadingStep:
+        return LoadingStep(step, tools=self._progress.total, done=self._progress.done, duration_s=duration_s)
 
     def _embed_missing(self) -> VectorTable | None:
         """Embed the tools without vectors. Return the vectors of all tools, or None if closed meanwhile."""
@@ -150,6 +162,7 @@ class EmbeddingIndex:
         total = len(self._texts)
         for start in range(0, len(missing), self._batch):
             self._progress = replace(self._progress, done=total - len(missing) + start, problem="")
+            self._listener(self._step("embedding"))
             if self._closed.is_set():
                 return None
             texts = missing[start : start + self._batch]

@@ -1,85 +1,102 @@
-"""`codemode demo`: run six programs, as a model writes them, against the example services."""
+"""`codemode demo`: what codemode does, on one screen, against the example services."""
 
 from __future__ import annotations
 
-from importlib.resources import files
+from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
+from tempfile import TemporaryDirectory
+from typing import TYPE_CHECKING
 
-from rich.rule import Rule
-
+from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.journal.base import Decision
+from codemode.gateway.call import CallState
+from codemode.gateway.caller import LOCAL, Caller
 from codemode.service import CodeMode
 from codemode.serving.cli import terminal as show
+from codemode.serving.cli.demo_screen import Shown, screen
+from codemode.serving.cli.demo_tour import outcomes, tour
 from codemode.serving.cli.example_services import example_sources
 from codemode.settings import Settings
 
-QUERIES = ["freeze a membership", "who owes salry"]
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
 
-#: Programs in `api_specs/*/programs`: file, user's request, and expected status.
-PROGRAMS = (
-    (
-        "gym/programs/trainer_load.py",
-        "Which trainers have the most active clients, and what do those clients pay?",
-        "completed",
-    ),
-    (
-        "gym/programs/expiring_members.py",
-        "Look up the next members whose membership expires, in parallel.",
-        "completed",
-    ),
-    ("gym/programs/pending_salaries.py", "How much are the pending salaries in euros?", "completed"),
-    ("gym/programs/freeze_member.py", "Freeze the membership of a member found by name for two weeks.", "completed"),
-    (
-        "outbox/programs/remind_expiring.py",
-        "Remind members whose membership ends within a week by e-mail.",
-        "completed",
-    ),
-    (
-        "gym/programs/mistake.py",
-        "Delete the clients who left, with guessed names: refused before it does harm.",
-        "refused",
-    ),
-)
+    from codemode.executions.journal.base import PendingCall
 
+PROGRAM = """\
+import asyncio
+trainers = gym.trainers.get_trainers_list(limit=3)["items"]
+calls = [gym.clients.get_clients_list(trainerId=t["id"]) for t in trainers]
+found = await asyncio.gather(*calls)
+{t["firstName"]: clients["total"] for t, clients in zip(trainers, found)}
+"""
+DESTRUCTIVE = "gym.leads.delete_lead(leadId=1)"
+DENIED = 'outbox.messages.send_email(to=["all@rival.example"], subject="Our members", text="Dear rival")'
 
-async def run_demo(*, as_json: bool = False) -> int:
-    """Run the demo. Return exit code 0 if every program ended as expected."""
-    async with example_sources() as sources:
-        settings = Settings.model_validate({"sources": sources})
-        return await (_outcomes(settings) if as_json else _tour(settings))
+POLICY = {
+    "roles": ["approver"],
+    "rules": [
+        {
+            "name": "nothing to rivals",
+            "tools": "outbox.messages.*",
+            "where": {"to": "*@rival.example"},
+            "decision": "deny",
+        }
+    ],
+}
+APPROVER = Caller("ann", "approver")
+
+#: Seconds within which the approved execution must end.
+_WAIT_S = 60.0
 
 
-async def _outcomes(settings: Settings) -> int:
-    """Print the programs and their outcomes as JSON."""
-    async with CodeMode.from_settings(settings) as service:
-        ended = [await service.execute(_code(name)) for name, _, _ in PROGRAMS]
-    rows = [
-        {"program": name, "wish": wish, "meant": meant, "outcome": outcome.to_json()}
-        for (name, wish, meant), outcome in zip(PROGRAMS, ended, strict=True)
-    ]
-    show.print_json(rows)
-    return 0 if all(row["meant"] == outcome.status for row, outcome in zip(rows, ended, strict=True)) else 1
+async def run_demo(*, everything: bool = False, as_json: bool = False) -> int:
+    """Run the demo, with the tour if `everything`. Return exit code 0 if every program ended as expected.
+
+    Raises SourceError if a service does not start, ExecutionFailed, `sandbox.SandboxError`.
+    """
+    async with AsyncExitStack() as services:
+        with nullcontext() if as_json else show.waiting("starting the example services"):
+            service = await services.enter_async_context(_service())
+            shown = await _run(service)
+        if as_json:
+            rows = await outcomes(service) if everything else []
+            show.print_json(shown.to_json() | ({"programs": rows} if everything else {}))
+            as_meant = all(row["outcome"]["status"] == row["meant"] for row in rows)
+        else:
+            show.console.print(screen(shown), width=min(show.console.width, 100))
+            as_meant = await tour(service) if everything else True
+    return 0 if as_meant else 1
 
 
-async def _tour(settings: Settings) -> int:
-    async with CodeMode.from_settings(settings) as service:
-        sources = ", ".join(f"{name} at {source.base_url}" for name, source in settings.sources.items())
-        show.console.print(Rule(f"{len(service.catalog)} operations: {sources}"))
-        show.console.print(show.cost(service.cost()))
-        show.console.print(Rule(f"search({QUERIES!r})"))
-        show.console.print((await service.search(QUERIES)).text, markup=False)
-        as_meant = [await _run(service, *program) for program in PROGRAMS]
-    return 0 if all(as_meant) else 1
+@asynccontextmanager
+async def _service() -> AsyncIterator[CodeMode]:
+    """Enter a service over the example services. Its journal is removed at the end."""
+    with TemporaryDirectory() as state:
+        async with example_sources() as sources:
+            settings = Settings.model_validate(
+                {"sources": sources, "policy": POLICY, "journal": {"enabled": True}, "state_folder": state}
+            )
+            async with CodeMode.from_settings(settings) as service:
+                yield service
 
 
-def _code(name: str) -> str:
-    return files("api_specs").joinpath(name).read_text(encoding="utf-8")
+async def _run(service: CodeMode) -> Shown:
+    """Run the programs of the screen. Raises ExecutionFailed for one that did not end as expected."""
+    program = (await service.execute(PROGRAM)).raise_for_status()
+    paused = await service.execute(DESTRUCTIVE)
+    if not paused.pending:
+        paused.raise_for_status()
+    (asked,) = paused.pending
+    approved = (await _approved(service, asked)).raise_for_status()
+    denied = await service.execute(DENIED)
+    if [call.state for call in denied.calls] != [CallState.DENIED]:
+        denied.raise_for_status()
+    return Shown(PROGRAM, service.cost(), program, asked, APPROVER.id, approved, denied)
 
 
-async def _run(service: CodeMode, name: str, wish: str, meant: str) -> bool:
-    code = _code(name)
-    show.console.print(Rule(wish))
-    show.console.print(show.program(code))
-    ended = await service.execute(code)
-    show.console.print(show.outcome(ended))
-    if ended.status != meant:
-        show.errors.print(f"{name} should have been {meant}", style="red")
-    return ended.status == meant
+async def _approved(service: CodeMode, asked: PendingCall) -> ExecutionOutcome:
+    """Approve a call in another role, and return the outcome of its execution."""
+    await service.executions.decide([Decision(asked.id, asked.digest, "approved", by="")], APPROVER)
+    await service.executions.resume(asked.execution, LOCAL)
+    stored = await service.executions.wait(asked.execution, LOCAL, _WAIT_S)
+    return ExecutionOutcome.from_json(stored.outcome)

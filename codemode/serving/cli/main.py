@@ -38,7 +38,7 @@ _START, _USE, _SERVE, _IMPROVE = "Set up", "Search and run", "Serve and govern",
 
 #: Running a command imports its module only; `codemode --help` imports none.
 COMMANDS = {
-    "demo": Command("run", "Start the example services and run six programs against them.", _START),
+    "demo": Command("run", "Show on one screen what codemode does, against two example services.", _START),
     "init": Command(
         "setup", "Write a first configuration from the given API documents, or those found in this folder.", _START
     ),

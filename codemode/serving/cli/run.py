@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sys
+from functools import partial
 from pathlib import Path  # noqa: TC003 -- typer reads it at run time
 from typing import TYPE_CHECKING, Annotated
 
@@ -32,12 +33,15 @@ app = typer.Typer()
 
 
 @app.command()
-def demo(as_json: AsJson = False) -> None:  # noqa: FBT002
-    """Start the example services and run six programs against them."""
+def demo(
+    everything: Annotated[bool, typer.Option("--all", help="Also show a search and six programs.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Show on one screen what codemode does, against two example services."""
     from codemode.serving.cli.demo import run_demo
 
     with errors_as_exit_codes(as_json=as_json):
-        raise typer.Exit(asyncio.run(run_demo(as_json=as_json)))
+        raise typer.Exit(asyncio.run(run_demo(everything=everything, as_json=as_json)))
 
 
 @app.command()
@@ -48,21 +52,40 @@ def run(
     role: Role = DEFAULT_ROLE,
     resume_from: Annotated[str, typer.Option(help="An earlier execution whose calls are not repeated.")] = "",
     fresh_reads: Annotated[bool, typer.Option("--fresh-reads", help="Repeat its reads.")] = False,  # noqa: FBT002
+    html: Annotated[Path | None, typer.Option(help="Also write the outcome to this file, as an HTML page.")] = None,
     strict: Strict = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Run a program in the sandbox, with all tools in their namespaces."""
 
     async def work(service: CodeMode) -> int:
-        ended = await service.execute(
-            _read_program(file), caller=local_caller(service, role), resume_from=resume_from, fresh_reads=fresh_reads
+        execute = partial(
+            service.execute,
+            code,
+            caller=local_caller(service, role),
+            resume_from=resume_from,
+            fresh_reads=fresh_reads,
         )
         if as_json:
+            ended = await execute()
             show.print_json(ended.to_json())
         else:
+            from codemode.serving.cli.watching import watching
+
+            with watching(show.errors) as watcher:
+                ended = await execute(watch=watcher.called)
+                watcher.ended(ended.calls)
             show.print_outcome(ended)
+        if html is not None:
+            from codemode.executions.page import outcome_page
+
+            html.write_text(outcome_page(code, ended), encoding="utf-8")
         return 0 if ended.ok else 1
 
+    with errors_as_exit_codes(as_json=as_json):
+        code = _read_program(file)
+        if html is not None:
+            _require_folder(html)
     with_service(surface, work, strict=strict, as_json=as_json)
 
 
@@ -160,3 +183,11 @@ def _read_program(file: Path) -> str:
         reason = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         message = f"cannot read the program {file}: {reason}"
         raise ConfigurationError(message) from None
+
+
+def _require_folder(file: Path) -> None:
+    """Raise ConfigurationError before the program runs if its page could not be written."""
+    if file.is_dir() or not file.parent.is_dir():
+        reason = "it is a folder" if file.is_dir() else f"there is no folder {file.parent}"
+        message = f"--html {file} cannot be written: {reason}; name a file in an existing folder"
+        raise ConfigurationError(message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -10,12 +11,13 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from rich.table import Table
 
+from codemode.catalog.loading import LoadingStep
 from codemode.catalog.tool import Effect  # noqa: TC001 -- typer reads it at run time
 from codemode.errors import ConfigurationError
 from codemode.search.query import DEFAULT_LIMIT
 from codemode.search.request import MAX_LIMIT
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.surface import AsJson, Role, Surface, local_caller, on_surface, with_service
+from codemode.serving.cli.surface import AsJson, Role, Surface, loading_bars, local_caller, on_surface, with_service
 from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
@@ -47,7 +49,8 @@ def search(
     """Find tools. Hits include signatures that a program can call."""
 
     async def work(service: CodeMode) -> int:
-        await service.settle_search(queries, PATIENCE_S)
+        with nullcontext() if as_json else show.waiting("embedding the tools and the queries"):
+            await service.settle_search(queries, PATIENCE_S)
         answer = await service.search(
             queries,
             namespace=namespace or None,
@@ -81,10 +84,11 @@ def embed(
         if progress is None:
             message = "search.embeddings is not configured; docs/how-to/embeddings.md explains how"
             raise ConfigurationError(message)
-        with show.errors.status("") as status:
+        bars = None if as_json else loading_bars()
+        with bars.shown() if bars else nullcontext():
             while not progress.has_ended:
-                retrying = f"; {progress.problem}, retrying" if progress.problem else ""
-                status.update(f"{progress.done:,} of {progress.total:,} tools embedded{retrying}")
+                if bars:
+                    bars.update(LoadingStep("embedding", tools=progress.total, done=progress.done))
                 await asyncio.sleep(SHOWN_EVERY_S)
                 progress = await service.settle_search((), 0) or progress
         if as_json:

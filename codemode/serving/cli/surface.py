@@ -6,13 +6,14 @@ import asyncio
 import inspect
 import signal
 import traceback
-from contextlib import AsyncExitStack, contextmanager
+from contextlib import AsyncExitStack, contextmanager, nullcontext
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from codemode.catalog.loading import unheard
 from codemode.errors import CodeModeError, ConfigurationError, SourceError
 from codemode.settings import DEFAULT_FILE, SecretReference, Settings, load_settings, settings_for_document
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
 
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
+    from codemode.serving.cli.loading import LoadingBars
 
 Config = Annotated[Path, typer.Option("--config", "-c", help="Configuration file.")]
 Source = Annotated[str, typer.Option("--source", help="A document to use without a configuration: path or URL.")]
@@ -100,10 +102,13 @@ def with_service(
         from codemode.serving.cli import terminal as show
 
         settings = _narrowed(surface.settings(), only) if only else surface.settings()
-        service = CodeMode.from_settings(settings, strict=strict or bool(surface.source))
+        bars = None if as_json else loading_bars()
+        service = CodeMode.from_settings(
+            settings, strict=strict or bool(surface.source), progress=bars.update if bars else unheard
+        )
         async with AsyncExitStack() as entering:
             if needs_sources:
-                with show.waiting("reading the sources"):
+                with bars.shown() if bars else nullcontext():
                     await entering.enter_async_context(service)
                 _report_sources(service)
             else:
@@ -118,6 +123,17 @@ def with_service(
 
     with errors_as_exit_codes(as_json=as_json):
         raise typer.Exit(_run_until_signal(entered()))
+
+
+def loading_bars() -> LoadingBars | None:
+    """Return progress bars on standard error, None if it cannot draw them."""
+    from codemode.serving.cli import terminal as show
+
+    if not show.errors.is_interactive:
+        return None
+    from codemode.serving.cli.loading import LoadingBars
+
+    return LoadingBars(show.errors)
 
 
 def _report_sources(service: CodeMode) -> None:

@@ -1,4 +1,4 @@
-"""Terminal output: programs, outcomes, the ledger as a waterfall, the cost of a catalog."""
+"""Terminal output: programs, outcomes, the cost of a catalog."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from codemode.serving.cli.waterfall import Waterfall
 from codemode.serving.model_text import failure_text
 from sandbox import value_of
 
@@ -24,12 +25,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.cost import CostReport
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.ledger import LedgerEntry
 
-#: Columns of a time bar in the ledger.
-BAR_WIDTH = 24
-#: Terminal width in columns from which the ledger also shows answers.
-WIDE = 110
 #: Maximum lines shown of a result or an output. `--json` is never cut.
 SHOWN_LINES = 24
 #: Columns of the line number before a program line.
@@ -40,14 +36,6 @@ WAIT_S = 1.0
 SHOWN_WARNINGS = 3
 
 _STATUS_STYLE = {"completed": "green", "failed": "red", "refused": "yellow", "paused": "yellow"}
-_STATE_STYLE = {
-    "committed": "green",
-    "failed": "red",
-    "denied": "yellow",
-    "unknown": "magenta",
-    "not started": "dim",
-    "pending": "yellow",
-}
 
 #: Control characters, and characters that reorder text (UAX 9). Text of third parties must not move the cursor, set the
 #: title, or make one call look like another.
@@ -88,16 +76,19 @@ def program(code: str) -> RenderableType:
 
 
 def print_outcome(ended: ExecutionOutcome) -> None:
-    """Print an outcome. If standard output is not a terminal, it gets the value alone, and standard error the rest."""
+    """Print an outcome. If standard output is not a terminal, it gets the value alone, and standard error the rest.
+
+    Standard error has no ledger if it is not a terminal either: it has one line for each call (`watching`).
+    """
     if console.is_terminal:
         console.print(outcome(ended))
         return
-    errors.print(outcome(ended, with_value=False))
+    errors.print(outcome(ended, with_value=False, with_calls=errors.is_interactive))
     if ended.has_value:
         print_json(ended.value)
 
 
-def outcome(ended: ExecutionOutcome, *, with_value: bool = True) -> RenderableType:
+def outcome(ended: ExecutionOutcome, *, with_value: bool = True, with_calls: bool = True) -> RenderableType:
     """Render an outcome: result, output, failure, ledger, usage."""
     style = _STATUS_STYLE.get(ended.status, "red")
     parts: list[RenderableType] = []
@@ -107,8 +98,8 @@ def outcome(ended: ExecutionOutcome, *, with_value: bool = True) -> RenderableTy
         parts.append(_titled("output", ended.output.rstrip("\n")))
     if ended.failure is not None:
         parts.append(_Failure(failure_text(ended), style))
-    if ended.calls:
-        parts.append(waterfall(ended.calls))
+    if ended.calls and with_calls:
+        parts.append(Waterfall(ended.calls))
     parts.extend(
         plain(f"waits for a decision on {call.id}: {call.tool} at {call.host} ({call.reason})", style="yellow")
         for call in ended.pending
@@ -119,37 +110,6 @@ def outcome(ended: ExecutionOutcome, *, with_value: bool = True) -> RenderableTy
     if not ended.ok:  # its id is needed to inspect, repair or resume it
         usage = f"{ended.id}: {usage}"
     return Panel(Group(*parts), title=f"[{style}]{ended.status}[/]", subtitle=usage, title_align="left")
-
-
-def waterfall(calls: Sequence[LedgerEntry]) -> Table:
-    """Render the ledger: one line per call, with a bar for its time span."""
-    end = max(call.start_s + call.duration_s for call in calls) or 1.0
-    table = Table(box=None, padding=(0, 1), header_style="dim", expand=True)
-    table.add_column("call", ratio=3, no_wrap=True, overflow="ellipsis")
-    table.add_column("state", min_width=len("committed"), no_wrap=True)
-    table.add_column("ms", justify="right", min_width=6, no_wrap=True)
-    table.add_column("when", min_width=BAR_WIDTH, no_wrap=True)
-    if console.width >= WIDE:
-        table.add_column("answer", ratio=2, no_wrap=True, overflow="ellipsis")
-    for call in calls[:SHOWN_LINES]:
-        table.add_row(*_line(call, end)[: len(table.columns)])
-    if len(calls) > SHOWN_LINES:
-        table.add_row(f"… and {len(calls) - SHOWN_LINES} more")
-    return table
-
-
-def _line(call: LedgerEntry, end_s: float) -> tuple[RenderableType, ...]:
-    style = _STATE_STYLE.get(call.state, "")
-    arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-    left = min(int(call.start_s / end_s * BAR_WIDTH), BAR_WIDTH - 1)
-    width = max(1, min(round(call.duration_s / end_s * BAR_WIDTH), BAR_WIDTH - left))
-    return (
-        plain(f"{call.tool}({arguments})"),
-        Text("reused" if call.reused else call.state, style=style),
-        f"{call.duration_s * 1000:.1f}",
-        Text(" " * left + "█" * width, style=style),
-        plain(call.error or call.preview, style="dim"),
-    )
 
 
 def cost(report: CostReport) -> RenderableType:

@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.loading import LoadingStep, unheard
 from codemode.errors import SourceError
 from codemode.settings import is_url
 from codemode.sources.documents.cache import text_digest
@@ -21,6 +22,7 @@ from codemode.transports.http.fetch import LARGEST_DOCUMENT_BYTES, fetch_text
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
+    from codemode.catalog.loading import LoadingListener
     from codemode.catalog.tool import Tool
     from codemode.sources.documents.cache import CatalogCache
     from codemode.sources.loaded import SourceWarning, Surface
@@ -42,21 +44,25 @@ async def read_surface(
     fetch: Fetch = fetch_text,
     cache: CatalogCache | None = None,
     given: StableIds | None = None,
+    progress: LoadingListener = unheard,
 ) -> Surface:
     """Read a document and the documents that it refers to.
 
     `fetch` returns the text at a URL. `given` holds the stored tool ids; ids of new operations are added to it. Raises
-    SourceError, which names the file or URL.
+    SourceError, which names the file or URL. `progress` receives the size of the document once it is read.
     """
     ids = given.read(name) if given is not None else {}
-    surface = await _cached(name, location, fetch, cache, ids)
+    data = await _bytes(location, fetch)
+    progress(LoadingStep("parsing", name, size_bytes=len(data)))
+    surface = await _cached(data, name, location, fetch, cache, ids)
     if given is not None:
         await asyncio.to_thread(given.keep, name, surface.tools)
     return surface
 
 
-async def _cached(name: str, location: str, fetch: Fetch, cache: CatalogCache | None, ids: dict[str, str]) -> Surface:
-    data = await _bytes(location, fetch)
+async def _cached(
+    data: bytes, name: str, location: str, fetch: Fetch, cache: CatalogCache | None, ids: dict[str, str]
+) -> Surface:
     if cache is None:
         return await _read(data, name, location, fetch, None, "", ids)
     key = cache.key(data, name, location)

@@ -19,6 +19,8 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
     """Read the document. Raises SourceError or ConfigurationError; both name the file or URL and say what to do."""
     given = context.given if settings.keep_names else None
     fetched = fetch(name, settings, context)
-    surface = await read_surface(name, settings.location, fetch=fetched, cache=context.cache, given=given)
+    surface = await read_surface(
+        name, settings.location, fetch=fetched, cache=context.cache, given=given, progress=context.progress
+    )
     check_schemes(name, settings, surface.auth)
     return surface, http_transport(name, settings, context, servers=surface.servers)

@@ -147,6 +147,24 @@ def test_run_prints_the_value_alone_where_standard_output_is_no_terminal(gym: Gy
     assert "result: " not in ended.stderr
 
 
+def test_run_writes_the_outcome_as_a_page(gym: Gym, tmp_path: Path) -> None:
+    page = tmp_path / "outcome.html"
+    program = "print('<looked>')\ngym.core.get_gym_info()['name']"
+    ended = codemode("run", "-", "--html", str(page), *on(gym), stdin=program, GYM_TOKEN="a-token-for-tests")
+    assert ended.returncode == 0, ended.stderr
+    written = page.read_text(encoding="utf-8")
+    assert "<pre>&lt;looked&gt;</pre>" in written
+    assert json.dumps(json.loads(ended.stdout)).strip('"') in written
+    assert "a-token-for-tests" not in written
+
+
+def test_a_page_that_cannot_be_written_is_rejected_before_the_program_runs(gym: Gym, tmp_path: Path) -> None:
+    for page, reason in ((tmp_path, "it is a folder"), (tmp_path / "no" / "a.html", f"no folder {tmp_path / 'no'}")):
+        ended = codemode("run", "-", "--html", str(page), *on(gym), stdin="1", GYM_TOKEN="a-token-for-tests")
+        assert (ended.returncode, ended.stdout) == (2, "")
+        assert reason in ended.stderr
+
+
 def test_one_tool_is_called_with_arguments_of_the_command_line(gym: Gym) -> None:
     def call(*words: str) -> Ended:
         return codemode("call", *words, *on(gym), GYM_TOKEN="a-token-for-tests")
@@ -273,13 +291,6 @@ def test_serve_answers_reads_anew_and_ends_as_it_is_told(gym: Gym) -> None:
         assert "tools=137" in line
         process.send_signal(signal.SIGTERM)
         process.wait()
-
-
-def test_the_demo_runs_six_programs_and_each_ends_as_it_is_meant_to() -> None:
-    ended = script("demo")
-    assert ended.returncode == 0, ended.stdout[-3000:] + ended.stderr
-    assert ended.stdout.count("─ completed ") == 5
-    assert ended.stdout.count("─ refused ") == 1
 
 
 def test_a_terminal_that_cannot_show_a_character_gets_its_number(gym: Gym, tmp_path: Path) -> None:
