@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from difflib import get_close_matches
 from importlib.metadata import entry_points
 from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING
@@ -10,7 +11,6 @@ from codemode.errors import ConfigurationError, EnvironmentIncomplete, WrongArgu
 from codemode.executions.plugins.hooks import NO_HOOKS, Hooks, overrides
 from codemode.executions.plugins.plugin import Plugin
 from codemode.settings import PLUGINS_GROUP
-from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: The hooks that are coroutine functions, and all hooks.
 _AWAITED = ("before_call", "after_call", "answer_approval")
 _HOOKS = (*_AWAITED, "format_result")
+
+#: The similarity (0 to 1) from which a method is a misspelt hook.
+_SLIP = 0.85
 
 
 def load_hooks(named: Sequence[PluginSettings], given: Sequence[Plugin] = ()) -> Hooks:
@@ -72,11 +75,9 @@ def _loaded(settings: PluginSettings) -> Plugin:
 
 def _check(plugin: Plugin) -> None:
     """Raise ConfigurationError for a plugin without hooks, or with a misspelt or synchronous one."""
-    own = {name for name in vars(type(plugin)) if not name.startswith("_")} - {*vars(Plugin)}
-    for name in sorted(own):
-        hint = did_you_mean(name, _HOOKS) if callable(getattr(plugin, name)) else ""
-        if hint:
-            message = f"plugins: {plugin.name} has no hook {name!r}{hint} Prefix other methods with an underscore."
+    for name in sorted(vars(type(plugin)).keys() - vars(Plugin).keys()):
+        for hook in get_close_matches(name, _HOOKS, n=1, cutoff=_SLIP):
+            message = f"plugins: {plugin.name} has {name!r}, which is no hook; did you mean {hook!r}?"
             raise ConfigurationError(message)
     for hook in _AWAITED:
         if overrides(plugin, hook) and not iscoroutinefunction(getattr(plugin, hook)):
