@@ -70,7 +70,10 @@ class JudgedCall:
 
     def approved(self, by: str) -> JudgedCall:
         """Return the call with an approval by a person or a plugin."""
-        rule = f"{self.ruling.rule if self.ruling else ''}, approved by {by}"
+        return self.allowed(f"{self.ruling.rule if self.ruling else ''}, approved by {by}")
+
+    def allowed(self, rule: str) -> JudgedCall:
+        """Return the call as allowed by a rule."""
         return replace(self, ruling=Ruling(Decision.ALLOW, rule), error=None)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from difflib import get_close_matches
 from importlib.metadata import entry_points
 from inspect import iscoroutinefunction
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.settings import PluginSettings
+
+log = logging.getLogger(__name__)
 
 #: The hooks that are coroutine functions, and all hooks.
 _AWAITED = ("before_call", "after_call", "answer_approval")
@@ -43,7 +46,9 @@ def load_hooks(named: Sequence[PluginSettings], given: Sequence[Plugin] = ()) ->
         if names.count(plugin.name) > 1:
             message = f"plugins: {plugin.name!r} is named twice"
             raise ConfigurationError(message)
-    return Hooks(plugins)
+    hooks = Hooks(plugins)
+    log.info("plugins: %s", hooks.identity)
+    return hooks
 
 
 def _loaded(settings: PluginSettings) -> Plugin:

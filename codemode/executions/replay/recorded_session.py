@@ -245,6 +245,9 @@ class RecordedSession(CallSession):
     async def _decided(self, judged: JudgedCall, recorded: RecordedCall | None) -> JudgedCall | End:
         """Return the end of a call if a person or an earlier execution determines it, else the call to send."""
         if recorded is not None:
+            if judged.state is CallState.PENDING:  # it was approved before it was sent
+                judged = judged.allowed(recorded.rule)
+                self.ledger.amend(judged)
             return await self._of_unknown_end(judged, recorded.attempts)
         if self._recording.reuse is not None and judged.tool is not None and judged.state is not CallState.DENIED:
             _, tool, digest = self._identities[judged.call.path]
@@ -322,10 +325,7 @@ class RecordedSession(CallSession):
     def _waits(self) -> Failure:
         hint = "a person must decide on these calls by their ids; then the program continues from here"
         unknown = [question for question in self.pending if question.kind == "unknown"]
-        if not unknown:
-            failure = super()._waits()
-            return Failure(failure.type, failure.message, hint=hint)
-        return decision_required(unknown, hint)
+        return decision_required(unknown, hint) if unknown else replace(super()._waits(), hint=hint)
 
     async def _settle(self, judged: JudgedCall, end: End) -> Any:
         """Return the value of a call that is not sent now, and record its end."""

@@ -147,6 +147,24 @@ async def test_a_call_that_was_sent_before_a_crash_passes_no_plugin_again(here: 
     assert (later.before, later.after) == ([], ["up.x.get committed"])
 
 
+async def test_the_record_of_an_approval_outlives_a_crash(here: Place) -> None:
+    held = here.upstream.hold("/drop")
+    sections = {"policy": ASK, "source": {"idempotency_header": "Idempotency-Key"}}
+    async with service(here, Clerk(Approved()), **sections) as cm:
+        execution = await cm.executions.start(Request("up.x.drop(n=1)['n']"), OWNER)
+        await here.upstream.wait_for(1)
+        await cm.executions.aclose()
+    held.set()
+    later = Clerk(Rejected("too late"))
+    async with service(here, later, **sections) as cm:
+        assert await cm.executions.recover() == (execution,)
+        stored = await cm.executions.wait(execution, OWNER, 30)
+    assert (stored.status, later.asked) == ("completed", [])
+    assert here.upstream.seen == ["DELETE /drop?n=1"] * 2
+    (call,) = stored.outcome["calls"]
+    assert (call["decision"], call["rule"]) == ("allow", "rule 1 (drops), approved by plugin clerk")
+
+
 async def test_an_execution_is_not_continued_under_other_plugins(here: Place) -> None:
     async with service(here, Recorder()) as cm:
         paused = await cm.execute("up.x.drop(n=1)", caller=OWNER)
