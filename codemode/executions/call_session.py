@@ -103,7 +103,7 @@ class CallSession:
         return await self._send_in_turn(judged, send)
 
     async def _approved(self, judged: JudgedCall) -> JudgedCall:
-        """Return a pending call that a plugin approved. Stop the program if no plugin answers."""
+        """Return a pending call as a plugin approved it. Stop the program if no plugin answers."""
         answered = await self._hooks.approval(judged)
         if answered is None:
             await self._ask(judged.call.path)
@@ -112,13 +112,12 @@ class CallSession:
             failed = rejected(judged, by, answer.reason)
             self.ledger.settle(judged.call.path, CallState.REJECTED, error=str(failed))
             raise failed
-        return self._allowed(judged, by)
+        return self._amended(self._gateway.approve(judged, by))
 
-    def _allowed(self, judged: JudgedCall, by: str) -> JudgedCall:
-        """Return a pending call as approved, and record who approved it."""
-        allowed = judged.approved(by)
-        self.ledger.amend(allowed)
-        return allowed
+    def _amended(self, judged: JudgedCall) -> JudgedCall:
+        """Record a new decision on a call, and return the call."""
+        self.ledger.amend(judged)
+        return judged
 
     async def _send_in_turn(self, judged: JudgedCall, send: Send) -> Any:
         if judged.error is not None:

@@ -246,8 +246,7 @@ class RecordedSession(CallSession):
         """Return the end of a call if a person or an earlier execution determines it, else the call to send."""
         if recorded is not None:
             if judged.state is CallState.PENDING:  # it was approved before it was sent
-                judged = judged.allowed(recorded.rule)
-                self.ledger.amend(judged)
+                judged = self._amended(judged.allowed(recorded.rule))
             return await self._of_unknown_end(judged, recorded.attempts)
         if self._recording.reuse is not None and judged.tool is not None and judged.state is not CallState.DENIED:
             _, tool, digest = self._identities[judged.call.path]
@@ -265,14 +264,14 @@ class RecordedSession(CallSession):
         if answered.verdict == "rejected":
             return rejection(judged, "a person", answered.note)
         self._approvals[judged.call.path] = question.id
-        return self._allowed(judged, answered.by)
+        return self._amended(judged.approved(answered.by))
 
     async def _of_plugin(self, judged: JudgedCall) -> JudgedCall | End | None:
         """Return the end of a pending call that a plugin rejects, the call to send if one approves, else None."""
         by, answer = await self._hooks.approval(judged) or ("", None)
         if isinstance(answer, Rejected):
             return rejection(judged, by, answer.reason)
-        return self._allowed(judged, by) if answer is not None else None
+        return self._amended(self._gateway.approve(judged, by)) if answer is not None else None
 
     async def _passed(self, judged: JudgedCall) -> JudgedCall:
         """See `CallSession`. A call whose start is recorded passed the plugins then, and may have taken effect."""
