@@ -69,6 +69,7 @@ class RuleSettings(Section):
     )
     low_risk: bool = Field(
         default=False,
+        examples=[True],
         description="With `ask`: a plugin may approve the call in the place of a person. Rejecting needs no such mark.",
     )
 
