@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -241,6 +242,30 @@ async def test_an_approved_call_may_still_be_refused(here: Place) -> None:
         outcome = await cm.execute("up.x.drop(n=1)")
     assert [(str(call.state), call.rule) for call in outcome.calls] == [("denied", "plugin recorder")]
     assert here.upstream.seen == []
+
+
+class StuckBefore(Plugin):
+    async def before_call(self, call: PluginCall) -> str | None:
+        await asyncio.Event().wait()
+        return None
+
+
+class StuckAfter(Plugin):
+    async def after_call(self, call: PluginCall, answer: CallAnswer) -> CallAnswer | None:
+        await asyncio.Event().wait()
+        return None
+
+
+@pytest.mark.parametrize("recorded", [True, False])
+@pytest.mark.parametrize(("plugin", "state", "sent"), [(StuckBefore, "not started", 0), (StuckAfter, "committed", 1)])
+async def test_a_hook_that_hangs_ends_with_the_time_of_the_program(
+    here: Place, plugin: type[Plugin], state: str, sent: int, *, recorded: bool
+) -> None:
+    async with service(here, plugin(), limits={"wall_s": 1.0}, journal={"enabled": recorded}) as cm:
+        outcome = await cm.execute("up.x.post(n=1)")
+    assert outcome.status == "timed_out"
+    assert [str(call.state) for call in outcome.calls] == [state]
+    assert len(here.upstream.seen) == sent
 
 
 async def test_a_failure_after_a_call_is_a_note_of_the_outcome(here: Place) -> None:
