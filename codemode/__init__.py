@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     )
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.base import Decision
+    from codemode.executions.plugins.plugin import Approved, CallAnswer, Plugin, PluginCall, Rejected
     from codemode.gateway.caller import Caller
     from codemode.search.result import SearchAnswer
     from codemode.service import CodeMode
@@ -41,6 +42,8 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Approved",
+    "CallAnswer",
     "CallContext",
     "CallError",
     "Caller",
@@ -53,6 +56,9 @@ __all__ = [
     "ExecutionError",
     "ExecutionFailed",
     "ExecutionOutcome",
+    "Plugin",
+    "PluginCall",
+    "Rejected",
     "SearchAnswer",
     "SecretReference",
     "Settings",
@@ -68,6 +74,9 @@ __all__ = [
 ]
 
 _HOME = {
+    **dict.fromkeys(
+        ("Approved", "CallAnswer", "Plugin", "PluginCall", "Rejected"), "codemode.executions.plugins.plugin"
+    ),
     "CallContext": "codemode.transports.base",
     "Caller": "codemode.gateway.caller",
     "CodeMode": "codemode.service",

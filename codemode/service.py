@@ -19,6 +19,7 @@ from codemode.executions.executions import Executions
 from codemode.executions.executor import Executor, nothing
 from codemode.executions.journal.configured import journal_of
 from codemode.executions.ledger import unwatched
+from codemode.executions.plugins.loading import load_hooks
 from codemode.executions.program_functions import program_functions
 from codemode.executions.programs import Request
 from codemode.executions.repetition import Repetition
@@ -65,6 +66,7 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.observer import Observers
+    from codemode.executions.plugins.plugin import Plugin
     from codemode.menus.menu import Menu
     from codemode.menus.selection import Selector
     from codemode.search.ranking.evaluation import Metrics
@@ -85,7 +87,7 @@ class CodeMode:
 
     Entering reads the sources; the sandbox starts with the first program. If a source cannot be read, its last stored
     state is used, or its namespace is unavailable, and reading is retried. With `strict`, entering raises SourceError
-    instead. Raises ConfigurationError.
+    instead. `plugins` are called after those that the settings name. Raises ConfigurationError.
 
     `progress` receives the steps of reading, indexing and embedding. The default logs them.
     """
@@ -97,6 +99,7 @@ class CodeMode:
         *,
         strict: bool = False,
         progress: LoadingListener = log_loading,
+        plugins: Sequence[Plugin] = (),
     ) -> None:
         how = "read a file with CodeMode.from_config(…), or use Settings.model_validate(…) for a dict"
         WrongArgument.unless(settings, Settings, "settings", how)
@@ -114,8 +117,9 @@ class CodeMode:
         self._menu_usage = MenuUsage(settings.learned() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
         self._repetition = Repetition()
         self._usage = UsageLog(settings.learned() / "usage.jsonl") if settings.search.record_usage else None
+        self.hooks = load_hooks(settings.plugins, plugins)
         self._programs = Runner(
-            Executor(settings.sandbox, settings.limits),
+            Executor(settings.sandbox, settings.limits, self.hooks),
             view=self.view,
             functions=lru_cache(256)(self._functions_of),  # building the validators takes longer than a program
             policy=lambda: self.settings.policy,
@@ -136,9 +140,11 @@ class CodeMode:
         self._is_open = False
 
     @classmethod
-    def from_config(cls, path: str | Path = DEFAULT_FILE, *, strict: bool = False) -> Self:
+    def from_config(
+        cls, path: str | Path = DEFAULT_FILE, *, strict: bool = False, plugins: Sequence[Plugin] = ()
+    ) -> Self:
         """Build a service from a configuration file. Raises ConfigurationError with every mistake in it."""
-        return cls(load_settings(path), strict=strict)
+        return cls(load_settings(path), strict=strict, plugins=plugins)
 
     @classmethod
     def from_settings(
@@ -148,12 +154,13 @@ class CodeMode:
         functions: Mapping[str, object] | None = None,
         strict: bool = False,
         progress: LoadingListener = log_loading,
+        plugins: Sequence[Plugin] = (),
     ) -> Self:
         """Build a service from settings, with `functions` as further sources by namespace.
 
         Each value of `functions` is a function, a module, a class, an object, or a list or dict of these.
         """
-        return cls(settings, functions, strict=strict, progress=progress)
+        return cls(settings, functions, strict=strict, progress=progress, plugins=plugins)
 
     @classmethod
     def from_openapi(
@@ -222,6 +229,7 @@ class CodeMode:
             await self._executions.aclose()
         await self._programs.executor.aclose()
         await self._live.aclose()
+        await self.hooks.aclose()
         self.observers.close()
 
     async def search(
@@ -452,7 +460,7 @@ class CodeMode:
 
         Running executions keep their catalog and connections, which are closed after the last of them ends. If an
         existing source cannot be read, nothing changes and the error is raised (SourceError, ConfigurationError).
-        Changes to sandbox, limits, server and folders need a restart.
+        Changes to sandbox, limits, plugins, server and folders need a restart.
         """
         await self._live.reload(settings)
 

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from codemode.errors import CodeModeError, UpstreamError
 from codemode.executions.paging import PartialLists, collect, whole_list
+from codemode.executions.plugins.hooks import NO_HOOKS
+from codemode.executions.plugins.plugin import Approved
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.policy import Tally
 from codemode.transports.base import CallContext
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
     from codemode.executions.ledger import Ledger, LedgerEntry
+    from codemode.executions.plugins.hooks import Hooks
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
@@ -39,7 +42,14 @@ class CallSession:
     """
 
     def __init__(
-        self, execution: str, gateway: Gateway, caller: Caller, *, calls_in_flight: int, ledger: Ledger
+        self,
+        execution: str,
+        gateway: Gateway,
+        caller: Caller,
+        *,
+        calls_in_flight: int,
+        ledger: Ledger,
+        hooks: Hooks = NO_HOOKS,
     ) -> None:
         self.execution = execution
         self.ledger = ledger
@@ -47,6 +57,7 @@ class CallSession:
         self.partial_lists = PartialLists()
         self._gateway = gateway
         self._caller = caller
+        self._hooks = hooks
         self._tally = Tally()
         self._slots = asyncio.Semaphore(calls_in_flight)
         self._under_way = 0
@@ -95,13 +106,31 @@ class CallSession:
         judged = self._gateway.judge(call)
         self.ledger.take(judged)
         if judged.state is CallState.PENDING:
-            await self._ask(call.path)
+            judged = await self._approved(judged)
         return await self._send_in_turn(judged, send)
+
+    async def _approved(self, judged: JudgedCall) -> JudgedCall:
+        """Return a pending call as a plugin approved it. Stop the program if no plugin answers."""
+        answered = await self._hooks.approval(judged)
+        if answered is None:
+            await self._ask(judged.call.path)
+        by, answer = answered
+        if not isinstance(answer, Approved):
+            failed = rejected(judged, by, answer.reason)
+            self.ledger.settle(judged.call.path, CallState.REJECTED, error=str(failed))
+            raise failed
+        return self._amended(self._gateway.approve(judged, by))
+
+    def _amended(self, judged: JudgedCall) -> JudgedCall:
+        """Record a new decision on a call, and return the call."""
+        self.ledger.amend(judged)
+        return judged
 
     async def _send_in_turn(self, judged: JudgedCall, send: Send) -> Any:
         if judged.error is not None:
             raise for_program(judged.error)
         async with self._slots:
+            judged = await self._passed(judged)
             await room()
             while self._asking:  # a person is asked: usually the program ends meanwhile
                 await self._goes_on.wait()
@@ -109,6 +138,14 @@ class CallSession:
         if outcome.error is not None:
             raise for_program(outcome.error)
         return outcome.value
+
+    async def _passed(self, judged: JudgedCall) -> JudgedCall:
+        """Let the plugins refuse an allowed call before anything is sent. Raises CallFailed."""
+        refused = await self._hooks.before(judged)
+        if refused.error is not None:
+            self.ledger.amend(refused)
+            raise for_program(refused.error)
+        return refused
 
     async def _send(self, judged: JudgedCall, send: Send) -> ToolOutcome:
         path = judged.call.path
@@ -120,12 +157,19 @@ class CallSession:
             on_progress=partial(self.ledger.progress, path),
         )
         try:
-            outcome = await send(judged, context)
-            self.ledger.finish(path, outcome)
+            outcome = await self._answered(judged, await send(judged, context))
         finally:
             self._under_way -= 1
             if not self._under_way:
                 self._all_ended.set()
+        return outcome
+
+    async def _answered(self, judged: JudgedCall, outcome: ToolOutcome) -> ToolOutcome:
+        """Return the outcome that the plugins leave of a sent call, and record it. A cancelled hook changes nothing."""
+        try:
+            outcome = await self._hooks.after(judged, outcome, self.ledger.note)
+        finally:
+            self.ledger.finish(judged.call.path, outcome)
         return outcome
 
     def _key(self, judged: JudgedCall) -> str:
@@ -189,6 +233,13 @@ def approval_required(pending: tuple[LedgerEntry, ...]) -> Failure:
 
 def _shown(arguments: dict[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in arguments.items())[:500]
+
+
+def rejected(judged: JudgedCall, by: str, reason: str) -> CallFailed:
+    """Return the error of a call that a person or a plugin rejected."""
+    tool = judged.tool.id if judged.tool is not None else judged.call.tool
+    message = f"{by} rejected {tool}" + (f": {reason}" if reason else "") + "; nothing was sent"
+    return CallFailed(message, kind="rejected", body=reason or None)
 
 
 def for_program(error: CodeModeError) -> CallFailed:

@@ -19,6 +19,7 @@ from codemode.executions.advice import advised
 from codemode.executions.call_session import CallSession
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.ledger import Ledger, unwatched
+from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.preflight import check
 from codemode.executions.replay.recorded_session import RecordedSession
 from codemode.gateway.caller import LOCAL
@@ -31,6 +32,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.base import ExecutionStatus
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.plugins.hooks import Hooks
     from codemode.executions.replay.recording import ExecutionRecording
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
@@ -72,7 +74,8 @@ def nothing() -> None:
 class Executor:
     """Owns the sandbox and runs programs in it, one or many at a time, against a given gateway."""
 
-    def __init__(self, sandbox: SandboxSettings, limits: LimitSettings) -> None:
+    def __init__(self, sandbox: SandboxSettings, limits: LimitSettings, hooks: Hooks = NO_HOOKS) -> None:
+        self.hooks = hooks
         self._limits = _limits(limits)
         self._sandbox = Sandbox(limits=self._limits, workers=sandbox.workers, require=sandbox.require)
         self._calls_in_flight = limits.calls_in_flight
@@ -124,10 +127,11 @@ class Executor:
                 caller,
                 calls_in_flight=self._calls_in_flight,
                 ledger=Ledger(watch),
+                hooks=self.hooks,
             )
         else:
             run = recorded = RecordedSession(
-                recording, gateway, caller, calls_in_flight=self._calls_in_flight, watch=watch
+                recording, gateway, caller, calls_in_flight=self._calls_in_flight, watch=watch, hooks=self.hooks
             )
         by_name = _by_name(functions, gateway)
 

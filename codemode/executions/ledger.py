@@ -153,12 +153,15 @@ class Ledger:
 
     def amend(self, judged: JudgedCall) -> None:
         """Replace the policy's decision on a call."""
-        ruling = judged.ruling
-        if ruling is not None:
-            entry = self._entries[judged.call.path]
-            self._entries[judged.call.path] = replace(
-                entry, state=judged.state, decision=ruling.decision, rule=ruling.rule, error=""
-            )
+        ruling, path = judged.ruling, judged.call.path
+        if ruling is None:
+            return
+        error = self._redactions[path].text(judged.error.for_model()) if judged.error else ""
+        self._entries[path] = replace(
+            self._entries[path], state=judged.state, decision=ruling.decision, rule=ruling.rule, error=error
+        )
+        if judged.error is not None:
+            self._watch(self._entries[path])
 
     def settle(self, path: str, state: CallState, **facts: Any) -> None:
         """Record the end of a call that is not sent in this run."""

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from codemode.errors import AccessDenied
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.gateway.policy import Decision, Ruling, Tally
 
@@ -62,9 +63,17 @@ class JudgedCall:
             return CallState.FAILED if self.error else CallState.NOT_STARTED
         return CallState.PENDING if self.ruling.decision is Decision.ASK else CallState.DENIED
 
+    def denied(self, by: str, reason: str) -> JudgedCall:
+        """Return the call as denied, after the policy has allowed it."""
+        error = AccessDenied(self.tool.id if self.tool else self.call.tool, by, reason)
+        return replace(self, ruling=Ruling(Decision.DENY, by, reason), error=error)
+
     def approved(self, by: str) -> JudgedCall:
-        """Return the call with an approval by a person."""
-        rule = f"{self.ruling.rule if self.ruling else ''}, approved by {by}"
+        """Return the call with an approval by a person or a plugin."""
+        return self.allowed(f"{self.ruling.rule if self.ruling else ''}, approved by {by}")
+
+    def allowed(self, rule: str) -> JudgedCall:
+        """Return the call as allowed by a rule."""
         return replace(self, ruling=Ruling(Decision.ALLOW, rule), error=None)
 
 

@@ -104,6 +104,20 @@ class Gateway:
             refusal = refusal or self._only_reads
         return JudgedCall(call, tool, arguments, ruling, refusal)
 
+    def approve(self, judged: JudgedCall, by: str) -> JudgedCall:
+        """Return a pending call as approved by a plugin.
+
+        Unlike a person's, the approval counts for quotas. A gateway that only sends reads still refuses a write.
+        """
+        call, tool = judged.call, judged.tool
+        if tool is None:
+            return judged
+        used_up = self._policy.count(AccessRequest(tool, judged.arguments, call.caller.role), call.tally)
+        if used_up is not None:
+            return judged.denied(used_up.rule, used_up.reason)
+        refusal = self._only_reads if tool.effect is not Effect.READ else None
+        return replace(judged.approved(by), error=refusal)
+
     def recount(self, tool: str, caller: Caller, tally: Tally) -> None:
         """Count a call that was allowed in an earlier run, so that quotas include it."""
         if tool in self.catalog:

@@ -29,11 +29,12 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """A decision with its rule and the configured reason."""
+    """A decision with its rule and the configured reason. `low_risk`: a plugin may approve the call."""
 
     decision: Decision
     rule: str
     reason: str = ""
+    low_risk: bool = False
 
 
 @dataclass(slots=True)
@@ -122,7 +123,7 @@ class Rule:
     def __init__(self, settings: RuleSettings, number: int) -> None:
         self.settings = settings
         self.label = f"rule {number}" + (f" ({settings.name})" if settings.name else "")
-        self.ruling = Ruling(Decision(settings.decision), self.label, settings.reason)
+        self.ruling = Ruling(Decision(settings.decision), self.label, settings.reason, settings.low_risk)
         self.tools = Globs(settings.tools)
         self.conditions = tuple(Condition(path, values) for path, values in settings.where.items())
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.plugins.hooks import Hooks
 
 #: Characters of a result or an output shown to a model: about 5,000 tokens. A program can return less.
 SHOWN_CHARACTERS = 20_000
@@ -57,6 +58,18 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
     rest = replace(ended, has_value=False, failure=None)
     text = _parts_text(rest, limit, can_resume=can_resume)
     return data | ({"text": text} if text not in ("", data["status"]) else {})
+
+
+def shown_to_model(ended: ExecutionOutcome, hooks: Hooks, *, can_resume: bool) -> tuple[str, dict[str, Any]]:
+    """Return `outcome_text` and `outcome_data` as the plugins format them.
+
+    If a plugin changes the text, the data has it in the place of the value, failure and calls.
+    """
+    default = outcome_text(ended, can_resume=can_resume)
+    text = hooks.text(ended, default)
+    if text == default:
+        return text, outcome_data(ended, can_resume=can_resume)
+    return text, {"id": ended.id, "status": str(ended.status), "text": text}
 
 
 def _parts_text(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str:

@@ -33,6 +33,7 @@ from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSetti
 from codemode.settings.mistakes import line_of, not_yaml
 from codemode.settings.namespace import namespace
 from codemode.settings.observe import ObserveSettings
+from codemode.settings.plugins import PLUGINS_GROUP, PluginSettings
 from codemode.settings.policy import DEFAULT_ROLE, DecisionName, PolicySettings, QuotaSettings, RuleSettings
 from codemode.settings.references import references
 from codemode.settings.search import Enrichment, SearchSettings
@@ -46,6 +47,7 @@ __all__ = [
     "API_KEY_VARIABLE",
     "DEFAULT_FILE",
     "DEFAULT_ROLE",
+    "PLUGINS_GROUP",
     "PYTHON",
     "SOURCES_GROUP",
     "AgentMode",
@@ -76,6 +78,7 @@ __all__ = [
     "NoServers",
     "OAuth2Credential",
     "ObserveSettings",
+    "PluginSettings",
     "PolicySettings",
     "PriceSettings",
     "QuotaSettings",

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Any, Literal
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator, Field, model_validator
 
 from codemode.settings.section import Section
 from codemode.settings.sources import EffectName
@@ -67,6 +67,18 @@ class RuleSettings(Section):
         description="Reason for the caller or the approver.",
         examples=["mail to others is read by a person first"],
     )
+    low_risk: bool = Field(
+        default=False,
+        examples=[True],
+        description="With `ask`: a plugin may approve the call in the place of a person. Rejecting needs no such mark.",
+    )
+
+    @model_validator(mode="after")
+    def _only_asked_calls_are_low_risk(self) -> RuleSettings:
+        if self.low_risk and self.decision != "ask":
+            message = f"low_risk: only a rule with `decision: ask` can be low-risk, not `{self.decision}`"
+            raise ValueError(message)
+        return self
 
 
 class QuotaSettings(Section):

@@ -14,6 +14,7 @@ from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
 from codemode.settings.namespace import Namespace
 from codemode.settings.observe import ObserveSettings
+from codemode.settings.plugins import Plugin
 from codemode.settings.policy import PolicySettings
 from codemode.settings.project import ProjectName, project_of
 from codemode.settings.search import SearchSettings
@@ -112,6 +113,11 @@ class Settings(Section):
     )
     policy: PolicySettings = Field(
         default=PolicySettings(), description="Who may call what: ordered rules, quotas and default decisions."
+    )
+    plugins: tuple[Plugin, ...] = Field(
+        default=(),
+        description="Plugins whose hooks run in this process, in this order. Installing a package alone runs nothing.",
+        examples=[["office_hours"], [{"name": "office_hours", "options": {"opens": 9, "closes": 17}}]],
     )
     server: ServerSettings = Field(
         default=ServerSettings(), description="The HTTP server: address, authentication and load."

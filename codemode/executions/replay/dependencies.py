@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.executions.journal.base import NewExecution
     from codemode.executions.replay.record import Record
+    from codemode.gateway.gateway import Gateway
     from codemode.settings import PolicySettings
     from codemode.sources.destination import Destination
 
@@ -40,9 +41,12 @@ _OF_PLACES = (_PLACES, ADDRESS, CREDENTIALS, WAY)
 
 
 def environment(
-    policy: PolicySettings, destinations: Mapping[str, Destination], digest: Callable[[Any], str]
+    policy: PolicySettings, destinations: Mapping[str, Destination], digest: Callable[[Any], str], *, plugins: str
 ) -> dict[str, str]:
-    """Return digests, versions and locations that apply to every program of this server. `digest` is keyed."""
+    """Return digests, versions and locations that apply to every program of this server. `digest` is keyed.
+
+    `plugins` are the names and versions of the plugins, which decide on calls and shape answers.
+    """
     return {
         _PLACES: "1",
         **{
@@ -53,6 +57,7 @@ def environment(
         "the policy": _digest(policy.model_dump(mode="json")),
         "the version of Python": platform.python_version(),
         "the version of codemode": _VERSION,
+        "the list of plugins with versions": plugins,
         "the hash seed of programs": HASH_SEED,
     }
 
@@ -64,6 +69,13 @@ def definition_digest(tool: Tool) -> str:
         servers = getattr(tool.invocation, "servers", ())  # the base path may come from the source document
         digest = _known[tool] = _digest([native(tool), tool.effect, tool.key, servers])
     return digest
+
+
+def meaning(tool: Tool | None, gateway: Gateway, digest: Callable[[Any], str]) -> list[Any]:
+    """Return what an approval holds for: one definition and one location. `digest` is keyed."""
+    if tool is None:
+        return []
+    return [definition_digest(tool), gateway.destination(tool).facts(tool.source, digest)]
 
 
 def changes(

@@ -8,6 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import CallError, CodeModeError, NondeterminismError
+from codemode.executions.call_session import rejected
 from codemode.executions.ledger import LedgerEntry
 from codemode.executions.replay.record import End
 from codemode.gateway.call import CallState
@@ -16,9 +17,10 @@ from codemode.transports.http.uncertainty import in_doubt
 from sandbox import CallFailed, Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from codemode.executions.call_session import Send
+    from codemode.executions.journal.base import PendingCall
     from codemode.executions.replay.record import RecordedCall
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.transports.base import CallContext
@@ -58,16 +60,23 @@ def nondeterminism(difference: str) -> Failure:
     )
 
 
-def rejection(judged: JudgedCall, note: str) -> End:
-    """Return the end of a call that a person rejected."""
-    tool = judged.tool.id if judged.tool is not None else judged.call.tool
-    message = f"a person rejected {tool}" + (f": {note}" if note else "") + "; nothing was sent"
-    return failed_end(message, kind="rejected", body=note or None, state=CallState.REJECTED)
+def rejection(judged: JudgedCall, by: str, reason: str) -> End:
+    """Return the end of a call that a person or a plugin rejected."""
+    return End(CallState.REJECTED, error_fields(rejected(judged, by, reason)), is_error=True, facts={})
 
 
-def failed_end(message: str, *, kind: str, state: CallState, body: Any = None) -> End:
-    """Return the end of a call that failed."""
-    return End(state, error_fields(CallFailed(message, kind=kind, body=body)), is_error=True, facts={})
+def end_said(answered: PendingCall) -> End:
+    """Return the end of a call with an unknown end, as a person found it: committed or failed."""
+    if answered.verdict == "committed":
+        return End(CallState.COMMITTED, json.dumps(answered.value).encode(), is_error=False, facts={})
+    failed = CallFailed(f"{answered.tool} failed: {answered.note or 'it did not take effect'}", kind="upstream_error")
+    return End(CallState.FAILED, error_fields(failed), is_error=True, facts={})
+
+
+def decision_required(unknown: Sequence[PendingCall], hint: str) -> Failure:
+    """Return the failure that names calls with an unknown end, without secrets."""
+    named = "; ".join(f"{question.tool}({shown(question.arguments)})" for question in unknown[:5])
+    return Failure("DecisionRequired", f"it is unknown whether these calls took effect: {named}", hint=hint)
 
 
 def error_fields(error: CallFailed) -> bytes:

@@ -106,6 +106,15 @@ class Record:
         """Digests of the definitions of the called tools."""
         return {call.tool: call.schema for call in self.calls.values() if call.schema}
 
+    def pages(self) -> dict[str, list[RecordedCall]]:
+        """Return the pages of lists, by the path of the call that asked for the list."""
+        pages: dict[str, list[RecordedCall]] = {}
+        for call in self.calls.values():
+            path, page, _ = call.path.partition("/")
+            if page:
+                pages.setdefault(path, []).append(call)
+        return pages
+
     def _take(self, entry: JournalEntry) -> None:
         data = entry.data
         if entry.kind == "started":

@@ -20,10 +20,13 @@ from codemode.executions.call_session import CallSession, for_program
 from codemode.executions.journal.base import JournalEntry, PendingCall
 from codemode.executions.ledger import Ledger, LedgerEntry
 from codemode.executions.paging import whole_list
-from codemode.executions.replay.dependencies import definition_digest
+from codemode.executions.plugins.hooks import NO_HOOKS
+from codemode.executions.plugins.plugin import Rejected
+from codemode.executions.replay.dependencies import definition_digest, meaning
 from codemode.executions.replay.ends import (
+    decision_required,
+    end_said,
     error_fields,
-    failed_end,
     nondeterminism,
     page_text,
     rejection,
@@ -43,6 +46,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.call_session import Send
     from codemode.executions.journal.base import QuestionKind
+    from codemode.executions.plugins.hooks import Hooks
     from codemode.executions.replay.record import RecordedCall
     from codemode.executions.replay.recording import ExecutionRecording
     from codemode.gateway.call import JudgedCall, ToolCall, ToolOutcome
@@ -69,21 +73,20 @@ class RecordedSession(CallSession):
         *,
         calls_in_flight: int,
         watch: Callable[[LedgerEntry], None],
+        hooks: Hooks = NO_HOOKS,
     ) -> None:
         self._journal = recording.journal
         ledger = Ledger(watch, mask=self._masked, elapsed_s=recording.elapsed_s)
-        super().__init__(recording.lease.execution, gateway, caller, calls_in_flight=calls_in_flight, ledger=ledger)
+        super().__init__(
+            recording.lease.execution, gateway, caller, calls_in_flight=calls_in_flight, ledger=ledger, hooks=hooks
+        )
         self.pending: list[PendingCall] = []
         self.broken: CodeModeError | None = None
         self.other: Failure | None = None
         self._recording = recording
         self._record = recording.record
         self._by_id = {call.call: call for call in recording.record.calls.values() if call.call}
-        self._pages: dict[str, list[RecordedCall]] = {}
-        for call in recording.record.calls.values():
-            whole, page, _ = call.path.partition("/")
-            if page:
-                self._pages.setdefault(whole, []).append(call)
+        self._pages = recording.record.pages()
         self._counted: set[str] = set()
         self._printed_before = recording.record.printed
         self._unwritten: list[str] = []
@@ -242,6 +245,8 @@ class RecordedSession(CallSession):
     async def _decided(self, judged: JudgedCall, recorded: RecordedCall | None) -> JudgedCall | End:
         """Return the end of a call if a person or an earlier execution determines it, else the call to send."""
         if recorded is not None:
+            if judged.state is CallState.PENDING:  # it was approved before it was sent
+                judged = self._amended(judged.allowed(recorded.rule))
             return await self._of_unknown_end(judged, recorded.attempts)
         if self._recording.reuse is not None and judged.tool is not None and judged.state is not CallState.DENIED:
             _, tool, digest = self._identities[judged.call.path]
@@ -254,31 +259,33 @@ class RecordedSession(CallSession):
             return judged
         question = self._question(judged, "approval", 0)
         answered = self._recording.answered.get(question.id)
-        match answered.verdict if answered is not None else None:
-            case "approved":
-                self._approvals[judged.call.path] = question.id
-                allowed = judged.approved(answered.by if answered else "")
-                self.ledger.amend(allowed)
-                return allowed
-            case "rejected":
-                return rejection(judged, answered.note if answered else "")
-            case _:
-                return await self._pause_for(question, CallState.PENDING)
+        if answered is None or answered.verdict is None:
+            return await self._of_plugin(judged) or await self._pause_for(question, CallState.PENDING)
+        if answered.verdict == "rejected":
+            return rejection(judged, "a person", answered.note)
+        self._approvals[judged.call.path] = question.id
+        return self._amended(judged.approved(answered.by))
+
+    async def _of_plugin(self, judged: JudgedCall) -> JudgedCall | End | None:
+        """Return the end of a pending call that a plugin rejects, the call to send if one approves, else None."""
+        by, answer = await self._hooks.approval(judged) or ("", None)
+        if isinstance(answer, Rejected):
+            return rejection(judged, by, answer.reason)
+        return self._amended(self._gateway.approve(judged, by)) if answer is not None else None
+
+    async def _passed(self, judged: JudgedCall) -> JudgedCall:
+        """See `CallSession`. A call whose start is recorded passed the plugins then, and may have taken effect."""
+        return judged if judged.call.path in self._record.calls else await super()._passed(judged)
 
     async def _of_unknown_end(self, judged: JudgedCall, attempts: int) -> JudgedCall | End:
         """Decide on a sent call with an unknown end. A key is no help if `attempts` is 0: another execution sent it."""
         allowed = judged.approved("a person") if judged.state is CallState.PENDING else judged
         question = self._question(judged, "unknown", attempts)
         answered = self._recording.answered.get(question.id)
-        match answered.verdict if answered is not None else None:
-            case "committed":
-                answer = json.dumps(answered.value if answered else None).encode()
-                return End(CallState.COMMITTED, answer, is_error=False, facts={})
-            case "failed":
-                why = (answered.note if answered else "") or "it did not take effect"
-                return failed_end(f"{question.tool} failed: {why}", kind="upstream_error", state=CallState.FAILED)
-            case "send_again":
-                return allowed
+        if answered is not None and answered.verdict == "send_again":
+            return allowed
+        if answered is not None and answered.verdict is not None:
+            return end_said(answered)
         if judged.tool is None or judged.tool.effect is Effect.READ:
             return allowed
         if attempts and self._gateway.takes_key(judged.tool):
@@ -289,12 +296,8 @@ class RecordedSession(CallSession):
     def _question(self, judged: JudgedCall, kind: QuestionKind, attempt: int) -> PendingCall:
         path = judged.call.path
         _, tool, digest = self._identities[path]
-        means: list[Any] = []  # an approval holds for one location and one definition
-        host = ""
-        if judged.tool is not None:
-            destination = self._gateway.destination(judged.tool)
-            host = destination.host
-            means = [definition_digest(judged.tool), destination.facts(judged.tool.source, self._journal.digest)]
+        host = self._gateway.destination(judged.tool).host if judged.tool is not None else ""
+        means = meaning(judged.tool, self._gateway, self._journal.digest)
         named = self._journal.digest([self.execution, path, digest, kind, attempt, means])[:_DIGITS]
         reason = judged.ruling.reason or judged.ruling.rule if judged.ruling else ""
         if kind == "unknown":
@@ -321,11 +324,7 @@ class RecordedSession(CallSession):
     def _waits(self) -> Failure:
         hint = "a person must decide on these calls by their ids; then the program continues from here"
         unknown = [question for question in self.pending if question.kind == "unknown"]
-        if not unknown:
-            failure = super()._waits()
-            return Failure(failure.type, failure.message, hint=hint)
-        named = "; ".join(f"{question.tool}({shown(question.arguments)})" for question in unknown[:5])
-        return Failure("DecisionRequired", f"it is unknown whether these calls took effect: {named}", hint=hint)
+        return decision_required(unknown, hint) if unknown else replace(super()._waits(), hint=hint)
 
     async def _settle(self, judged: JudgedCall, end: End) -> Any:
         """Return the value of a call that is not sent now, and record its end."""

@@ -124,7 +124,8 @@ class Toolbox:
     async def _execute(self, asked: ExecuteArguments) -> Answered:
         ended = await run_or_continue(self._service, asked, self._caller, credentials=self._credentials)
         can_resume = self._service.settings.keeps_journal
-        return Answered(outcome_text(ended, can_resume=can_resume), ok=ended.ok, outcome=ended)
+        text = self._service.hooks.text(ended, outcome_text(ended, can_resume=can_resume))
+        return Answered(text, ok=ended.ok, outcome=ended)
 
     async def namespaces(self) -> tuple[str, ...]:
         """Return the top-level names that the caller's programs may call."""

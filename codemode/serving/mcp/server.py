@@ -29,7 +29,7 @@ from codemode.serving.mcp.known_definitions import KnownDefinitions
 from codemode.serving.mcp.menu import ChangingServer, McpMenus
 from codemode.serving.mcp.tasks import McpTasks, TaskServer
 from codemode.serving.mcp.unrepeated import Unrepeated
-from codemode.serving.model_text import outcome_data, outcome_text
+from codemode.serving.model_text import shown_to_model
 from codemode.serving.two_tools import ExecuteArguments, problem_of
 from sandbox import SandboxError
 
@@ -209,11 +209,8 @@ class McpFace:
                 self._service, asked, caller, credentials=self._credentials_of(context), begun=begun, watch=watch
             )
         can_resume = self._service.settings.keeps_journal
-        return mcp_types.CallToolResult(
-            content=[_text(outcome_text(ended, can_resume=can_resume))],
-            structured_content=outcome_data(ended, can_resume=can_resume),
-            is_error=not ended.ok,
-        )
+        text, data = shown_to_model(ended, self._service.hooks, can_resume=can_resume)
+        return mcp_types.CallToolResult(content=[_text(text)], structured_content=data, is_error=not ended.ok)
 
 
 @asynccontextmanager

@@ -19,7 +19,7 @@ from codemode.errors import CodeModeError
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.programs import Request
 from codemode.serving.executions import BEYOND_S
-from codemode.serving.model_text import outcome_data, outcome_text
+from codemode.serving.model_text import shown_to_model
 from codemode.serving.two_tools import ExecuteArguments, problem_of
 from sandbox import SandboxError
 
@@ -136,9 +136,10 @@ class McpTasks:
         waiting = self._service.executions.wait(params.task_id, self._caller_of(context), patience_s)
         stored = await _known(waiting)
         ended = ExecutionOutcome.from_json({**(stored.outcome or {}), "id": params.task_id, "status": stored.status})
+        text, data = shown_to_model(ended, self._service.hooks, can_resume=True)
         return mcp_types.CallToolResult(
-            content=[mcp_types.TextContent(type="text", text=outcome_text(ended, can_resume=True))],
-            structured_content=outcome_data(ended, can_resume=True),
+            content=[mcp_types.TextContent(type="text", text=text)],
+            structured_content=data,
             is_error=not ended.ok,
             _meta={"io.modelcontextprotocol/related-task": {"taskId": params.task_id}},
         )

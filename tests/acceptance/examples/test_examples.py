@@ -107,6 +107,16 @@ def test_custom_source(example: Callable[[str], Example]) -> None:
     assert re.search(r'"city": "Oslo",\W+"degrees": 7', said), said
 
 
+def test_plugin(example: Callable[[str], Example]) -> None:
+    said = example("plugin").run()
+    assert '"card"' not in said
+    assert re.search(r'"order": 1,\W+"amount": 20', said), said
+    assert "by plugin refund_desk: order 7 is disputed; nothing was sent" in said
+    assert "plugin refund_desk rejected shop.refund: 9000 is more than anybody refunds" in said
+    assert "rule 1 (refunds), approved by plugin refund_desk" in said
+    assert said.count('"rule": "plugin refund_desk"') == 1
+
+
 def test_approvals(example: Callable[[str], Example]) -> None:
     said = example("approvals").run()
     assert "a manager agrees to every freeze" in said

@@ -11,6 +11,7 @@ from codemode.errors import (
     AnswerInvalid,
     ArgumentsInvalid,
     CallError,
+    JournalUnavailable,
     ToolNotFound,
     UpstreamError,
     UpstreamTimeout,
@@ -19,6 +20,8 @@ from codemode.errors import (
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.caller import Caller
 from codemode.gateway.gateway import Gateway
+from codemode.gateway.policy import AccessPolicy
+from codemode.settings import PolicySettings
 from codemode.testing import RecordingTransport, make_tool
 from codemode.transports.base import CallContext
 from codemode.transports.content import Content, ContentStore
@@ -164,3 +167,27 @@ async def test_content_is_given_back_to_its_owner_alone() -> None:
     assert (mine.state, mine.value) == (CallState.COMMITTED, "secret")
     assert others.state is CallState.FAILED
     assert "no longer stored, or never was" in str(others.error)
+
+
+async def test_an_approval_by_a_plugin_counts_for_quotas() -> None:
+    asks = {"rules": [{"name": "reads", "tools": "*", "decision": "ask", "low_risk": True}]}
+    policy = AccessPolicy(PolicySettings.model_validate({**asks, "quotas": [{"tools": "*", "calls": 1}]}))
+    door = Gateway(Catalog((TOOL,)), {"fake": RecordingTransport(lambda *_: 1)}, policy=policy)
+    first = door.judge(call(id=7))
+    again = replace(first, call=replace(first.call, path="2"))
+    assert (first.state, first.ruling.low_risk if first.ruling else None) == (CallState.PENDING, True)
+    assert (await door.send(door.approve(first, "plugin a"))).state is CallState.COMMITTED
+    refused = await door.send(door.approve(again, "plugin a"))
+    assert refused.state is CallState.DENIED
+    assert "quota 1: at most 1 calls" in str(refused.error)
+
+
+async def test_a_plugin_cannot_approve_a_write_where_only_reads_are_sent() -> None:
+    tool = make_tool("gym.clients.drop", {"id": {"type": "integer"}}, effect=Effect.DESTRUCTIVE)
+    transport = RecordingTransport(lambda *_: 1)
+    reason = JournalUnavailable("the journal is unavailable")
+    door = Gateway(Catalog((tool,)), {"fake": transport}).only_reading(reason)
+    pending = door.judge(call("gym.clients.drop", id=7))
+    assert pending.state is CallState.PENDING
+    assert (await door.send(door.approve(pending, "plugin a"))).error is reason
+    assert transport.sent == []

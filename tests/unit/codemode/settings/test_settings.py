@@ -52,6 +52,23 @@ def test_every_mistake_is_named_at_once_with_line_key_and_nearest_key(tmp_path: 
     ]
 
 
+def test_mistakes_about_plugins_have_their_lines(tmp_path: Path) -> None:
+    text = (
+        "sources: {gym: {location: gym.yaml}}\n"
+        "plugins:\n"
+        "  - office_hours\n"
+        "policy:\n"
+        "  rules:\n"
+        "    - {tools: gym.*, decision: allow, low_risk: true}\n"
+    )
+    with pytest.raises(ConfigurationError) as caught:
+        load_settings(write(tmp_path, text))
+    assert str(caught.value).splitlines()[1:] == [
+        "  line 3: plugins.0.name: unknown plugin 'office_hours'; no package with plugins is installed here",
+        "  line 6: policy.rules.0: low_risk: only a rule with `decision: ask` can be low-risk, not `allow`",
+    ]
+
+
 def test_what_is_expected_is_said_in_the_words_of_the_file(tmp_path: Path) -> None:
     file = write(
         tmp_path,
