@@ -134,8 +134,8 @@ def _add_health(app: FastAPI, service: CodeMode) -> None:
         """
         if app.state.is_draining or not service.is_ready:
             return problem(503, "not_ready", "the server is stopping" if app.state.is_draining else "it is starting")
-        lacking = sum(source.failure is not None for source in service.sources.values())
-        found: dict[str, Any] = {"sources_lacking": lacking} if lacking else {}
+        failed = sum(source.failure is not None for source in service.sources.values())
+        found: dict[str, Any] = {"sources_failed": failed} if failed else {}
         if service.settings.keeps_journal and not await service.executions.health.is_writable():
             found["journal"] = "not writable: programs may only read"
         return JSONResponse({"status": "degraded", **found} if found else {"status": "ok"})

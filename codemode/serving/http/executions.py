@@ -21,7 +21,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from codemode.errors import CallerNotLetIn, CodeModeError, RequestRepeated, TooSlow
 from codemode.executions.journal.base import Decision, ExecutionStatus, Verdict
 from codemode.executions.programs import Request as ExecutionRequest
-from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
+from codemode.serving.executions import BEYOND_S, brief, gone_on, whole
 from codemode.serving.http.outgoing import DataResponse
 from codemode.serving.http.problems import problem
 
@@ -235,7 +235,7 @@ def _add_approvals(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     async def list_approvals(request: Request, execution: str = "") -> dict[str, Any]:
         """List calls that wait for a person, oldest first. Approvers see all calls, other keys their own."""
         waiting = await service.executions.approvals(request.state.caller, execution)
-        return {"approvals": [pending_json(call) for call in waiting]}
+        return {"approvals": [call.to_json() for call in waiting]}
 
     @app.post("/v1/approvals", tags=["approvals"], dependencies=[authenticated])
     async def decide_several(body: DecisionsRequest, request: Request) -> dict[str, Any]:
@@ -254,9 +254,9 @@ async def _decided(service: CodeMode, request: Request, decisions: list[Decision
     executions = {}
     for execution in dict.fromkeys(call.execution for call in answered):
         executions[execution] = await gone_on(service, execution, caller)
-        if not executions[execution]["waits"]:
+        if not executions[execution]["reason"]:
             _keep_turn(request, service, execution, caller)
-    return {"approvals": [pending_json(call) for call in answered], "executions": executions}
+    return {"approvals": [call.to_json() for call in answered], "executions": executions}
 
 
 def _decision(id_: str, body: DecisionRequest) -> Decision:

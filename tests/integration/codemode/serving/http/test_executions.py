@@ -168,7 +168,7 @@ async def test_what_a_key_started_that_was_revoked_meanwhile_does_not_go_on(
         )
         told = answer.json()["executions"][paused["id"]]
         assert told["status"] == "paused"
-        assert f"key:{stored.id} no longer has access" in told["waits"]
+        assert f"key:{stored.id} no longer has access" in told["reason"]
         resumed = await client.post(f"/v1/executions/{paused['id']}/resume")
         assert (resumed.status_code, resumed.json()["code"]) == (409, "execution_changed")
         assert (await client.post(f"/v1/executions/{paused['id']}/cancel")).json()["status"] == "cancelled"
