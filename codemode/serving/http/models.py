@@ -116,7 +116,7 @@ class SearchHit(BaseModel):
     effect: Effect
     score: float
     matched: list[str]
-    query: str
+    query: int = Field(description="The position of the query among those asked.")
 
 
 class SearchResults(BaseModel):

@@ -14,6 +14,7 @@ from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.http.app import create_app
 from codemode.serving.http.request_mistakes import unread_body
+from tests.integration.codemode.serving.http.described import DescribedTransport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -35,7 +36,7 @@ async def service(gym: Gym) -> AsyncIterator[CodeMode]:
 @pytest.fixture
 async def client(service: CodeMode, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
     callers = Callers({key: Caller(key) for key in ("a-key", "another")}, KeyFile(tmp_path / "keys.json"))
-    transport = httpx2.ASGITransport(create_app(service, callers))
+    transport = DescribedTransport(create_app(service, callers))
     async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", timeout=TIMEOUT_S) as client:
         yield client
 

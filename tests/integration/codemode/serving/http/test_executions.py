@@ -14,6 +14,7 @@ from codemode.gateway.caller import Caller
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.http.app import create_app
+from tests.integration.codemode.serving.http.described import DescribedTransport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -75,7 +76,7 @@ async def client(service: CodeMode, tmp_path: Path) -> AsyncIterator[httpx2.Asyn
     known = {"agent": Caller("agent"), "other": Caller("other"), "boss": Caller("boss", "approver")}
     app = create_app(service, Callers(known, KeyFile(tmp_path / "keys.json")))
     async with httpx2.AsyncClient(
-        transport=httpx2.ASGITransport(app), base_url="http://testserver", timeout=30, headers=AGENT
+        transport=DescribedTransport(app), base_url="http://testserver", timeout=30, headers=AGENT
     ) as client:
         yield client
 
@@ -158,7 +159,7 @@ async def test_what_a_key_started_that_was_revoked_meanwhile_does_not_go_on(
     stored, text = keys.create(role="default")
     app = create_app(service, Callers({"boss": Caller("boss", "approver")}, keys))
     async with httpx2.AsyncClient(
-        transport=httpx2.ASGITransport(app), base_url="http://testserver", timeout=30, headers=BOSS
+        transport=DescribedTransport(app), base_url="http://testserver", timeout=30, headers=BOSS
     ) as client:
         paused = await execute(client, PAYS, {"Authorization": f"Bearer {text}"})
         keys.revoke(stored.id)
@@ -184,7 +185,7 @@ async def test_what_a_key_started_under_another_role_does_not_go_on(
     known = {"agent": Caller("agent", "support"), "boss": Caller("boss", "approver")}
     app = create_app(service, Callers(known, KeyFile(tmp_path / "keys.json")))
     async with httpx2.AsyncClient(
-        transport=httpx2.ASGITransport(app), base_url="http://testserver", timeout=30, headers=who
+        transport=DescribedTransport(app), base_url="http://testserver", timeout=30, headers=who
     ) as later:
         decision = {"digest": call["digest"], "verdict": "approved"}
         await later.post(f"/v1/approvals/{call['id']}", json=decision, headers=BOSS)
@@ -257,7 +258,7 @@ async def test_a_stream_of_events_ends_with_the_rights_of_its_caller(
     still = iter([True, False])
     caller = Caller("agent", good_until=1.0) if expires else Caller("agent", is_let_in=lambda: next(still))
     app = create_app(service, Callers({"agent": caller}, KeyFile(tmp_path / "keys.json")))
-    transport = httpx2.ASGITransport(app)
+    transport = DescribedTransport(app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
         events = await told(client, f"/v1/executions/{execution}")
     assert [event["type"] for event in events] == ([] if expires else ["call_started", "call_ended"]) + ["closed"]
@@ -324,7 +325,7 @@ async def test_a_program_that_runs_in_the_background_keeps_its_place(bank: Bank,
     functions = {"bank": [bank.pay, bank.take_back, bank.wait]}
     async with CodeMode.from_settings(settings(tmp_path, server=load), functions=functions) as service:
         app = create_app(service, Callers({"agent": Caller("agent")}, KeyFile(tmp_path / "keys.json")))
-        transport = httpx2.ASGITransport(app)
+        transport = DescribedTransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
             begun = await client.post("/v1/execute", json={"code": "bank.wait()", "wait_s": 0})
             assert begun.status_code == 202
@@ -342,7 +343,7 @@ async def test_a_full_journal_refuses_new_executions_and_says_whose_limit_it_is(
     async with CodeMode.from_settings(small, functions=functions) as service:
         known = {"agent": Caller("agent"), "other": Caller("other")}
         app = create_app(service, Callers(known, KeyFile(tmp_path / "keys.json")))
-        transport = httpx2.ASGITransport(app)
+        transport = DescribedTransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
             paused = await execute(client, "bank.take_back(to='x' * 1_200_000)\nbank.pay(to='ann', amount=1)")
             assert paused["status"] == "paused", paused
@@ -365,7 +366,7 @@ async def test_without_a_journal_the_message_says_how_to_have_one(bank: Bank, tm
     without = settings(tmp_path, journal={"enabled": False})
     async with CodeMode.from_settings(without, functions=functions) as service:
         app = create_app(service, Callers({"agent": Caller("agent")}, KeyFile(tmp_path / "keys.json")))
-        transport = httpx2.ASGITransport(app)
+        transport = DescribedTransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
             assert (await execute(client, "1 + 1"))["value"] == 2
             answer = await client.post("/v1/execute", json={"code": "1", "wait_s": 1})
