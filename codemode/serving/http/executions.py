@@ -158,7 +158,10 @@ def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         responses=answers(Execution, 404, 409),
     )
     async def cancel_execution(execution: str, request: Request) -> Response:
-        """Cancel an execution. The outcome reports which calls were made, which were not, and which are unknown."""
+        """Stop a running execution, or end a paused one.
+
+        The outcome reports which calls were made, which were not, and which are unknown.
+        """
         await service.executions.cancel(execution, request.state.caller)
         return DataResponse(await whole(service, execution, request.state.caller))
 
