@@ -46,6 +46,11 @@ class Bank:
         self.taken_back.append(to)
         return "back"
 
+    @tool(revert="take_back(to=result.to)")
+    def lend(self, to: str) -> dict[str, str]:
+        """Lend money."""
+        return {"to": to}
+
     @tool(effect="read")
     async def wait(self) -> str:
         """Wait for the gate."""
@@ -66,7 +71,7 @@ def settings(folder: Path, **sections: Any) -> Settings:
 
 @pytest.fixture
 async def service(bank: Bank, tmp_path: Path) -> AsyncIterator[CodeMode]:
-    functions = {"bank": [bank.pay, bank.take_back, bank.wait]}
+    functions = {"bank": [bank.pay, bank.take_back, bank.lend, bank.wait]}
     async with CodeMode.from_settings(settings(tmp_path), functions=functions) as service:
         yield service
 
@@ -150,6 +155,32 @@ async def test_an_approver_does_not_approve_what_its_own_key_has_started(
     )
     assert (answer.status_code, answer.json()["code"]) == (403, "approval_forbidden")
     assert bank.sent == []
+
+
+async def test_a_rollback_is_waited_for_or_accepted(client: httpx2.AsyncClient, bank: Bank) -> None:
+    lent = await execute(client, "bank.lend(to='ann')")
+    begun = await client.post(f"/v1/executions/{lent['id']}/rollback", json={"wait_s": 0})
+    assert (begun.status_code, begun.json()["status"]) == (202, "running")
+    async with client.stream("GET", f"{begun.headers['location']}/events") as events:
+        await events.aread()
+    assert bank.taken_back == ["ann"]
+    again = (await client.post(f"/v1/executions/{lent['id']}/rollback")).json()
+    assert (again["execution"], again["status"]) == (begun.json()["id"], "completed")
+    assert [step["tool"] for step in again["steps"]] == ["bank.take_back"]
+    none = (await client.post(f"/v1/executions/{(await execute(client, '1'))['id']}/rollback")).json()
+    assert (none["status"], none["execution"], none["outcome"]) == ("nothing_to_undo", "", None)
+    assert bank.taken_back == ["ann"]
+
+
+async def test_a_request_beyond_the_rate_of_a_key_is_described(bank: Bank, tmp_path: Path) -> None:
+    load = {"load": {"per_key_rate_per_s": 0.01}}
+    async with CodeMode.from_settings(settings(tmp_path, server=load), functions={"bank": [bank.pay]}) as service:
+        app = create_app(service, Callers({"agent": Caller("agent")}, KeyFile(tmp_path / "keys.json")))
+        transport = DescribedTransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
+            first, second = [await client.post("/v1/search", json={"queries": ["pay"]}) for _ in range(2)]
+            assert (first.status_code, second.status_code) == (200, 429)
+            assert second.json()["retry_after_s"] == int(second.headers["retry-after"])
 
 
 async def test_what_a_key_started_that_was_revoked_meanwhile_does_not_go_on(
@@ -322,7 +353,7 @@ async def test_what_waits_for_a_person_does_not_go_on_by_itself(client: httpx2.A
 
 async def test_a_program_that_runs_in_the_background_keeps_its_place(bank: Bank, tmp_path: Path) -> None:
     load = {"load": {"running": 1, "waiting": 0}}
-    functions = {"bank": [bank.pay, bank.take_back, bank.wait]}
+    functions = {"bank": [bank.pay, bank.take_back, bank.lend, bank.wait]}
     async with CodeMode.from_settings(settings(tmp_path, server=load), functions=functions) as service:
         app = create_app(service, Callers({"agent": Caller("agent")}, KeyFile(tmp_path / "keys.json")))
         transport = DescribedTransport(app)
