@@ -5,12 +5,12 @@ The document takes a tenth of a second to make, so the last two run in threads.
 
 from __future__ import annotations
 
+from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 
 from fastapi import Request  # noqa: TC002 -- FastAPI reads these at run time
 from fastapi.responses import JSONResponse, Response
 
-from codemode import __version__
 from codemode.serving.http.docs_page import described
 from codemode.serving.http.html import element, page, prose, table
 from codemode.serving.http.models import Index
@@ -29,6 +29,7 @@ _INTRODUCTION = "Search the tools of all sources, and run programs that call the
 
 def add_pages(app: FastAPI) -> None:
     """Add the routes. Browsers get HTML for `/`, other clients JSON."""
+    release = version("codemode")
 
     @app.get("/", tags=["health"], responses={200: {"model": Index}})
     async def get_index(request: Request) -> Response:
@@ -40,7 +41,7 @@ def add_pages(app: FastAPI) -> None:
             return page("codemode", prose(_INTRODUCTION), table([*links, errors]))
         places = {name: base + path for name, path in _PLACES.items()}
         health = {name: base + path for name, path in _HEALTH.items()}
-        about = {"name": "codemode", "version": __version__, "errors": ERRORS_PAGE}
+        about = {"name": "codemode", "version": release, "errors": ERRORS_PAGE}
         return JSONResponse({**about, **places, "health": health})
 
     @app.get("/openapi.json", include_in_schema=False)
