@@ -44,7 +44,7 @@ T = TypeVar("T")
 Sequence = Annotated[int, Field(ge=0, lt=2**32)]
 
 _PROGRAMS: Any = {
-    "program": {"summary": "A program", "value": {"code": "gym.core.get_gym_info()['name']"}},
+    "program": {"summary": "A program", "value": {"code": "gym.core.get_gym_info()"}},
     "background": {"summary": "Continue in the background", "value": {"code": "1 + 1", "wait_s": 0}},
 }
 
