@@ -82,7 +82,7 @@ class ExecutionOutcome:
             "failure": asdict(self.failure) if self.failure is not None else None,
             "usage": asdict(self.usage),
             "calls": tuple(_fields_of(call) for call in self.calls),
-            "pending": tuple(_fields_of(call) for call in self.pending),
+            "pending": tuple(call.to_json() for call in self.pending),
         }
 
     @classmethod
@@ -102,7 +102,7 @@ class ExecutionOutcome:
             isolation=tuple(data.get("isolation", ())),
             limit=data.get("limit"),
             notes=tuple(data.get("notes", ())),
-            pending=tuple(PendingCall(**call) for call in data.get("pending", ())),
+            pending=tuple(PendingCall.from_json(call) for call in data.get("pending", ())),
         )
 
 
@@ -117,6 +117,6 @@ def unasked(outcome: Any) -> Any:
 _UNASKED = {CallState.PENDING: CallState.NOT_STARTED}
 
 
-def _fields_of(record: ExecutionOutcome | LedgerEntry | PendingCall) -> dict[str, Any]:
+def _fields_of(record: ExecutionOutcome | LedgerEntry) -> dict[str, Any]:
     """Return the fields uncopied. `asdict` copies each value, which can take longer than the call itself."""
     return {name: getattr(record, name) for name in record.__slots__}

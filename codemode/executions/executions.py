@@ -351,7 +351,8 @@ class Executions:
         if attempt is not None:
             attempt.cancelled.set()
             await asyncio.wait((attempt.task,))
-        else:
+            stored = await self._visible.stored(execution)
+        if attempt is None or stored.status == "paused":  # it may pause before it notices
             await self._launcher.shield(self._cancelled(stored))
         return await self._visible.stored(execution)
 

@@ -3,28 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ExecutionChanged, ExecutionEnded, ExecutionWaiting, LeaseHeld
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.executor import nothing
+from codemode.executions.journal.base import PendingCall
 from codemode.executions.ledger import unwatched
+from codemode.text.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from codemode.executions.journal.base import PendingCall, StoredExecution
+    from codemode.executions.journal.base import StoredExecution
     from codemode.executions.ledger import LedgerEntry
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
     from codemode.serving.two_tools import ExecuteArguments
 
+#: The outcome of an execution that ended before its program ran.
+_EMPTY = ExecutionOutcome.from_json({"id": "", "status": "cancelled"}).to_json()
+
 #: Seconds allowed on top of the program's own time limit, for start-up and clean-up.
 BEYOND_S = 30.0
-
-_MICROSECONDS = 1_000_000
 
 
 async def run_or_continue(
@@ -67,7 +70,7 @@ async def run_or_continue(
 
 
 async def gone_on(service: CodeMode, execution: str, caller: Caller) -> dict[str, Any]:
-    """Continue an execution after a decision. Return its `status`, and in `waits` why it cannot continue yet."""
+    """Continue an execution after a decision. Return its `status`, and in `reason` why it cannot continue yet."""
     try:
         if not await service.executions.approvals(caller, execution):
             await service.executions.resume(execution, caller)
@@ -77,40 +80,40 @@ async def gone_on(service: CodeMode, execution: str, caller: Caller) -> dict[str
         why = str(error)
     except (LeaseHeld, ExecutionEnded):
         why = ""  # another process continued it first
-    return {"status": (await service.executions.get(execution, caller)).status, "waits": why}
+    return {"status": (await service.executions.get(execution, caller)).status, "reason": why}
 
 
 async def whole(service: CodeMode, execution: str, caller: Caller) -> dict[str, Any]:
     """Return one execution as JSON data, including its program, outcome and pending calls."""
     stored = await service.executions.get(execution, caller)
     waiting = await service.executions.approvals(caller, execution) if stored.status == "paused" else ()
-    outcome = None if stored.outcome is None else {**stored.outcome, "status": stored.status}
     return {
         **brief(stored),
         "code": stored.given.code,
-        "outcome": outcome,
-        "pending": [pending_json(call) for call in waiting],
+        "outcome": None if stored.outcome is None else outcome_json(stored),
+        "pending": [call.to_json() for call in waiting],
     }
 
 
-def pending_json(call: PendingCall) -> dict[str, Any]:
-    """Return a pending call as JSON data."""
-    data = {name: value for name, value in asdict(call).items() if value is not None}
-    return data if call.damage else {name: value for name, value in data.items() if name != "damage"}
+def outcome_json(stored: StoredExecution) -> dict[str, Any]:
+    """Return the outcome of an execution as JSON data with all fields, also if it ended before it had one."""
+    outcome = {**_EMPTY, **(stored.outcome or {})}
+    pending = [PendingCall.from_json(call).to_json() for call in outcome["pending"]]
+    return outcome | {"id": stored.given.id, "status": stored.status, "pending": pending}
 
 
 def brief(stored: StoredExecution) -> dict[str, Any]:
-    """Return one execution as JSON data, without its program and outcome. Times are seconds since the epoch."""
+    """Return one execution as JSON data, without its program and outcome."""
     given = stored.given
     return {
         "id": given.id,
         "status": stored.status,
         "owner": given.owner,
         "role": given.role,
-        "started": given.start_us / _MICROSECONDS,
-        "updated": stored.updated_us / _MICROSECONDS,
-        "ended": stored.ended_us / _MICROSECONDS if stored.ended_us else None,
+        "started": rfc3339(given.start_us),
+        "updated": rfc3339(stored.updated_us),
+        "ended": rfc3339(stored.ended_us) if stored.ended_us else None,
         "resume_from": given.resume_from,
         "credentials": list(given.credentials),
-        **({"damage": stored.damage} if stored.damage else {}),
+        "damage": stored.damage,
     }

@@ -13,9 +13,10 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from codemode.errors import JournalDamaged
+from codemode.text.times import microseconds_of, rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
@@ -179,6 +180,22 @@ class PendingCall:
     decided_us: int = 0
     damage: str = ""
     host: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the call as JSON data. The times are `asked` and `decided`, which is None before the decision."""
+        fields = {name: getattr(self, name) for name in self.__slots__ if not name.endswith("_us")}
+        times = {"asked": self.asked_us, "decided": self.decided_us}
+        return fields | {name: rfc3339(at_us) if at_us else None for name, at_us in times.items()}
+
+    @classmethod
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
+        """Return the call stored as JSON data. Outcomes of earlier versions hold its times in microseconds."""
+        fields = dict(data)
+        for name in ("asked", "decided"):
+            text = fields.pop(name, None)
+            if text is not None:
+                fields[f"{name}_us"] = microseconds_of(text)
+        return cls(**fields)
 
 
 @dataclass(frozen=True, slots=True)

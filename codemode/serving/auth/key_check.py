@@ -26,7 +26,6 @@ LOOPBACK_HOSTS = frozenset(("127.0.0.1", "localhost", "::1"))
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 
 _UNKNOWN = problem(401, "unauthorized", "send a key of this server as 'Authorization: Bearer …'")
-_UNKNOWN.headers["WWW-Authenticate"] = "Bearer"
 _OTHER_HOST = problem(
     400, "request_invalid", "without keys this server answers only to 127.0.0.1, localhost and [::1]; create a key"
 )

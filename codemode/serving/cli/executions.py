@@ -20,7 +20,7 @@ from codemode.gateway.caller import Caller
 from codemode.serving.auth.callers import roles_of_today
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, Surface, local_caller, on_surface, with_service
-from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
+from codemode.serving.executions import BEYOND_S, brief, gone_on, whole
 from codemode.settings import DEFAULT_ROLE
 from codemode.text.nearest import did_you_mean
 
@@ -56,7 +56,7 @@ def list_executions(
         found = await service.executions.list(_operator(service), status=_status(status), limit=limit)
         left = await service.executions.orphans()
         if as_json:
-            show.print_json([{**brief(stored), "is_left": stored.given.id in left} for stored in found])
+            show.print_json([{**brief(stored), "orphaned": stored.given.id in left} for stored in found])
             return 0
         _print_list(found)
         for stored in found:
@@ -176,7 +176,7 @@ def list_approvals(
     async def work(service: CodeMode) -> int:
         waiting = await service.executions.approvals(_operator(service), execution)
         if as_json:
-            show.print_json([pending_json(call) for call in waiting])
+            show.print_json([call.to_json() for call in waiting])
         else:
             for call in waiting:
                 show.console.print(show.plain(_line(call)), soft_wrap=True)
@@ -200,7 +200,7 @@ def show_approval(
         (found,) = await _waiting(service, [call])
         given = (await service.executions.get(found.execution, _operator(service))).given
         if as_json:
-            show.print_json({**pending_json(found), "code": given.code})
+            show.print_json({**found.to_json(), "code": given.code})
         else:
             show.console.print(show.plain(_line(found)), soft_wrap=True)
             show.console.print(show.plain(json.dumps(dict(found.arguments), indent=2, ensure_ascii=False)))
@@ -248,16 +248,16 @@ async def _decide(
     results = {}
     for execution in dict.fromkeys(call.execution for call in answered):
         after = await gone_on(service, execution, operator)
-        if after["waits"]:
+        if after["reason"]:
             results[execution] = after
             if not as_json:
-                show.console.print(show.plain(f"{execution}: {after['waits']}", style="yellow"), soft_wrap=True)
+                show.console.print(show.plain(f"{execution}: {after['reason']}", style="yellow"), soft_wrap=True)
         elif as_json:
             results[execution] = {"outcome": (await _waited(service, execution)).outcome}
         else:
             code = max(code, await _ended(service, execution, as_json=False))
     if as_json:
-        show.print_json({"approvals": [pending_json(call) for call in answered], "executions": results})
+        show.print_json({"approvals": [call.to_json() for call in answered], "executions": results})
     return code
 
 

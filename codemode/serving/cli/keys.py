@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import time
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -16,6 +15,7 @@ from codemode.serving.auth.callers import key_file
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, Surface, errors_as_exit_codes, on_surface
 from codemode.settings import DEFAULT_ROLE
+from codemode.text.times import SECOND_US, rfc3339
 
 if TYPE_CHECKING:
     from codemode.serving.auth.keys import StoredKey
@@ -121,7 +121,7 @@ def _public(key: StoredKey) -> dict[str, Any]:
 
 
 def _moment(seconds: float | None) -> str | None:
-    return datetime.fromtimestamp(seconds, UTC).isoformat(timespec="seconds") if seconds else None
+    return rfc3339(seconds * SECOND_US) if seconds else None
 
 
 def _seconds(text: str) -> float:

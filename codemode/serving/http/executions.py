@@ -1,4 +1,4 @@
-"""Executions over HTTP: `/v1/execute`, `/v1/executions[/{id}[/events|cancel|resume|rollback]]`, `/v1/approvals[/{id}]`.
+"""Executions over HTTP: `/v1/execute`, `/v1/executions[/{id}[/events|cancel|resume|rollback]]`.
 
 An execution belongs to the key that started it. Other keys get 404, except those of approvers. With a journal, a
 request may be repeated under its `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), and a request that
@@ -14,117 +14,57 @@ from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
 
-from fastapi import Header, Query, Request
-from fastapi.responses import JSONResponse, Response, StreamingResponse
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from fastapi import Body, Header, Query, Request
+from fastapi.responses import JSONResponse, Response
+from pydantic import Field
 
-from codemode.errors import CallerNotLetIn, CodeModeError, RequestRepeated, TooSlow
-from codemode.executions.journal.base import Decision, ExecutionStatus, Verdict
+from codemode.errors import CodeModeError, RequestRepeated
+from codemode.executions.feed import GOES_ON
+from codemode.executions.journal.base import ExecutionStatus  # noqa: TC001 -- FastAPI reads it at run time
 from codemode.executions.programs import Request as ExecutionRequest
-from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
+from codemode.serving.executions import BEYOND_S, brief, outcome_json, whole
+from codemode.serving.http.event_stream import EVENTS, EventStream, event_stream
+from codemode.serving.http.interface import accepted, answers, problem_answers
+from codemode.serving.http.models import AcceptedExecution, Execution, ExecutionList, Outcome, Rollback
 from codemode.serving.http.outgoing import DataResponse
 from codemode.serving.http.problems import problem
+from codemode.serving.http.requests import LONGEST_WAIT_S, ExecuteRequest, ResumeRequest
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Mapping
+    from collections.abc import Awaitable, Mapping
 
     from fastapi import FastAPI
 
-    from codemode.executions.events import ExecutionEvent
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
 
 T = TypeVar("T")
 
-#: Seconds without an event after which a stream sends a keep-alive comment.
-KEEP_ALIVE_S = 15.0
-
 #: An event number: journals count below 2**32.
 Sequence = Annotated[int, Field(ge=0, lt=2**32)]
 
+_PROGRAMS: Any = {
+    "program": {"summary": "A program", "value": {"code": "gym.core.get_gym_info()"}},
+    "background": {"summary": "Continue in the background", "value": {"code": "1 + 1", "wait_s": 0}},
+}
+
+#: The responses of an operation that runs an execution.
+_RUNS = accepted(AcceptedExecution) | answers(Outcome, 404, 409, 413)
+
 _STOPPING = "the server is stopping and has cancelled this program; with a journal, see GET /v1/executions"
-
-#: Longest `wait_s` in seconds.
-_LONGEST_WAIT_S = 3600.0
-
-
-def _data(value: Any) -> Any:
-    """Reject values that Python's JSON parser accepts but JSON cannot carry: NaN, infinities, lone surrogates."""
-    try:
-        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
-    except (ValueError, RecursionError):
-        raise ValueError("it is not JSON data") from None
-    return value
-
-
-#: An id or digest of ours. The length limit also makes pydantic reject texts that are not valid Unicode.
-Name = Annotated[str, Field(max_length=200)]
-
-
-class ExecuteRequest(BaseModel):
-    """A program in Python.
-
-    `resume_from` is an earlier execution of the same key: its committed calls are not repeated. Its reads are repeated
-    with `fresh_reads` only. After `wait_s` seconds the answer is 202, and the program continues.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    code: str
-    resume_from: Name = ""
-    fresh_reads: bool = False
-    wait_s: float | None = Field(default=None, ge=0, le=_LONGEST_WAIT_S)
-
-
-class ResumeRequest(BaseModel):
-    """Continue an execution. Send the caller's credentials again as headers."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    wait_s: float | None = Field(default=None, ge=0, le=_LONGEST_WAIT_S)
-
-
-class DecisionRequest(BaseModel):
-    """A person's decision on a call. `digest` is the digest of the call as it was shown.
-
-    The verdict on a call that waits for approval is approved or rejected. The verdict on a call with an unknown result
-    is committed (with its `value`), failed, or send_again.
-    """
-
-    model_config = ConfigDict(extra="forbid")
-
-    digest: Name
-    verdict: Verdict
-    note: str = Field(default="", max_length=2_000)
-    value: Annotated[Any, AfterValidator(_data)] = None
-
-
-class ApprovalDecision(DecisionRequest):
-    """One of several decisions."""
-
-    id: Name
-
-
-class DecisionsRequest(BaseModel):
-    """Several decisions, all or none."""
-
-    model_config = ConfigDict(extra="forbid")
-
-    decisions: Annotated[list[ApprovalDecision], Field(min_length=1, max_length=100)]
 
 
 def add_execution_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
-    """Add the routes that run, inspect and continue executions, and decide on calls."""
+    """Add the routes. `authenticated` is the dependency that requires a key."""
     _add_execute(app, service, authenticated)
     _add_looking(app, service, authenticated)
     _add_going_on(app, service, authenticated)
-    _add_approvals(app, service, authenticated)
 
 
 def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
-    @app.post("/v1/execute", tags=["executions"], dependencies=[authenticated])
+    @app.post("/v1/execute", tags=["executions"], dependencies=[authenticated], responses=_RUNS)
     async def execute(
-        body: ExecuteRequest,
+        body: Annotated[ExecuteRequest, Body(openapi_examples=_PROGRAMS)],
         request: Request,
         idempotency_key: Annotated[str | None, Header(min_length=1, max_length=255)] = None,
     ) -> Response:
@@ -161,34 +101,45 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
             execution = await service.executions.start(wanted, caller)
         except RequestRepeated as repeated:
             return await _answered(service, repeated.execution, caller, body.wait_s, {"Idempotent-Replayed": "true"})
-        _keep_turn(request, service, execution, caller)
+        keep_turn(request, service, execution, caller)
         return await _answered(service, execution, caller, body.wait_s)
 
 
 def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
-    @app.get("/v1/executions", tags=["executions"], dependencies=[authenticated])
+    @app.get("/v1/executions", tags=["executions"], dependencies=[authenticated], responses=answers(ExecutionList, 409))
     async def list_executions(
         request: Request,
         status: ExecutionStatus | None = None,
         limit: Annotated[int, Query(ge=1, le=500)] = 50,
         before: str = "",
-    ) -> dict[str, Any]:
+    ) -> Response:
         """List executions, newest first. `before` is the last id of the previous page."""
         found = await service.executions.list(request.state.caller, status=status, limit=limit, before=before)
-        return {"executions": [brief(stored) for stored in found]}
+        return DataResponse({"executions": [brief(stored) for stored in found]})
 
-    @app.get("/v1/executions/{execution}", tags=["executions"], dependencies=[authenticated])
+    @app.get(
+        "/v1/executions/{execution}",
+        tags=["executions"],
+        dependencies=[authenticated],
+        responses=answers(Execution, 404, 409),
+    )
     async def get_execution(execution: str, request: Request) -> Response:
         """Return one execution: its program, its outcome once there is one, and its pending calls."""
         return DataResponse(await whole(service, execution, request.state.caller))
 
-    @app.get("/v1/executions/{execution}/events", tags=["executions"], dependencies=[authenticated])
-    async def events(
+    @app.get(
+        "/v1/executions/{execution}/events",
+        tags=["executions"],
+        dependencies=[authenticated],
+        response_class=EventStream,
+        responses=EVENTS | problem_answers(401, 404, 409, 429, "default"),
+    )
+    async def stream_events(
         execution: str,
         request: Request,
         after: Sequence = 0,
         last_event_id: Annotated[Sequence | None, Header()] = None,
-    ) -> StreamingResponse:
+    ) -> EventStream:
         """Stream events as server-sent events until the execution ends or pauses. Reconnect with `Last-Event-ID`.
 
         If the key is revoked or expires, or the client reads too slowly, the last event is `closed`.
@@ -196,71 +147,49 @@ def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         await service.executions.get(execution, request.state.caller)  # 404 before the stream begins
         begin = after if last_event_id is None else last_event_id
         batches = service.executions.batches(execution, request.state.caller, begin)
-        return StreamingResponse(
-            _event_stream(batches, request.state.caller),
-            media_type="text/event-stream",
-            headers={"Cache-Control": "no-store"},
-        )
+        return EventStream(event_stream(batches, request.state.caller), headers={"Cache-Control": "no-store"})
 
 
 def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
-    @app.post("/v1/executions/{execution}/cancel", tags=["executions"], dependencies=[authenticated])
-    async def cancel(execution: str, request: Request) -> Response:
-        """Cancel an execution. The outcome reports which calls were made, which were not, and which are unknown."""
+    @app.post(
+        "/v1/executions/{execution}/cancel",
+        tags=["executions"],
+        dependencies=[authenticated],
+        responses=answers(Execution, 404, 409),
+    )
+    async def cancel_execution(execution: str, request: Request) -> Response:
+        """Stop a running execution, or end a paused one.
+
+        The outcome reports which calls were made, which were not, and which are unknown.
+        """
         await service.executions.cancel(execution, request.state.caller)
         return DataResponse(await whole(service, execution, request.state.caller))
 
-    @app.post("/v1/executions/{execution}/resume", tags=["executions"], dependencies=[authenticated])
-    async def resume(execution: str, request: Request, body: ResumeRequest | None = None) -> Response:
+    @app.post("/v1/executions/{execution}/resume", tags=["executions"], dependencies=[authenticated], responses=_RUNS)
+    async def resume_execution(execution: str, request: Request, body: ResumeRequest | None = None) -> Response:
         """Continue a paused execution. Completed calls are not repeated."""
         caller: Caller = request.state.caller
         await service.executions.resume(execution, caller, _credentials(request, service))
-        _keep_turn(request, service, execution, caller)
+        keep_turn(request, service, execution, caller)
         return await _answered(service, execution, caller, body.wait_s if body else None)
 
-    @app.post("/v1/executions/{execution}/rollback", tags=["executions"], dependencies=[authenticated])
-    async def rollback(execution: str, request: Request, body: ResumeRequest | None = None) -> Response:
+    @app.post(
+        "/v1/executions/{execution}/rollback",
+        tags=["executions"],
+        dependencies=[authenticated],
+        responses=accepted(AcceptedExecution) | answers(Rollback, 404, 409, 413),
+    )
+    async def roll_back_execution(execution: str, request: Request, body: ResumeRequest | None = None) -> Response:
         """Undo committed calls, newest first, where a tool names its inverse."""
         caller: Caller = request.state.caller
         found = await service.executions.rollback(execution, caller, _credentials(request, service))
         if not found.execution:
-            return DataResponse({**asdict(found), "status": "nothing to take back"})
-        _keep_turn(request, service, found.execution, caller)
+            return DataResponse({**asdict(found), "status": "nothing_to_undo", "outcome": None})
+        keep_turn(request, service, found.execution, caller)
         stored = await service.executions.wait(found.execution, caller, _wait_s(service, body.wait_s if body else None))
-        return DataResponse({**asdict(found), "status": stored.status, "outcome": stored.outcome})
-
-
-def _add_approvals(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
-    @app.get("/v1/approvals", tags=["approvals"], dependencies=[authenticated])
-    async def list_approvals(request: Request, execution: str = "") -> dict[str, Any]:
-        """List calls that wait for a person, oldest first. Approvers see all calls, other keys their own."""
-        waiting = await service.executions.approvals(request.state.caller, execution)
-        return {"approvals": [pending_json(call) for call in waiting]}
-
-    @app.post("/v1/approvals", tags=["approvals"], dependencies=[authenticated])
-    async def decide_several(body: DecisionsRequest, request: Request) -> dict[str, Any]:
-        """Decide on several calls, all or none."""
-        return await _decided(service, request, [_decision(one.id, one) for one in body.decisions])
-
-    @app.post("/v1/approvals/{approval}", tags=["approvals"], dependencies=[authenticated])
-    async def decide(approval: str, body: DecisionRequest, request: Request) -> dict[str, Any]:
-        """Decide on one call. An execution with no other pending calls then continues by itself."""
-        return await _decided(service, request, [_decision(approval, body)])
-
-
-async def _decided(service: CodeMode, request: Request, decisions: list[Decision]) -> dict[str, Any]:
-    caller: Caller = request.state.caller
-    answered = await service.executions.decide(decisions, caller)
-    executions = {}
-    for execution in dict.fromkeys(call.execution for call in answered):
-        executions[execution] = await gone_on(service, execution, caller)
-        if not executions[execution]["waits"]:
-            _keep_turn(request, service, execution, caller)
-    return {"approvals": [pending_json(call) for call in answered], "executions": executions}
-
-
-def _decision(id_: str, body: DecisionRequest) -> Decision:
-    return Decision(id_, body.digest, body.verdict, by="", note=body.note, value=body.value)
+        if stored.status in GOES_ON:
+            return _accepted(found.execution, stored.status)
+        return DataResponse({**asdict(found), "status": stored.status, "outcome": outcome_json(stored)})
 
 
 def _credentials(request: Request, service: CodeMode) -> dict[str, str]:
@@ -290,14 +219,17 @@ async def _answered(
         stored = await service.executions.wait(execution, caller, _wait_s(service, wait_s))
     except asyncio.CancelledError:
         stored = None
-    if stored is None or stored.status in ("queued", "running"):
-        place = {"Location": f"/v1/executions/{execution}", "Retry-After": "1", **(headers or {})}
-        return JSONResponse({"id": execution, "status": stored.status if stored else "running"}, 202, place)
-    outcome = {"id": execution, **(stored.outcome or {}), "status": stored.status}
-    return DataResponse(outcome, headers=headers)
+    if stored is None or stored.status in GOES_ON:
+        return _accepted(execution, stored.status if stored else "running", headers)
+    return DataResponse(outcome_json(stored), headers=headers)
 
 
-def _keep_turn(request: Request, service: CodeMode, execution: str, caller: Caller) -> None:
+def _accepted(execution: str, status: ExecutionStatus, headers: Mapping[str, str] | None = None) -> Response:
+    place = {"Location": f"/v1/executions/{execution}", "Retry-After": "1"}
+    return JSONResponse({"id": execution, "status": status}, 202, {**place, **(headers or {})})
+
+
+def keep_turn(request: Request, service: CodeMode, execution: str, caller: Caller) -> None:
     """Keep the request's place for as long as the execution runs."""
     turn = getattr(request.state, "turn", None)
     if turn is not None:
@@ -306,38 +238,7 @@ def _keep_turn(request: Request, service: CodeMode, execution: str, caller: Call
 
 async def _over(service: CodeMode, execution: str, caller: Caller) -> None:
     with suppress(CodeModeError):  # nobody waits for this result
-        await service.executions.wait(execution, caller, _LONGEST_WAIT_S)
-
-
-async def _event_stream(batches: AsyncGenerator[tuple[ExecutionEvent, ...]], caller: Caller) -> AsyncIterator[str]:
-    """Format events as text/event-stream (HTML Living Standard, 9.2), with keep-alive comments in silent periods."""
-    coming = asyncio.ensure_future(anext(batches, None))
-    try:
-        while True:
-            await asyncio.wait((coming,), timeout=KEEP_ALIVE_S)
-            if not caller.is_still_good():
-                yield _closed(CallerNotLetIn())
-                return
-            if not coming.done():
-                yield ": nothing new\n\n"
-                continue
-            batch = coming.result()
-            if batch is None:
-                return
-            yield "".join(f"id: {event.sequence}\nevent: {event.type}\ndata: {event.text}\n\n" for event in batch)
-            coming = asyncio.ensure_future(anext(batches, None))
-    except TooSlow as slow:
-        yield _closed(slow)
-    finally:
-        coming.cancel()
-        await asyncio.gather(coming, return_exceptions=True)
-        await batches.aclose()
-
-
-def _closed(reason: CodeModeError) -> str:
-    """Return the last event of a stream that ends before its execution."""
-    data = {"type": "closed", "code": reason.code, "message": str(reason)}
-    return f"event: closed\ndata: {json.dumps(data)}\n\n"
+        await service.executions.wait(execution, caller, LONGEST_WAIT_S)
 
 
 async def until_disconnect(request: Request, work: Awaitable[T]) -> T | None:

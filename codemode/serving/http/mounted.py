@@ -77,8 +77,9 @@ class MountedApp:
             await self._own(scope, receive, send)
         elif self._inner is not None:
             # The middleware decides by the path, which begins with the prefix of the mount here.
-            path = scope["path"].removeprefix(scope.get("root_path", ""))
-            await self._inner({**scope, "path": path or "/", "root_path": ""}, receive, send)
+            prefix = scope.get("root_path", "")
+            inside = {"path": scope["path"].removeprefix(prefix) or "/", "root_path": "", "app_root_path": prefix}
+            await self._inner({**scope, **inside}, receive, send)
         elif scope["type"] == "http":
             hint = "codemode has not started: pass `lifespan=server.lifespan` to the outer application"
             await problem(503, "not_ready", hint)(scope, receive, send)

@@ -6,7 +6,6 @@ the executions of the HTTP API. A task is visible to its owner only.
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import mcp_types
@@ -21,6 +20,7 @@ from codemode.executions.programs import Request
 from codemode.serving.executions import BEYOND_S
 from codemode.serving.model_text import shown_to_model
 from codemode.serving.two_tools import ExecuteArguments, problem_of
+from codemode.text.times import rfc3339
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -39,8 +39,6 @@ _T = TypeVar("_T")
 
 #: Milliseconds between two status requests of a client.
 POLL_MS = 1_000
-
-_MICROSECONDS = 1_000_000
 
 _STATUS: dict[str, mcp_types.TaskStatus] = {
     "queued": "working",
@@ -158,12 +156,8 @@ def _fields(stored: StoredExecution) -> dict[str, Any]:
         "task_id": stored.given.id,
         "status": _STATUS.get(stored.status, "failed"),
         "status_message": str(stored.status),
-        "created_at": _time(stored.created_us),
-        "last_updated_at": _time(stored.updated_us),
+        "created_at": rfc3339(stored.created_us),
+        "last_updated_at": rfc3339(stored.updated_us),
         "ttl": None,
         "poll_interval": POLL_MS,
     }
-
-
-def _time(microseconds: int) -> str:
-    return datetime.fromtimestamp(microseconds / _MICROSECONDS, UTC).isoformat()

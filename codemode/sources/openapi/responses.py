@@ -18,6 +18,10 @@ _NO_CONTENT = {"type": "null"}
 _TEXT = {"type": "string"}
 _BINARY = {"type": "string", "format": "binary"}
 
+#: Server-sent events, as `codemode.transports.http.answers.events` returns them.
+_EVENT = {"type": "object", "properties": {"event": _TEXT, "id": _TEXT, "data": {}}, "required": ["data"]}
+_EVENTS = {"type": "array", "items": _EVENT}
+
 
 def returns_of(operation: Operation) -> tuple[Schema | None, tuple[str, ...]]:
     """Return the schema of the successful response, or None if it is undocumented, and its media types."""
@@ -60,6 +64,8 @@ def _schema_of(node: Schema, content: Mapping[str, Any]) -> Schema | None:
     items = item_schema(media)
     if items is not None:
         return node.at(items)
+    if media_type.partition(";")[0].strip().lower() == "text/event-stream":
+        return node.at(_EVENTS)
     kind = kind_of(media_type)
     if kind is BodyKind.TEXT:
         return node.at(_TEXT)

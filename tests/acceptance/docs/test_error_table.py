@@ -24,7 +24,7 @@ def kinds_of(error: type[CodeModeError]) -> Iterator[type[CodeModeError]]:
 
 
 def test_every_code_stands_in_the_table_once() -> None:
-    table = re.findall(r"^\| `(\w+)` \|", PAGE, re.MULTILINE)
+    table = re.findall(r'^\| <a id="(\w+)"></a>`\1` \|', PAGE, re.MULTILINE)
     serving = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "codemode" / "serving").rglob("*.py"))
     answered = set(re.findall(r'\bproblem\(\s*\d+, "(\w+)"', serving))
     answered |= set(re.findall(r'\b\d{3}: "(\w+)"', serving))
@@ -34,7 +34,7 @@ def test_every_code_stands_in_the_table_once() -> None:
 
 
 def test_the_table_says_the_status_with_which_an_error_is_answered() -> None:
-    rows = re.findall(r"^\| `(\w+)` \|.*\| (\d*) ?\|$", PAGE, re.M)
+    rows = re.findall(r"^\| \S+ \S+`(\w+)` \|.*\| (\d*) ?\|$", PAGE, re.M)
     told = {code: int(status) for code, status in rows if status}
     answered = {
         error.code: next(status for kind, status in STATUS.items() if issubclass(error, kind))

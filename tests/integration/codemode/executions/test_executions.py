@@ -20,6 +20,7 @@ from codemode.errors import (
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.journal.base import Decision, Retention
 from codemode.executions.journal.configured import journal_of
+from codemode.executions.programs import Request
 from codemode.settings import Secrets
 from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
 from tests.unit.sandbox.host.test_cancellation import GivenUp
@@ -376,6 +377,28 @@ async def test_a_repair_is_repaired_and_reads_may_be_made_afresh(here: Place) ->
         )
     assert here.upstream.seen == ["GET /get?n=1", "POST /post?n=2", "GET /get?n=1"]
     assert [each["count"] for each in third.value] == [3, 2]
+
+
+async def test_an_execution_that_pauses_while_it_is_cancelled_ends(
+    here: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pausing, cancelling = asyncio.Event(), asyncio.Event()
+    async with here.service() as service:
+        journal = service.executions._journal
+        pause = journal.pause
+
+        async def pause_later(*given: Any) -> None:
+            pausing.set()
+            await cancelling.wait()
+            await pause(*given)
+
+        monkeypatch.setattr(journal, "pause", pause_later)
+        execution = await service.executions.start(Request("up.x.drop(n=1)"), OWNER)
+        await pausing.wait()
+        cancelled = asyncio.create_task(service.executions.cancel(execution, OWNER))
+        await service.executions._attempts[execution].cancelled.wait()
+        cancelling.set()
+        assert (await cancelled).status == "cancelled"
 
 
 async def test_cancelling_tells_calls_in_flight_apart(here: Place) -> None:

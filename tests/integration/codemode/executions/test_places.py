@@ -49,7 +49,7 @@ async def test_an_approved_call_waits_until_its_place_is_the_one_that_was_shown(
         after = await approve(service)
         assert after["status"] == "paused"
         said = f"the address of up was http://127.0.0.1:{here.port} and is now http://127.0.0.1:{port}/v1"
-        assert said in after["waits"]
+        assert said in after["reason"]
         with pytest.raises(ExecutionChanged, match="nothing was run"):
             await service.executions.resume(paused.id, OWNER)
     assert other.seen == here.upstream.seen == []
@@ -72,7 +72,7 @@ async def test_another_reference_is_another_place_and_another_value_is_not(
         paused = await service.execute("up.x.drop(n=1)", caller=OWNER)
     async with here.service(source=bearer("TOKEN_B")) as service:
         after = await approve(service)
-        assert "was bearer (token from the environment variable TOKEN_A) and is now bearer" in after["waits"]
+        assert "was bearer (token from the environment variable TOKEN_A) and is now bearer" in after["reason"]
     monkeypatch.setenv("TOKEN_A", "two")
     async with here.service(source=bearer("TOKEN_A")) as service:
         await service.executions.resume(paused.id, OWNER)

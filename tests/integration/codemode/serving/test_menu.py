@@ -18,6 +18,7 @@ from codemode.serving.auth.keys import KeyFile
 from codemode.serving.cli.main import app
 from codemode.serving.http.app import create_app
 from codemode.settings import load_settings
+from tests.integration.codemode.serving.http.described import DescribedTransport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -33,7 +34,7 @@ KEY = {"Authorization": "Bearer a-key"}
 async def client(gym: Gym, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
     async with CodeMode.from_settings(gym.settings(menu=MENU)) as service:
         callers = Callers({"a-key": Caller("a-key")}, KeyFile(tmp_path / "keys.json"))
-        transport = httpx2.ASGITransport(create_app(service, callers))
+        transport = DescribedTransport(create_app(service, callers))
         async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", timeout=30) as client:
             yield client
 

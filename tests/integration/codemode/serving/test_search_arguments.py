@@ -17,6 +17,7 @@ from codemode.serving.auth.keys import KeyFile
 from codemode.serving.http.app import create_app
 from codemode.serving.mcp.server import McpFace
 from codemode.settings import AgentSettings
+from tests.integration.codemode.serving.http.described import DescribedTransport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -81,7 +82,7 @@ def over_http(service: CodeMode, folder: Path) -> Search:
     application = create_app(service, Callers({"a-key": Caller("ann")}, KeyFile(folder / "keys.json")))
 
     async def search(arguments: dict[str, Any]) -> str | None:
-        transport = httpx2.ASGITransport(application)
+        transport = DescribedTransport(application)
         async with httpx2.AsyncClient(transport=transport, base_url="http://testserver") as client:
             headers = {"Authorization": "Bearer a-key"}
             answer = await client.post("/v1/search", json=arguments, headers=headers)

@@ -142,7 +142,7 @@ def test_serve_starts_and_says_that_it_is_degraded(folder: Path) -> None:
         assert server.stderr is not None
         try:
             base = next(line.split()[-1] for line in server.stderr if line.startswith("codemode serves"))
-            assert asked_of(f"{base}/readyz") == {"status": "degraded", "sources_lacking": 3}
+            assert asked_of(f"{base}/readyz") == {"status": "degraded", "sources_failed": 3}
             states = {one["name"]: one["state"] for one in asked_of(f"{base}/v1/sources")["sources"]}
             lost = dict.fromkeys(("gone", "graph", "robot"), "unavailable")
             assert states == dict.fromkeys(("pets", "shop", "clock"), "ready") | lost

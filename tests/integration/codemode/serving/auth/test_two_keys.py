@@ -13,6 +13,7 @@ from codemode.service import CodeMode
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.http.app import create_app
+from tests.integration.codemode.serving.http.described import DescribedTransport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -43,7 +44,7 @@ async def client(gym: Gym, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
     callers = {"boss-key": Caller("boss"), "support-key": Caller("support", "support", secrets=("support-key",))}
     async with CodeMode.from_settings(gym.settings(policy=POLICY, limits={"wall_s": 20})) as service:
         app = create_app(service, Callers(callers, KeyFile(tmp_path / "keys.json"), roles=("default", "support")))
-        transport = httpx2.ASGITransport(app)
+        transport = DescribedTransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", timeout=60) as client:
             yield client
 

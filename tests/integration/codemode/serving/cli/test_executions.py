@@ -195,7 +195,7 @@ def test_of_a_revoked_key_the_operator_lets_nothing_go_on_but_a_rollback(desk: D
     keys.revoke(key.id)
     (question,) = desk.json("approvals", "list")
     refused = desk.json("approvals", "approve", question["id"])["executions"][waits.id]
-    assert f"{owner.id} no longer has access" in refused["waits"]
+    assert f"{owner.id} no longer has access" in refused["reason"]
     asks_for_all = CONFIG.replace("tools: bank.pay, where: {to: bob}", "tools: bank.take_back")
     (desk.folder / "codemode.yaml").write_text(asks_for_all, encoding="utf-8")
     assert desk.json("executions", "rollback", paid.id)["outcome"]["status"] == "paused"
@@ -247,11 +247,11 @@ def test_a_program_whose_process_is_ended_has_an_end_or_is_said_to_have_none(des
     assert running.wait() == (-number if number == signal.SIGKILL else 128 + number)
     (listed,) = desk.json("executions", "list")
     if number != signal.SIGKILL:
-        assert (listed["status"], listed["is_left"]) == ("cancelled", False)
+        assert (listed["status"], listed["orphaned"]) == ("cancelled", False)
         said = f"{listed['id']} was cancelled; `codemode executions show {listed['id']}` lists the calls that it made\n"
         assert said in (desk.folder / "told").read_text(encoding="utf-8")
         return
-    assert (listed["status"], listed["is_left"]) == ("running", True)
+    assert (listed["status"], listed["orphaned"]) == ("running", True)
     told = desk.type("executions", "list").stderr
     assert (
         f"{listed['id']}: its process died while it ran; `codemode executions resume {listed['id']}` continues it"

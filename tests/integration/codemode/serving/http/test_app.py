@@ -14,6 +14,7 @@ from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.http.app import create_app
 from codemode.serving.http.request_mistakes import unread_body
+from tests.integration.codemode.serving.http.described import DescribedTransport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -35,7 +36,7 @@ async def service(gym: Gym) -> AsyncIterator[CodeMode]:
 @pytest.fixture
 async def client(service: CodeMode, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
     callers = Callers({key: Caller(key) for key in ("a-key", "another")}, KeyFile(tmp_path / "keys.json"))
-    transport = httpx2.ASGITransport(create_app(service, callers))
+    transport = DescribedTransport(create_app(service, callers))
     async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", timeout=TIMEOUT_S) as client:
         yield client
 
@@ -190,7 +191,7 @@ async def test_a_bad_request_is_a_problem(client: httpx2.AsyncClient, content: b
 
 
 async def test_without_keys_only_loopback_names_are_served(service: CodeMode, tmp_path: Path) -> None:
-    transport = httpx2.ASGITransport(create_app(service, Callers({}, KeyFile(tmp_path / "keys.json"))))
+    transport = DescribedTransport(create_app(service, Callers({}, KeyFile(tmp_path / "keys.json"))))
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
         for host in ("localhost", "127.0.0.1:8130", "[::1]:8130", "[::1]"):
             assert (await client.get("/v1/tools", headers={"Host": host})).status_code == 200, host
@@ -220,7 +221,7 @@ async def test_without_keys_a_page_of_another_site_changes_nothing(
     assert {"/v1/execute", "/v1/executions/{execution}/cancel", "/v1/executions/{execution}/rollback"} <= {
         re.sub(r"\{\w+\}", "{execution}", path) for _, path in changing
     }
-    transport = httpx2.ASGITransport(app)
+    transport = DescribedTransport(app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost:8130") as client:
         for method, path in [*changing, ("POST", "/mcp"), ("GET", "/mcp"), ("DELETE", "/mcp")]:
             answer = await client.request(method, re.sub(r"\{\w+\}", "one", path), headers=headers)
@@ -235,7 +236,7 @@ async def test_without_keys_a_page_of_another_site_changes_nothing(
 async def test_without_keys_the_own_page_and_programs_are_served(
     service: CodeMode, tmp_path: Path, headers: dict[str, str]
 ) -> None:
-    transport = httpx2.ASGITransport(create_app(service, Callers({}, KeyFile(tmp_path / "keys.json"))))
+    transport = DescribedTransport(create_app(service, Callers({}, KeyFile(tmp_path / "keys.json"))))
     async with httpx2.AsyncClient(transport=transport, base_url="http://localhost:8130") as client:
         assert (await client.post("/v1/search", json={"queries": ["x"]}, headers=headers)).status_code == 200
 

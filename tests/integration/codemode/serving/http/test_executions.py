@@ -14,6 +14,7 @@ from codemode.gateway.caller import Caller
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.http.app import create_app
+from tests.integration.codemode.serving.http.described import DescribedTransport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -45,6 +46,11 @@ class Bank:
         self.taken_back.append(to)
         return "back"
 
+    @tool(revert="take_back(to=result.to)")
+    def lend(self, to: str) -> dict[str, str]:
+        """Lend money."""
+        return {"to": to}
+
     @tool(effect="read")
     async def wait(self) -> str:
         """Wait for the gate."""
@@ -65,7 +71,7 @@ def settings(folder: Path, **sections: Any) -> Settings:
 
 @pytest.fixture
 async def service(bank: Bank, tmp_path: Path) -> AsyncIterator[CodeMode]:
-    functions = {"bank": [bank.pay, bank.take_back, bank.wait]}
+    functions = {"bank": [bank.pay, bank.take_back, bank.lend, bank.wait]}
     async with CodeMode.from_settings(settings(tmp_path), functions=functions) as service:
         yield service
 
@@ -75,7 +81,7 @@ async def client(service: CodeMode, tmp_path: Path) -> AsyncIterator[httpx2.Asyn
     known = {"agent": Caller("agent"), "other": Caller("other"), "boss": Caller("boss", "approver")}
     app = create_app(service, Callers(known, KeyFile(tmp_path / "keys.json")))
     async with httpx2.AsyncClient(
-        transport=httpx2.ASGITransport(app), base_url="http://testserver", timeout=30, headers=AGENT
+        transport=DescribedTransport(app), base_url="http://testserver", timeout=30, headers=AGENT
     ) as client:
         yield client
 
@@ -151,6 +157,32 @@ async def test_an_approver_does_not_approve_what_its_own_key_has_started(
     assert bank.sent == []
 
 
+async def test_a_rollback_is_waited_for_or_accepted(client: httpx2.AsyncClient, bank: Bank) -> None:
+    lent = await execute(client, "bank.lend(to='ann')")
+    begun = await client.post(f"/v1/executions/{lent['id']}/rollback", json={"wait_s": 0})
+    assert (begun.status_code, begun.json()["status"]) == (202, "running")
+    async with client.stream("GET", f"{begun.headers['location']}/events") as events:
+        await events.aread()
+    assert bank.taken_back == ["ann"]
+    again = (await client.post(f"/v1/executions/{lent['id']}/rollback")).json()
+    assert (again["execution"], again["status"]) == (begun.json()["id"], "completed")
+    assert [step["tool"] for step in again["steps"]] == ["bank.take_back"]
+    none = (await client.post(f"/v1/executions/{(await execute(client, '1'))['id']}/rollback")).json()
+    assert (none["status"], none["execution"], none["outcome"]) == ("nothing_to_undo", "", None)
+    assert bank.taken_back == ["ann"]
+
+
+async def test_a_request_beyond_the_rate_of_a_key_is_described(bank: Bank, tmp_path: Path) -> None:
+    load = {"load": {"per_key_rate_per_s": 0.01}}
+    async with CodeMode.from_settings(settings(tmp_path, server=load), functions={"bank": [bank.pay]}) as service:
+        app = create_app(service, Callers({"agent": Caller("agent")}, KeyFile(tmp_path / "keys.json")))
+        transport = DescribedTransport(app)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
+            first, second = [await client.post("/v1/search", json={"queries": ["pay"]}) for _ in range(2)]
+            assert (first.status_code, second.status_code) == (200, 429)
+            assert second.json()["retry_after_s"] == int(second.headers["retry-after"])
+
+
 async def test_what_a_key_started_that_was_revoked_meanwhile_does_not_go_on(
     service: CodeMode, bank: Bank, tmp_path: Path
 ) -> None:
@@ -158,7 +190,7 @@ async def test_what_a_key_started_that_was_revoked_meanwhile_does_not_go_on(
     stored, text = keys.create(role="default")
     app = create_app(service, Callers({"boss": Caller("boss", "approver")}, keys))
     async with httpx2.AsyncClient(
-        transport=httpx2.ASGITransport(app), base_url="http://testserver", timeout=30, headers=BOSS
+        transport=DescribedTransport(app), base_url="http://testserver", timeout=30, headers=BOSS
     ) as client:
         paused = await execute(client, PAYS, {"Authorization": f"Bearer {text}"})
         keys.revoke(stored.id)
@@ -168,7 +200,7 @@ async def test_what_a_key_started_that_was_revoked_meanwhile_does_not_go_on(
         )
         told = answer.json()["executions"][paused["id"]]
         assert told["status"] == "paused"
-        assert f"key:{stored.id} no longer has access" in told["waits"]
+        assert f"key:{stored.id} no longer has access" in told["reason"]
         resumed = await client.post(f"/v1/executions/{paused['id']}/resume")
         assert (resumed.status_code, resumed.json()["code"]) == (409, "execution_changed")
         assert (await client.post(f"/v1/executions/{paused['id']}/cancel")).json()["status"] == "cancelled"
@@ -184,7 +216,7 @@ async def test_what_a_key_started_under_another_role_does_not_go_on(
     known = {"agent": Caller("agent", "support"), "boss": Caller("boss", "approver")}
     app = create_app(service, Callers(known, KeyFile(tmp_path / "keys.json")))
     async with httpx2.AsyncClient(
-        transport=httpx2.ASGITransport(app), base_url="http://testserver", timeout=30, headers=who
+        transport=DescribedTransport(app), base_url="http://testserver", timeout=30, headers=who
     ) as later:
         decision = {"digest": call["digest"], "verdict": "approved"}
         await later.post(f"/v1/approvals/{call['id']}", json=decision, headers=BOSS)
@@ -257,7 +289,7 @@ async def test_a_stream_of_events_ends_with_the_rights_of_its_caller(
     still = iter([True, False])
     caller = Caller("agent", good_until=1.0) if expires else Caller("agent", is_let_in=lambda: next(still))
     app = create_app(service, Callers({"agent": caller}, KeyFile(tmp_path / "keys.json")))
-    transport = httpx2.ASGITransport(app)
+    transport = DescribedTransport(app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
         events = await told(client, f"/v1/executions/{execution}")
     assert [event["type"] for event in events] == ([] if expires else ["call_started", "call_ended"]) + ["closed"]
@@ -321,10 +353,10 @@ async def test_what_waits_for_a_person_does_not_go_on_by_itself(client: httpx2.A
 
 async def test_a_program_that_runs_in_the_background_keeps_its_place(bank: Bank, tmp_path: Path) -> None:
     load = {"load": {"running": 1, "waiting": 0}}
-    functions = {"bank": [bank.pay, bank.take_back, bank.wait]}
+    functions = {"bank": [bank.pay, bank.take_back, bank.lend, bank.wait]}
     async with CodeMode.from_settings(settings(tmp_path, server=load), functions=functions) as service:
         app = create_app(service, Callers({"agent": Caller("agent")}, KeyFile(tmp_path / "keys.json")))
-        transport = httpx2.ASGITransport(app)
+        transport = DescribedTransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
             begun = await client.post("/v1/execute", json={"code": "bank.wait()", "wait_s": 0})
             assert begun.status_code == 202
@@ -342,7 +374,7 @@ async def test_a_full_journal_refuses_new_executions_and_says_whose_limit_it_is(
     async with CodeMode.from_settings(small, functions=functions) as service:
         known = {"agent": Caller("agent"), "other": Caller("other")}
         app = create_app(service, Callers(known, KeyFile(tmp_path / "keys.json")))
-        transport = httpx2.ASGITransport(app)
+        transport = DescribedTransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
             paused = await execute(client, "bank.take_back(to='x' * 1_200_000)\nbank.pay(to='ann', amount=1)")
             assert paused["status"] == "paused", paused
@@ -365,7 +397,7 @@ async def test_without_a_journal_the_message_says_how_to_have_one(bank: Bank, tm
     without = settings(tmp_path, journal={"enabled": False})
     async with CodeMode.from_settings(without, functions=functions) as service:
         app = create_app(service, Callers({"agent": Caller("agent")}, KeyFile(tmp_path / "keys.json")))
-        transport = httpx2.ASGITransport(app)
+        transport = DescribedTransport(app)
         async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
             assert (await execute(client, "1 + 1"))["value"] == 2
             answer = await client.post("/v1/execute", json={"code": "1", "wait_s": 1})

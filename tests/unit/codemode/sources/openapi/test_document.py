@@ -56,6 +56,12 @@ def test_the_words_of_an_operation_add_to_its_method(
     assert (tool.effect, tool.effect_word) == (effect, word)
 
 
+def test_server_sent_events_are_a_list() -> None:
+    stream = {"text/event-stream; charset=utf-8": {"schema": {"type": "string"}}}
+    signature = _signature({"responses": {"200": {"description": "", "content": stream}}}, method="get")
+    assert signature == "api.t.op() -> list[dict]"
+
+
 def test_an_operation_becomes_a_tool() -> None:
     operation = {
         "operationId": "clients/get-list",

@@ -1,0 +1,61 @@
+"""The routes that report the state of the server: `/livez`, `/readyz`, `/healthz` and `/metrics`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from fastapi import Request  # noqa: TC002 -- FastAPI reads these at run time
+from fastapi.responses import JSONResponse, Response
+
+from codemode.observing.metrics import MetricsObserver
+from codemode.serving.http.interface import problem_answers
+from codemode.serving.http.models import Health, Readiness
+from codemode.serving.http.problems import problem
+
+if TYPE_CHECKING:
+    from fastapi import FastAPI
+
+    from codemode.service import CodeMode
+
+_HEALTH: dict[int | str, dict[str, Any]] = {200: {"model": Health}}
+_READINESS: dict[int | str, dict[str, Any]] = {200: {"model": Readiness}, **problem_answers(503)}
+
+
+def add_health_routes(app: FastAPI, service: CodeMode) -> None:
+    """Add the routes, which need no key, and `/metrics`, which does."""
+
+    @app.get("/livez", tags=["health"], responses=_HEALTH)
+    async def get_liveness() -> JSONResponse:
+        """Report that the process responds. Restart it if this fails."""
+        return JSONResponse({"status": "ok"})
+
+    @app.get("/readyz", tags=["health"], responses=_READINESS)
+    async def get_readiness() -> JSONResponse:
+        """Report whether the server can run programs and is not stopping: send requests here only then.
+
+        The status is `degraded` if a source is unavailable or stale, or if the journal is not writable. While it is
+        not writable, programs may only read.
+        """
+        if app.state.is_draining or not service.is_ready:
+            return problem(503, "not_ready", "the server is stopping" if app.state.is_draining else "it is starting")
+        failed = sum(source.failure is not None for source in service.sources.values())
+        found: dict[str, Any] = {"sources_failed": failed} if failed else {}
+        if service.settings.keeps_journal and not await service.executions.health.is_writable():
+            found["journal"] = "not writable: programs may only read"
+        return JSONResponse({"status": "degraded", **found} if found else {"status": "ok"})
+
+    @app.get("/healthz", tags=["health"], responses=_HEALTH)
+    async def get_health(request: Request) -> JSONResponse:
+        """Report that the service is up. With a key, or on a server without keys, include the caller's tool count."""
+        caller = request.state.caller
+        tools = {"tools": len((await service.view(caller)).catalog)} if caller else {}
+        return JSONResponse({"status": "ok", **tools})
+
+    metrics = service.observers.find(MetricsObserver)
+    if metrics is not None:
+
+        @app.get("/metrics", include_in_schema=False)
+        async def prometheus() -> Response:
+            """Return counters and histograms in Prometheus format."""
+            text, media_type = metrics.text()
+            return Response(text, media_type=media_type)

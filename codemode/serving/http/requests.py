@@ -1,0 +1,97 @@
+"""The request bodies of the HTTP API."""
+
+from __future__ import annotations
+
+import json
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+
+from codemode.executions.journal.base import Verdict  # noqa: TC001 -- pydantic reads it at run time
+
+#: Longest `wait_s` in seconds.
+LONGEST_WAIT_S = 3600.0
+
+
+def _data(value: Any) -> Any:
+    """Reject values that Python's JSON parser accepts but JSON cannot carry: NaN, infinities, lone surrogates."""
+    try:
+        json.dumps(value, ensure_ascii=False, allow_nan=False).encode()
+    except (ValueError, RecursionError):
+        raise ValueError("it is not JSON data") from None
+    return value
+
+
+#: An id or digest of ours. The length limit also makes pydantic reject texts that are not valid Unicode.
+Name = Annotated[str, Field(max_length=200)]
+
+#: Seconds after which the answer is 202.
+WaitS = Annotated[float | None, Field(ge=0, le=LONGEST_WAIT_S)]
+
+
+class ExecuteRequest(BaseModel):
+    """A program in Python.
+
+    `resume_from` is an earlier execution of the same key: its committed calls are not repeated. Its reads are repeated
+    with `fresh_reads` only. After `wait_s` seconds the answer is 202, and the program continues.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    code: str
+    resume_from: Name = ""
+    fresh_reads: bool = False
+    wait_s: WaitS = None
+
+
+class ResumeRequest(BaseModel):
+    """Continue an execution. Send the caller's credentials again as headers."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    wait_s: WaitS = None
+
+
+class DecisionRequest(BaseModel):
+    """A person's decision on a call. `digest` is the digest of the call as it was shown.
+
+    The verdict on a call that waits for approval is approved or rejected. The verdict on a call with an unknown result
+    is committed (with its `value`), failed, or send_again.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    digest: Name
+    verdict: Verdict
+    note: str = Field(default="", max_length=2_000)
+    value: Annotated[Any, AfterValidator(_data)] = None
+
+
+class ApprovalDecision(DecisionRequest):
+    """One of several decisions."""
+
+    id: Name
+
+
+class DecisionsRequest(BaseModel):
+    """Several decisions, all or none."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    decisions: Annotated[list[ApprovalDecision], Field(min_length=1, max_length=100)]
+
+
+class MenuRequest(BaseModel):
+    """A message and its history, as OpenAI messages.
+
+    With `meta_tools`, the menu includes tools by which a model asks for more tools. Send the model's calls of them in
+    `calls`, together with the history. The response has one entry in `answers` for each call, in the same order.
+    """
+
+    model_config = ConfigDict(extra="forbid")
+
+    message: str = Field(default="", max_length=100_000)
+    history: list[dict[str, Any]] = Field(default_factory=list, max_length=10_000)
+    summary: str = Field(default="", max_length=100_000)
+    meta_tools: bool = False
+    calls: list[dict[str, Any]] = Field(default_factory=list, max_length=100)
