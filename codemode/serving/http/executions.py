@@ -348,9 +348,10 @@ async def until_disconnect(request: Request, work: Awaitable[T]) -> T | None:
         await asyncio.wait({running, gone}, return_when=asyncio.FIRST_COMPLETED)
         return running.result() if running.done() else None
     finally:
-        for task in (running, gone):
-            task.cancel()
-        await asyncio.gather(running, gone, return_exceptions=True)
+        gone.cancel()
+        if not running.done():
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
 
 
 async def _disconnected(request: Request) -> None:
