@@ -35,6 +35,11 @@ class Spent(NamedTuple):
     fork_server_s: float = 0.0
     workers_s: float = 0.0
 
+    @property
+    def in_all(self) -> float:
+        """The processor time of all processes."""
+        return sum(self)
+
     def since(self, before: Spent) -> Spent:
         """Return the difference to `before`."""
         return Spent(*(now - then for now, then in zip(self, before, strict=True)))

@@ -110,12 +110,12 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     if service.settings.keeps_journal:
         service.executions.role_of = callers.role_of
         service.executions.recovery.turn = partial(turn_of_orphan, admission)
-    app.router.routes.append(Route(PATH, endpoint=mcp))
     _answer_errors(app)
+    add_execution_routes(app, service, Depends(BEARER))  # first, since routes are tried in order
     _add_health(app, service)
     _add_routes(app, service, Depends(BEARER))
-    add_execution_routes(app, service, Depends(BEARER))
     add_menu_route(app, service, Depends(BEARER))
+    app.router.routes.append(Route(PATH, endpoint=mcp))
     return app
 
 

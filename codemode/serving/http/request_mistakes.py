@@ -28,7 +28,7 @@ async def know_query(request: Request) -> None:
     A dependency of the whole application. FastAPI would run a plain function in a thread. Raises
     RequestValidationError.
     """
-    if not request.url.path.startswith(_STRICT):
+    if not request.scope["query_string"] or not request.url.path.startswith(_STRICT):
         return
     known = _in_query(request)
     unknown = [name for name in dict.fromkeys(request.query_params) if name not in known]
