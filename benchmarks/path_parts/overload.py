@@ -34,8 +34,9 @@ def measure_overload(url: str, rounds: int, seconds: float) -> float:
         kept, economy = [], []
         for number in range(rounds):
             spent = server.spent()
-            before = _closed(server, best, seconds).goodput
-            per_program_s = server.spent().since(spent).in_all / (before * seconds)
+            peak = _closed(server, best, seconds)
+            before = peak.goodput
+            per_program_s = server.spent().since(spent).in_all / len(peak.latencies)
             for load in (0.5, 1.0, 2.0) if number == 0 else (2.0,):
                 _opened(server, load * before, WARM_UP_S)
                 spent = server.spent()
