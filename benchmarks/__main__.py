@@ -5,7 +5,7 @@ from __future__ import annotations
 import subprocess
 import sys
 
-BENCHMARKS = ("engines", "processor_time", "service", "search", "calls", "menus", "journal", "retention")
+BENCHMARKS = ("engines", "processor_time", "path", "search", "calls", "menus", "journal", "retention")
 
 
 def main() -> None:

@@ -112,6 +112,7 @@ class CodeMode:
         self._finder = Finder(settings.search, settings.cache(), progress)
         self._shapes = ObservedShapes(settings.learned() / "shapes.json")
         self.policy = AccessPolicy(settings.policy)
+        self._destinations = _destinations(settings)
         self._views = Views(self.catalog, self._finder, {}, self._shapes, self.policy)
         self._menus = Menus(settings.menu, {})
         self._menu_usage = MenuUsage(settings.learned() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
@@ -123,7 +124,7 @@ class CodeMode:
             view=self.view,
             functions=lru_cache(256)(self._functions_of),  # building the validators takes longer than a program
             policy=lambda: self.settings.policy,
-            destinations=self._destinations,
+            destinations=lambda: self._destinations,
         )
         self._executions: Executions | None = None
         self._results = Results()
@@ -359,7 +360,8 @@ class CodeMode:
         note = self._repetition.note(code, caller, outcome)
         if note:
             outcome = replace(outcome, notes=(*outcome.notes, note))
-        await asyncio.to_thread(self._shapes.save)
+        if self._shapes.is_unsaved:
+            await asyncio.to_thread(self._shapes.save)
         for call in outcome.calls:
             if call.state is CallState.COMMITTED:
                 self._menu_usage.called(call.tool, who=caller.id)
@@ -478,18 +480,20 @@ class CodeMode:
         """Use these sources from now on. A running execution keeps its catalog."""
         if settings is not self.settings:
             self.settings, self.policy = settings, AccessPolicy(settings.policy)
+            self._destinations = _destinations(settings)
         catalog = enriched(catalog_of(sources), settings)
         await asyncio.to_thread(self._finder.open, catalog, [source.surface.digest for source in sources.values()])
         self.catalog = catalog
         transports = {name: source.transport for name, source in sources.items()}
-        self._views = Views(catalog, self._finder, transports, self._shapes, self.policy, self._destinations())
+        self._views = Views(catalog, self._finder, transports, self._shapes, self.policy, self._destinations)
         instructions = {name: source.instructions for name, source in settings.sources.items()}
         self._menus = Menus(settings.menu, instructions)
         return catalog
 
-    def _destinations(self) -> Mapping[str, Destination]:
-        """Return the destination of each source's calls under the current settings."""
-        return {name: destination_of(source) for name, source in self.settings.sources.items()}
+
+def _destinations(settings: Settings) -> Mapping[str, Destination]:
+    """Return the destination of each source's calls."""
+    return {name: destination_of(source) for name, source in settings.sources.items()}
 
 
 def _check(settings: Settings, catalog: Catalog) -> None:

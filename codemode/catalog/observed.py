@@ -50,6 +50,11 @@ class ObservedShapes:
     def __len__(self) -> int:
         return len(self._shapes)
 
+    @property
+    def is_unsaved(self) -> bool:
+        """Whether the schemas have changed since they were written to the file, if there is one."""
+        return self._path is not None and self._changed
+
     def observe(self, tool: Tool, value: Any, caller: str) -> None:
         """Widen the schema of an undocumented result by a response. `caller` is the id of the caller."""
         if tool.returns is not None or value is None:
@@ -69,7 +74,7 @@ class ObservedShapes:
 
     def save(self) -> None:
         """Write the schemas if they have changed. Write errors are ignored."""
-        if self._path is None or not self._changed:
+        if self._path is None or not self.is_unsaved:
             return
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)

@@ -77,6 +77,7 @@ class Executor:
     def __init__(self, sandbox: SandboxSettings, limits: LimitSettings, hooks: Hooks = NO_HOOKS) -> None:
         self.hooks = hooks
         self._limits = _limits(limits)
+        self._limits_json = asdict(self._limits)
         self._sandbox = Sandbox(limits=self._limits, workers=sandbox.workers, require=sandbox.require)
         self._calls_in_flight = limits.calls_in_flight
 
@@ -166,7 +167,7 @@ class Executor:
 
     def settings(self, gateway: Gateway, functions: Mapping[str, ProgramFunction]) -> dict[str, Any]:
         """Return what a recorded run needs for its replay, besides the program, as JSON data."""
-        return {"names": list(self.names(gateway, functions)), "limits": asdict(self._limits)}
+        return {"names": list(self.names(gateway, functions)), "limits": self._limits_json}
 
     def names(self, gateway: Gateway, functions: Mapping[str, ProgramFunction]) -> tuple[str, ...]:
         """Return the names that a program sees: namespaces, and functions that no namespace hides."""
@@ -194,8 +195,9 @@ async def _ended(program_run: asyncio.Future[Outcome], cancelled: asyncio.Event)
         return Outcome(Status.CANCELLED, failure=Failure("Cancelled", "the execution was cancelled"), usage=usage)
     finally:
         gave_up.cancel()
-        program_run.cancel()
-        await asyncio.wait((program_run,))
+        if not program_run.done():
+            program_run.cancel()
+            await asyncio.wait((program_run,))
 
 
 def _outcome_of_recorded(run: RecordedSession, ended: Outcome) -> ExecutionOutcome:

@@ -28,7 +28,7 @@ class Programs(Protocol):
         """Return what a run needs for its replay, besides the program."""
         ...
 
-    def environment(self, digest: Callable[[Any], str]) -> dict[str, str]:
+    def environment(self, digest: Callable[[Any], str]) -> Mapping[str, str]:
         """Return versions, locations and digests that apply to every program now. `digest` is the journal's."""
         ...
 

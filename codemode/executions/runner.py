@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import logging
 from contextlib import contextmanager
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.executor import new_execution
@@ -34,6 +34,22 @@ log = logging.getLogger(__name__)
 _UNRECORDED = "the journal is unavailable: this execution could only read, and was not recorded"
 
 
+@dataclass(frozen=True, slots=True)
+class _Environment:
+    """The digests of a policy and of destinations, which a reload replaces."""
+
+    policy: PolicySettings
+    destinations: Mapping[str, Destination]
+    digest: Callable[[Any], str]
+    digests: Mapping[str, str]
+
+    def is_of(
+        self, policy: PolicySettings, destinations: Mapping[str, Destination], digest: Callable[[Any], str]
+    ) -> bool:
+        """Whether the digests were made of these objects."""
+        return self.policy is policy and self.destinations is destinations and self.digest == digest
+
+
 class Runner:
     """Runs programs, recorded or unrecorded.
 
@@ -57,6 +73,7 @@ class Runner:
         self._functions = functions
         self._policy = policy
         self._destinations = destinations
+        self._last_environment: _Environment | None = None
         self._starting = asyncio.Lock()
         self.is_started = False
 
@@ -110,9 +127,13 @@ class Runner:
         """See `codemode.executions.programs.Programs`."""
         return self.executor.settings((await self._view(caller)).gateway, self._functions(caller))
 
-    def environment(self, digest: Callable[[Any], str]) -> dict[str, str]:
+    def environment(self, digest: Callable[[Any], str]) -> Mapping[str, str]:
         """See `codemode.executions.programs.Programs`."""
-        return environment(self._policy(), self._destinations(), digest, plugins=self.executor.hooks.identity)
+        policy, destinations, last = self._policy(), self._destinations(), self._last_environment
+        if last is None or not last.is_of(policy, destinations, digest):
+            digests = environment(policy, destinations, digest, plugins=self.executor.hooks.identity)
+            last = self._last_environment = _Environment(policy, destinations, digest, digests)
+        return last.digests
 
     async def catalog(self, caller: Caller) -> Catalog:
         """See `codemode.executions.programs.Programs`."""

@@ -81,8 +81,9 @@ class Callers:
     @property
     def is_open(self) -> bool:
         """Whether callers need no key: none is configured, and none was ever created."""
-        is_in_use = self._had_keys or self._file.is_in_use()
-        return not self._configured and self._tokens is None and not is_in_use
+        if self._configured or self._tokens is not None or self._had_keys:
+            return False
+        return not self._file.is_in_use()
 
     async def identify(self, authorization: str) -> Caller | None:
         """Return the caller of an Authorization header, or None. Every unknown key takes the same time."""

@@ -102,13 +102,13 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     if service.settings.keeps_journal:
         service.executions.role_of = callers.role_of
         service.executions.recovery.turn = partial(turn_of_orphan, admission)
-    app.router.routes.append(Route(PATH, endpoint=mcp))
     _answer_errors(app)
+    add_execution_routes(app, service, Depends(BEARER))  # first, since routes are tried in order
     add_pages(app)
     add_health_routes(app, service)
     add_tool_routes(app, service, Depends(BEARER))
-    add_execution_routes(app, service, Depends(BEARER))
     add_approval_routes(app, service, Depends(BEARER))
+    app.router.routes.append(Route(PATH, endpoint=mcp))
     return app
 
 

@@ -1,4 +1,5 @@
-"""Executions over HTTP: `/v1/execute`, `/v1/executions[/{id}[/events|cancel|resume|rollback]]`.
+"""Executions over HTTP: `/v1/execute`, `/v1/results/{handle}`,
+`/v1/executions[/{id}[/events|cancel|resume|rollback]]`.
 
 An execution belongs to the key that started it. Other keys get 404, except those of approvers. With a journal, a
 request may be repeated under its `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), and a request that
@@ -25,7 +26,7 @@ from codemode.executions.programs import Request as ExecutionRequest
 from codemode.serving.executions import BEYOND_S, brief, outcome_json, whole
 from codemode.serving.http.event_stream import EVENTS, EventStream, event_stream
 from codemode.serving.http.interface import accepted, answers, problem_answers
-from codemode.serving.http.models import AcceptedExecution, Execution, ExecutionList, Outcome, Rollback
+from codemode.serving.http.models import AcceptedExecution, Execution, ExecutionList, Outcome, Rollback, WholeResult
 from codemode.serving.http.outgoing import DataResponse
 from codemode.serving.http.problems import problem
 from codemode.serving.http.requests import LONGEST_WAIT_S, ExecuteRequest, ResumeRequest
@@ -126,6 +127,16 @@ def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     async def get_execution(execution: str, request: Request) -> Response:
         """Return one execution: its program, its outcome once there is one, and its pending calls."""
         return DataResponse(await whole(service, execution, request.state.caller))
+
+    @app.get(
+        "/v1/results/{handle}",
+        tags=["executions"],
+        dependencies=[authenticated],
+        responses=answers(WholeResult, 404, 409),
+    )
+    async def get_result(handle: str, request: Request) -> Response:
+        """Return the whole result of a program of this key. Models see large results in part, with this handle."""
+        return DataResponse({"value": await service.result(handle, caller=request.state.caller)})
 
     @app.get(
         "/v1/executions/{execution}/events",
@@ -249,9 +260,10 @@ async def until_disconnect(request: Request, work: Awaitable[T]) -> T | None:
         await asyncio.wait({running, gone}, return_when=asyncio.FIRST_COMPLETED)
         return running.result() if running.done() else None
     finally:
-        for task in (running, gone):
-            task.cancel()
-        await asyncio.gather(running, gone, return_exceptions=True)
+        gone.cancel()
+        if not running.done():
+            running.cancel()
+            await asyncio.gather(running, return_exceptions=True)
 
 
 async def _disconnected(request: Request) -> None:

@@ -272,6 +272,12 @@ class Outcome(BaseModel):
     pending: list[Approval]
 
 
+class WholeResult(BaseModel):
+    """The result of a program."""
+
+    value: Any
+
+
 class AcceptedExecution(BaseModel):
     """An execution that continues in the background."""
 

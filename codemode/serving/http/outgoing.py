@@ -40,6 +40,9 @@ READS, READS_PER_KEY = 16, 4
 WATCHERS, WATCHERS_PER_KEY = 512, 128
 
 
+_encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode
+
+
 class Places:
     """A limit on concurrent answers, per key and in total."""
 
@@ -136,9 +139,10 @@ class DataResponse(Response):
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the pieces one by one. Large pieces are never copied together."""
         await send({"type": "http.response.start", "status": self.status_code, "headers": self.raw_headers})
-        for piece in self._pieces:
+        *others, last = self._pieces
+        for piece in others:
             await send({"type": "http.response.body", "body": piece, "more_body": True})
-        await send({"type": "http.response.body", "body": b"", "more_body": False})
+        await send({"type": "http.response.body", "body": last, "more_body": False})
 
 
 def encoded(data: Any) -> bytes:
@@ -162,7 +166,7 @@ def _joined(pieces: Iterable[bytes]) -> Iterator[bytes]:
 def _pieces(data: Any) -> Iterator[bytes]:
     if type(data) is JsonText:
         yield data.data
-    elif type(data) is dict and any(type(part) in (JsonText, dict) for part in data.values()):
+    elif _holds_text(data):
         sign = b"{"
         for name, part in data.items():
             yield sign + json.dumps(name).encode() + b":"
@@ -170,4 +174,11 @@ def _pieces(data: Any) -> Iterator[bytes]:
             sign = b","
         yield b"}"
     else:
-        yield json.dumps(data, ensure_ascii=False, allow_nan=False, separators=(",", ":")).encode()
+        yield _encode(data).encode()
+
+
+def _holds_text(data: Any) -> bool:
+    """Whether a `JsonText` is a value of this object, or of an object in it."""
+    if type(data) is not dict:
+        return False
+    return any(type(part) is JsonText or _holds_text(part) for part in data.values())

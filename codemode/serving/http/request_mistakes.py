@@ -22,12 +22,13 @@ _PATH_SHOWN = 200
 _STRICT = "/v1/"
 
 
-def know_query(request: Request) -> None:
+async def know_query(request: Request) -> None:
     """Reject unknown query parameters, so that typing mistakes are noticed.
 
-    A dependency of the whole application. Raises RequestValidationError.
+    A dependency of the whole application. FastAPI would run a plain function in a thread. Raises
+    RequestValidationError.
     """
-    if not request.url.path.startswith(_STRICT):
+    if not request.scope["query_string"] or not request.url.path.startswith(_STRICT):
         return
     known = _in_query(request)
     unknown = [name for name in dict.fromkeys(request.query_params) if name not in known]

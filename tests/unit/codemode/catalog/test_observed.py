@@ -89,3 +89,21 @@ def test_the_least_recently_seen_tools_are_forgotten() -> None:
         shapes.observe(Tool(f"a.b.t{number}", source="a"), number, "ann")
     assert len(shapes) == MOST_TOOLS
     assert shapes.schema("ann", Tool("a.b.t0", source="a")) is None
+
+
+def test_only_changed_shapes_are_unsaved(tmp_path: Path) -> None:
+    shapes = ObservedShapes(tmp_path / "shapes.json")
+    assert not shapes.is_unsaved
+    shapes.observe(TOOL, {"id": 1}, "ann")
+    assert shapes.is_unsaved
+    shapes.save()
+    shapes.observe(TOOL, {"id": 2}, "ann")
+    assert not shapes.is_unsaved
+    shapes.observe(TOOL, {"id": 2, "name": "Bob"}, "ann")
+    assert shapes.is_unsaved
+
+
+def test_without_a_file_nothing_is_unsaved() -> None:
+    shapes = ObservedShapes()
+    shapes.observe(TOOL, {"id": 1}, "ann")
+    assert not shapes.is_unsaved

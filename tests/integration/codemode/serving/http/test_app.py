@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import asyncio
+import inspect
 import re
 from typing import TYPE_CHECKING, Any
 
@@ -332,3 +333,13 @@ async def test_a_body_that_is_none_is_told_what_it_should_be(
     answer = await client.post("/v1/search", content=body, headers=headers)
     assert (answer.status_code, answer.json()["code"], answer.json()["detail"]) == (422, "request_invalid", said)
     assert unread_body(RecursionError()) == "body: nested too deeply"
+
+
+def test_no_request_runs_in_a_thread(service: CodeMode, tmp_path: Path) -> None:
+    """FastAPI hands plain functions over to a thread, which takes longer than they do."""
+    routes = create_app(service, Callers({}, KeyFile(tmp_path / "keys.json"))).routes
+    dependants = [route.dependant for route in routes if isinstance(route, APIRoute)]
+    assert len(dependants) > 10
+    for each in (each for dependant in dependants for each in (dependant, *dependant.dependencies)):
+        call = each.call if inspect.isroutine(each.call) else type(each.call).__call__
+        assert inspect.iscoroutinefunction(call), call

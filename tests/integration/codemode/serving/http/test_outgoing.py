@@ -53,6 +53,19 @@ async def test_a_large_answer_goes_in_pieces() -> None:
     assert b"".join(bodies) == b'{"value":"' + b"x" * PIECE + b'"}'
 
 
+async def test_a_small_answer_is_one_piece_which_ends_it() -> None:
+    sent: list[Message] = []
+
+    async def send(message: Message) -> None:
+        sent.append(message)
+
+    await DataResponse({"id": "a", "usage": {"calls": 1}, "value": JsonText(b"1")})(
+        {"type": "http"}, nothing_comes, send
+    )
+    _, body = sent
+    assert (body["body"], body["more_body"]) == (b'{"id":"a","usage":{"calls":1},"value":1}', False)
+
+
 def test_a_text_is_sent_as_it_is() -> None:
     assert encoded({"id": "a", "outcome": {"value": JsonText(b"[1e0]"), "n": [1]}}) == (
         b'{"id":"a","outcome":{"value":[1e0],"n":[1]}}'

@@ -1,7 +1,7 @@
-"""The load generator of `benchmarks.load`, on plain sockets and epoll.
+"""The load generator, on plain sockets and epoll.
 
 Generator and server share the machine, so a slow generator would measure itself. This one takes about 25 µs a request.
-It speaks just enough HTTP to read the answers of this server.
+It speaks just enough HTTP to read answers with a Content-Length.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ import socket
 import time
 from collections import deque
 from dataclasses import dataclass, field
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -20,20 +21,21 @@ if TYPE_CHECKING:
 CONNECTIONS = 256  # of the open loop; further requests wait in the generator, which counts as latency
 _LARGEST = 1 << 16
 
+#: Seconds that a rejected client of a closed loop waits.
+REST_S = 1.0
+
 
 @dataclass
 class Seen:
     """The result of one step. `latencies` are those of answers with 200, in seconds.
 
-    `server_s` and `workers_s` are the processor time of the server and of the workers.
+    An answer without the expected text counts under the status 0.
     """
 
     offered: int = 0
     statuses: dict[int, int] = field(default_factory=dict)
     latencies: list[float] = field(default_factory=list)
     seconds: float = 0.0
-    server_s: float = 0.0
-    workers_s: float = 0.0
 
     def take(self, status: int, latency: float) -> None:
         """Count one answer."""
@@ -46,11 +48,6 @@ class Seen:
         """Answers with 200 per second."""
         return len(self.latencies) / self.seconds
 
-    @property
-    def economy(self) -> float:
-        """Answers with 200 per second of processor time."""
-        return len(self.latencies) / (self.server_s + self.workers_s)
-
     def percentile(self, share: float) -> float:
         """Return a quantile of the latencies in milliseconds. `share` is between 0 and 1."""
         ranked = sorted(self.latencies)
@@ -60,12 +57,14 @@ class Seen:
 class _Connection:
     """A persistent connection with one request at a time. `due` is the time at which that had to be sent."""
 
-    def __init__(self, port: int, request: bytes) -> None:
+    def __init__(self, port: int, request: bytes, expected: bytes) -> None:
         self.due = 0.0
+        self.rests_until = 0.0
         self.is_busy = False
         self.socket: socket.socket | None = None
         self._port = port
         self._request = request
+        self._expected = expected
         self._answer = b""
 
     def open(self) -> socket.socket:
@@ -79,8 +78,8 @@ class _Connection:
         self.is_busy = True
         self.socket.sendall(self._request)
 
-    def status(self) -> int:
-        """Receive, and return the status of the answer, or 0 while the answer is incomplete."""
+    def status(self) -> int | None:
+        """Receive, and return the status of the answer, 0 for a wrong one, or None while it is incomplete."""
         assert self.socket is not None
         received = self.socket.recv(_LARGEST)
         if not received:
@@ -88,15 +87,16 @@ class _Connection:
             if self.is_busy:
                 message = "the server closed the connection"
                 raise ConnectionError(message)
-            return 0
+            return None
         self._answer += received
         head, _, body = self._answer.partition(b"\r\n\r\n")
         length = head.lower().partition(b"content-length: ")[2].partition(b"\r\n")[0]
         if not length or len(body) < int(length):
-            return 0
+            return None
         self._answer = b""
         self.is_busy = False
-        return int(head[9:12])
+        status = int(head[9:12])
+        return 0 if status == HTTPStatus.OK and self._expected not in body else status
 
     def close(self) -> None:
         if self.socket is not None:
@@ -105,10 +105,18 @@ class _Connection:
 
 
 class Generator:
-    """At most `connections` connections to one server. Each sends one of `requests`, assigned in turn."""
+    """At most `connections` connections to servers on `ports`. Ports and `requests` are assigned in turn.
 
-    def __init__(self, port: int, requests: Sequence[bytes], connections: int) -> None:
-        self._idle = [_Connection(port, requests[number % len(requests)]) for number in range(connections)]
+    Every answer with status 200 must contain the text `expected`.
+    """
+
+    def __init__(
+        self, ports: Sequence[int], requests: Sequence[bytes], connections: int, *, expected: bytes = b""
+    ) -> None:
+        self._idle = deque(
+            _Connection(ports[number % len(ports)], requests[number // len(ports) % len(requests)], expected)
+            for number in range(connections)
+        )
         self._all = tuple(self._idle)
         self._open: dict[int, _Connection] = {}
         self._busy = 0
@@ -120,16 +128,17 @@ class Generator:
             self._send(self._idle.pop(), time.perf_counter())
 
     def closed(self, seconds: float) -> Seen:
-        """Run a closed loop: each connection sends a request when the previous one is answered."""
+        """Run a closed loop: each connection sends a request when the previous one is answered.
+
+        A client with status 429 waits a second, as `Retry-After` asks.
+        """
         seen = Seen()
         started = time.perf_counter()
-        while self._idle or self._busy:
-            while self._idle and time.perf_counter() < started + seconds:
-                self._send(self._idle.pop(), time.perf_counter())
+        while self._busy or time.perf_counter() < started + seconds:
+            while self._idle and self._idle[0].rests_until <= time.perf_counter() < started + seconds:
+                self._send(self._idle.popleft(), time.perf_counter())
                 seen.offered += 1
-            if not self._busy:
-                break
-            self._receive(seen, -1)
+            self._receive(seen, 0.05)
         seen.seconds = time.perf_counter() - started
         return seen
 
@@ -147,7 +156,7 @@ class Generator:
                 seen.offered += 1
                 due = next(coming, None)
             while waiting and self._idle:
-                self._send(self._idle.pop(), started + waiting.popleft())
+                self._send(self._idle.popleft(), started + waiting.popleft())
             self._receive(seen, -1 if due is None else max(due - now, 0))
         return seen
 
@@ -168,11 +177,15 @@ class Generator:
     def _receive(self, seen: Seen, wait_s: float) -> None:
         for number, _ in self._epoll.poll(wait_s):
             connection = self._open[number]
-            status = connection.status()  # 0 also for an idle connection that the server closed; it is reopened on use
-            if status:
+            status = connection.status()  # None also for an idle connection that was closed; it is reopened on use
+            if status is not None:
                 seen.take(status, time.perf_counter() - connection.due)
                 self._busy -= 1
-                self._idle.append(connection)
+                if status == HTTPStatus.TOO_MANY_REQUESTS:
+                    connection.rests_until = time.perf_counter() + REST_S
+                    self._idle.append(connection)
+                else:
+                    self._idle.appendleft(connection)
 
 
 def _arrivals(rate: float, seconds: float) -> Iterator[float]:

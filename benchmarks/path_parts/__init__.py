@@ -1,0 +1,1 @@
+"""Parts of `benchmarks.path`: the servers that it drives, their load, and the counters."""

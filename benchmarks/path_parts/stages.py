@@ -1,0 +1,212 @@
+"""The stages of a program, and the functions that each consists of.
+
+A function is named where it is looked up: a method in its class, an imported function in the module that calls it.
+"""
+
+from __future__ import annotations
+
+import importlib
+import inspect
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from types import CodeType
+
+    from benchmarks.path_parts.clock import StageClock
+
+_EXECUTIONS = "codemode.executions"
+_JOURNAL = "codemode.executions.journal"
+_HTTP = "codemode.serving.http"
+_TRANSPORT = "codemode.transports.http"
+_HOST = "sandbox.host"
+
+#: The functions of each stage, as `module:qualified name`.
+STAGES: dict[str, tuple[str, ...]] = {
+    "request": (
+        f"{_HTTP}.connection:_Connection.data_received",
+        "starlette.middleware.errors:ServerErrorMiddleware.__call__",
+        "starlette.middleware.exceptions:ExceptionMiddleware.__call__",
+        f"{_HTTP}.executions:until_disconnect",
+        "codemode.service:CodeMode.execute",
+    ),
+    "authentication": (f"{_HTTP}.app:KeyCheck.__call__",),
+    "admission": (f"{_HTTP}.app:Intake.__call__",),
+    "create": (
+        f"{_EXECUTIONS}.executions:Executions.execute",
+        f"{_EXECUTIONS}.executions:Executions.start",
+        f"{_EXECUTIONS}.launcher:Launcher.create",
+        f"{_EXECUTIONS}.launcher:Launcher.begin",
+        f"{_EXECUTIONS}.launcher:Launcher._attempt",
+        f"{_EXECUTIONS}.runner:Runner.settings",
+        f"{_EXECUTIONS}.runner:Runner.environment",
+        f"{_EXECUTIONS}.runner:Runner.perform",
+        f"{_EXECUTIONS}.runner:Runner.run",
+        f"{_EXECUTIONS}.executor:Executor.run",
+        f"{_EXECUTIONS}.replay.recorded_session:RecordedSession.__init__",
+    ),
+    "create and end: journal": (
+        f"{_JOURNAL}.sql:SqlJournal.create",
+        f"{_JOURNAL}.sql:SqlJournal.finish",
+        f"{_JOURNAL}.sqlite:SqliteJournal._carry_out",
+        f"{_JOURNAL}.postgres:PostgresJournal._write",
+    ),
+    "fork": (
+        f"{_HOST}.pool:Pool.acquire",
+        f"{_HOST}.pool:Pool.fill",
+        f"{_HOST}.pool:Pool._replace",
+        f"{_HOST}.fork_server:ForkServer.fork",
+        f"{_HOST}.fork_server:ForkServer._hear",
+    ),
+    "compile": (
+        f"{_HOST}.sandbox:Sandbox.run",
+        f"{_HOST}.compiled:CompiledPrograms.key",
+        f"{_HOST}.session:Session.__init__",
+        f"{_HOST}.session:Session.run",
+    ),
+    "preflight": (f"{_HOST}.session:Session._pass", f"{_EXECUTIONS}.executor:check"),
+    "call: frame in": (
+        f"{_HOST}.worker:Worker._read",
+        f"{_HOST}.session:Session._received",
+        f"{_HOST}.session:Conversation.received",
+    ),
+    "call: desk and session": (
+        f"{_HOST}.calls:CallDesk.take",
+        f"{_HOST}.calls:CallDesk._answer",
+        f"{_HOST}.calls:CallDesk._ask",
+        f"{_EXECUTIONS}.call_session:CallSession.answer",
+        f"{_EXECUTIONS}.replay.recorded_session:RecordedSession._make",
+        f"{_EXECUTIONS}.call_session:CallSession._send_in_turn",
+        f"{_EXECUTIONS}.call_session:CallSession._send",
+        "codemode.gateway.gateway:Gateway.judge",
+        "codemode.gateway.gateway:Gateway._pass",
+    ),
+    "call: identity": (
+        f"{_EXECUTIONS}.replay.recorded_session:RecordedSession.identify",
+        f"{_JOURNAL}.sql:SqlJournal.digest",
+    ),
+    "call: validation": ("codemode.gateway.gateway:validate",),
+    "call: policy": ("codemode.gateway.policy:AccessPolicy.ruling", "codemode.gateway.policy:AccessPolicy.count"),
+    "call: ledger": (
+        f"{_EXECUTIONS}.ledger:Ledger.take",
+        f"{_EXECUTIONS}.ledger:Ledger.send",
+        f"{_EXECUTIONS}.ledger:Ledger.finish",
+    ),
+    "call: redaction": (
+        "codemode.gateway.redaction:Redaction.arguments",
+        "codemode.gateway.redaction:Redaction.text",
+        "codemode.transports.redaction:Redactor.answer",
+    ),
+    "call: journal, start": (
+        f"{_EXECUTIONS}.call_session:CallSession._before_send",
+        f"{_EXECUTIONS}.replay.recorded_session:RecordedSession._record_start",
+    ),
+    "call: journal, answer": (f"{_EXECUTIONS}.replay.recorded_session:RecordedSession.deliver",),
+    "call: journal, write": (
+        f"{_EXECUTIONS}.replay.recorded_session:RecordedSession._append",
+        f"{_JOURNAL}.group:GroupCommit.add",
+        f"{_JOURNAL}.group:GroupCommit._write",
+        f"{_JOURNAL}.sqlite:SqliteJournal._append_at_once",
+        f"{_JOURNAL}.sqlite:SqliteJournal._append_patiently",
+    ),
+    "call: transport, request": (
+        f"{_TRANSPORT}.transport:RequestPlan.build",
+        f"{_TRANSPORT}.exchange:Exchange._prepared",
+    ),
+    "call: transport, attempt": (
+        f"{_TRANSPORT}.transport:HttpTransport._call",
+        f"{_TRANSPORT}.transport:HttpTransport._attempt",
+        f"{_TRANSPORT}.exchange:Exchange.send",
+    ),
+    "call: transport, HTTP": (
+        f"{_TRANSPORT}.exchange:Exchange._once",
+        f"{_TRANSPORT}.exchange:Exchange._read",
+        f"{_TRANSPORT}.connections:_Arrivals.data_received",
+        f"{_TRANSPORT}.connections:_Stream.read",
+        f"{_TRANSPORT}.connections:_Stream.write",
+        "httpcore2:AsyncConnectionPool.handle_async_request",
+    ),
+    "call: answer decode": (f"{_TRANSPORT}.transport:HttpTransport._data",),
+    "call: observed shapes": ("codemode.gateway.gateway:ObservedShapes.observe",),
+    "call: frame out": (
+        f"{_HOST}.calls:_encode_answer",
+        f"{_HOST}.session:Session._send",
+        f"{_HOST}.recording:Outbox._deliver",
+        f"{_HOST}.worker:Worker.send",
+        f"{_HOST}.worker:Worker._send_rest",
+    ),
+    "end": (
+        f"{_HOST}.session:Session._stop",
+        f"{_HOST}.session:Session._usage",
+        f"{_HOST}.calls:CallDesk.close",
+        f"{_HOST}.endings:Ending.outcome",
+        f"{_EXECUTIONS}.executor:_outcome",
+        f"{_EXECUTIONS}.executor:_outcome_of_recorded",
+        f"{_EXECUTIONS}.attempts:Endings.record",
+        f"{_EXECUTIONS}.execution:ExecutionOutcome.to_json",
+    ),
+    "response": (
+        f"{_HTTP}.executions:DataResponse.__init__",
+        f"{_HTTP}.executions:DataResponse.__call__",
+        f"{_HTTP}.app:Outgoing.__call__",
+        "uvicorn.protocols.http.httptools_impl:RequestResponseCycle.send",
+    ),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """A function of a stage. `owner` is the module or class with the attribute `name`."""
+
+    stage: str
+    owner: Any
+    name: str
+
+    @property
+    def code(self) -> CodeType:
+        """Its code, also after it was measured."""
+        code: CodeType = inspect.unwrap(getattr(self.owner, self.name)).__code__
+        return code
+
+    @property
+    def label(self) -> str:
+        """Its file, first line and name: `sandbox/host/pool.py:64 acquire`."""
+        return f"{short(self.code.co_filename)}:{self.code.co_firstlineno} {self.code.co_name}"
+
+    def measure(self, clock: StageClock) -> None:
+        """Replace the function with a measured one."""
+        found = inspect.getattr_static(self.owner, self.name)
+        function = found.__func__ if isinstance(found, staticmethod) else found
+        measured: Any = clock.wrap(function, self.stage, self.label)
+        setattr(self.owner, self.name, staticmethod(measured) if isinstance(found, staticmethod) else measured)
+
+
+def short(file: str) -> str:
+    """Return the path of a file below the folder of packages that it is in."""
+    for package in ("codemode", "sandbox", "benchmarks"):
+        if f"/{package}/" in file:
+            return f"{package}/{file.rpartition(f'/{package}/')[2]}"
+    return re.sub(r".*/(site-packages|python3\.\d+)/", "", file)
+
+
+def resolved() -> Iterator[Function]:
+    """Yield the functions of all stages. Raises LookupError for a name that does not exist."""
+    for stage, names in STAGES.items():
+        for name in names:
+            yield _resolved(stage, name)
+
+
+def _resolved(stage: str, name: str) -> Function:
+    module, _, path = name.partition(":")
+    *owners, last = path.split(".")
+    try:
+        owner: Any = importlib.import_module(module)
+        for each in owners:
+            owner = getattr(owner, each)
+        inspect.getattr_static(owner, last)
+    except (ImportError, AttributeError):
+        message = f"the stage {stage!r} names {name}, which does not exist: mend benchmarks/path_parts/stages.py"
+        raise LookupError(message) from None
+    return Function(stage, owner, last)
