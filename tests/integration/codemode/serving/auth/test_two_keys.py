@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
+from codemode.executions.results import handle_of
 from codemode.gateway.caller import Caller
 from codemode.service import CodeMode
 from codemode.serving.auth.callers import Callers
@@ -128,12 +129,20 @@ async def test_a_condition_holds_for_what_a_program_sends(
 
 
 async def test_a_condition_holds_for_every_page_of_a_whole_list(client: httpx2.AsyncClient) -> None:
-    denied = await execute(client, "gym.clients.get_clients_list.items(limit=100)", SUPPORT)
+    denied = await execute(client, "gym.clients.get_clients_list.items(page_size=100)", SUPPORT)
     assert [call["state"] for call in denied["calls"]] == ["denied"]
-    allowed = await execute(client, "len(gym.clients.get_clients_list.items(status='active', limit=100))", SUPPORT)
+    allowed = await execute(client, "len(gym.clients.get_clients_list.items(status='active', page_size=100))", SUPPORT)
     assert {(call["state"], call["rule"]) for call in allowed["calls"]} == {("committed", "rule 2")}
 
 
 async def test_the_callers_own_key_is_in_no_record(client: httpx2.AsyncClient) -> None:
     outcome = await execute(client, "gym.clients.get_clients_list(status='active', name='support-key')", SUPPORT)
     assert outcome["calls"][0]["arguments"] == {"status": "active", "name": "[redacted]"}
+
+
+async def test_a_result_is_returned_to_the_key_whose_program_returned_it(client: httpx2.AsyncClient) -> None:
+    outcome = await execute(client, "list(range(3))", BOSS)
+    address = f"/v1/results/{handle_of(outcome['id'])}"
+    assert (await client.get(address, headers=BOSS)).json() == {"value": [0, 1, 2]}
+    refused = await client.get(address, headers=SUPPORT)
+    assert (refused.status_code, refused.json()["code"]) == (404, "result_not_found")

@@ -109,7 +109,7 @@ async def test_a_program_runs_and_its_calls_are_in_the_ledger(client: httpx2.Asy
 
 
 async def test_a_whole_list_is_one_call_of_the_program_and_a_call_for_each_page(client: httpx2.AsyncClient) -> None:
-    outcome = await execute(client, "len(gym.clients.get_clients_list.items(status='active', limit=100))")
+    outcome = await execute(client, "len(gym.clients.get_clients_list.items(status='active', page_size=100))")
     total = (await execute(client, "gym.clients.get_clients_list(status='active')['total']"))["value"]
     assert outcome["value"] == total > 100
     assert {call["tool"] for call in outcome["calls"]} == {"gym.clients.get_clients_list"}
