@@ -1,0 +1,71 @@
+"""Tools as the interpreter sees them: objects without attributes of their own, which ask the host for each name."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from pydantic_monty import ClassInstance
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+    from uuid import UUID
+
+#: The root under which each namespace is bound, too.
+_TOOLS = "tools"
+
+
+class Tool:
+    """A namespace, a group or a tool. The program sees the name of this class."""
+
+
+class Roots:
+    """Finds the dotted name of a tool for an object of the interpreter.
+
+    `names` are namespaces, and signatures of functions that take positional arguments: `search(queries)`.
+    """
+
+    def __init__(self, names: Collection[str]) -> None:
+        self._objects: dict[str, ClassInstance] = {}
+        self._paths: dict[UUID, str] = {}
+        self._parameters: dict[str, tuple[str, ...]] = {}
+        for name in names:
+            root, _, parameters = name.partition("(")
+            self._parameters[root] = tuple(parameter.strip() for parameter in parameters.rstrip(")").split(","))
+        self._functions = {name.partition("(")[0] for name in names if "(" in name}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names that are bound, without the parameters of functions."""
+        return tuple(self._parameters)
+
+    def bound(self) -> Mapping[str, ClassInstance]:
+        """Return the object of each name."""
+        return {name: self._object(name) for name in self._parameters} | {_TOOLS: self._object("")}
+
+    def attribute(self, owner: UUID, name: str) -> ClassInstance | None:
+        """Return the object behind an attribute, None for a name that no tool has."""
+        return None if name.startswith("_") else self._object(self._path(owner, name))
+
+    def called(self, owner: UUID, method: str) -> str:
+        """Return the name of the tool that is called, as a method of `owner` or as the object itself."""
+        return self._paths[owner] if method == "__call__" else self._path(owner, method)
+
+    def arguments(self, tool: str, positional: tuple[object, ...], named: dict[str, object]) -> dict[str, object]:
+        """Return the arguments by name. Raises TypeError if they have none."""
+        parameters = self._parameters[tool] if tool in self._functions else ()
+        if len(positional) > len(parameters):
+            message = f"{tool}() takes keyword arguments only: name each of them"
+            if parameters:
+                message = f"{tool}({', '.join(parameters)}) takes {len(parameters)} arguments, {len(positional)} given"
+            raise TypeError(message)
+        return {**dict(zip(parameters, positional, strict=False)), **named}
+
+    def _path(self, owner: UUID, name: str) -> str:
+        return f"{self._paths[owner]}.{name}".removeprefix(".")
+
+    def _object(self, path: str) -> ClassInstance:
+        known = self._objects.get(path)
+        if known is None:
+            known = self._objects[path] = ClassInstance(Tool())
+            self._paths[known.id] = path
+        return known
