@@ -112,7 +112,7 @@ class Runner:
 
     def environment(self, digest: Callable[[Any], str]) -> dict[str, str]:
         """See `codemode.executions.programs.Programs`."""
-        return environment(self._policy(), self._destinations(), digest)
+        return environment(self._policy(), self._destinations(), digest, engine=self.executor.engine)
 
     async def catalog(self, caller: Caller) -> Catalog:
         """See `codemode.executions.programs.Programs`."""

@@ -40,9 +40,12 @@ _OF_PLACES = (_PLACES, ADDRESS, CREDENTIALS, WAY)
 
 
 def environment(
-    policy: PolicySettings, destinations: Mapping[str, Destination], digest: Callable[[Any], str]
+    policy: PolicySettings, destinations: Mapping[str, Destination], digest: Callable[[Any], str], *, engine: str
 ) -> dict[str, str]:
-    """Return digests, versions and locations that apply to every program of this server. `digest` is keyed."""
+    """Return digests, versions and locations that apply to every program of this server.
+
+    `digest` is keyed; `engine` is the name of the engine with its version.
+    """
     return {
         _PLACES: "1",
         **{
@@ -51,6 +54,7 @@ def environment(
             for name, value in destination.facts(source, digest).items()
         },
         "the policy": _digest(policy.model_dump(mode="json")),
+        "the version of the engine": engine,
         "the version of Python": platform.python_version(),
         "the version of codemode": _VERSION,
         "the hash seed of programs": HASH_SEED,
