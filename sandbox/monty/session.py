@@ -31,7 +31,7 @@ from sandbox.outcome import Call, Failure, JsonText, Outcome, Status, Usage
 from sandbox.protocol.large_results import LARGE
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from pydantic_monty import (
         AsyncFunctionSnapshot,
@@ -181,7 +181,7 @@ class MontySession:
             found = None if owner is None else self._roots.attribute(owner, snapshot.variable_name)
             return await (snapshot.resume() if found is None else snapshot.resume(value=found))
         if isinstance(snapshot, AsyncFutureSnapshot):
-            return await snapshot.resume(await self._results_of(snapshot.pending_call_ids))
+            return await snapshot.resume(dict([await self._first_of(snapshot.pending_call_ids)]))
         assert not isinstance(snapshot, MontyComplete)  # noqa: S101 - the loop of `_drive` ends there
         return await (self._system(snapshot) if snapshot.is_os_function else self._call(snapshot))
 
@@ -200,7 +200,7 @@ class MontySession:
         place = snapshot.position
         if snapshot.allow_eager_await or (place.start, place.end) in self._reading.parallel:
             return await snapshot.resume(_FUTURE)
-        return await snapshot.resume((await self._results_of([snapshot.call_id]))[snapshot.call_id])
+        return await snapshot.resume(await self._result_of(snapshot.call_id))
 
     def _arguments(self, tool: str, positional: tuple[Any, ...], named: dict[str, Any]) -> dict[str, Any]:
         """Return the arguments of a call as JSON data. Raises TypeError, and RuntimeError for an exceeded limit."""
@@ -239,7 +239,7 @@ class MontySession:
                 self._set_timer()
                 if name == "asyncio.sleep":
                     return await snapshot.resume(_FUTURE)
-                return await snapshot.resume((await self._results_of([snapshot.call_id]))[snapshot.call_id])
+                return await snapshot.resume(await self._result_of(snapshot.call_id))
         return await snapshot.resume_not_handled()
 
     def _print(self, _: str, text: str) -> None:
@@ -260,11 +260,17 @@ class MontySession:
 
     # --- what the program is sent ------------------------------------------------------------------------------------
 
-    async def _results_of(self, waiting: Sequence[int]) -> dict[int, ExternalSettledResult]:
-        """Read deliveries until one of these calls is answered. Return all answers for them."""
-        while not any(number in self._results for number in waiting):
+    async def _first_of(self, waiting: Collection[int]) -> tuple[int, ExternalSettledResult]:
+        """Return the first answer to one of these calls. Read deliveries until there is one.
+
+        Answers are given one at a time, in the order of their deliveries: Monty's own order is not repeatable.
+        """
+        while (number := next((each for each in self._results if each in waiting), None)) is None:
             self._take(await self._next())
-        return {number: self._results.pop(number) for number in waiting if number in self._results}
+        return number, self._results.pop(number)
+
+    async def _result_of(self, number: int) -> ExternalSettledResult:
+        return (await self._first_of((number,)))[1]
 
     async def _next(self) -> Delivery:
         if self._recorded:
