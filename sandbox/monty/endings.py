@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 
     from sandbox.limits import Limits
 
+#: Length to which texts of the program are cut: a message, the end of a traceback, a line.
+_MESSAGE, _TRACEBACK, _LINE = 4_000, 4_000, 200
+
 #: How Monty names sources.
 _FILE = re.compile(r"<python-input-\d+>")
 _UNSUPPORTED = re.compile(r"The monty syntax parser does not yet support (.*)")
@@ -42,7 +45,8 @@ def by_error(error: MontyError, limits: Limits, tool_errors: Container[str]) -> 
     kind, message = type(exception).__name__, str(exception)
     if kind == "TimeoutError" and _TIME in message:
         return by_processor_time(limits)
-    failure = replace(_placed(error), type=kind, message=message, hint=_hint(message))
+    shown = message if len(message) <= _MESSAGE else f"{message[:_MESSAGE]} …"
+    failure = replace(_placed(error), type=kind, message=shown, hint=_hint(shown))
     if kind == "MemoryError":
         return Ending(Status.OUT_OF_MEMORY, failure=failure, limit="memory_bytes")
     unsupported = _UNSUPPORTED.match(message) if kind == "NotImplementedError" else None
@@ -62,11 +66,11 @@ def _placed(error: MontyError) -> Failure:
     if not isinstance(error, MontyRuntimeError | MontySyntaxError):
         return Failure("", "")
     frame: Any = next(reversed(error.traceback()), None)
-    traceback = _FILE.sub("<program>", error.display())
+    traceback = _FILE.sub("<program>", error.display()[-_TRACEBACK:])
     if frame is None:
         return Failure("", "", traceback=traceback)
     return Failure(
-        "", "", line=frame.line, column=frame.column - 1, excerpt=frame.source_line or "", traceback=traceback
+        "", "", line=frame.line, column=frame.column - 1, excerpt=(frame.source_line or "")[:_LINE], traceback=traceback
     )
 
 

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 from pydantic_monty import ClassInstance
 
+from sandbox.protocol.guest_messages import NAME_CHARACTERS
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
     from uuid import UUID
@@ -21,7 +23,7 @@ class Tool:
 class Roots:
     """Finds the dotted name of a tool for an object of the interpreter.
 
-    `names` are namespaces, and signatures of functions that take positional arguments: `search(queries)`.
+    `names` are namespaces, and signatures of what also takes positional arguments: `search(queries)`, `shop.buy(id)`.
     """
 
     def __init__(self, names: Collection[str]) -> None:
@@ -29,30 +31,31 @@ class Roots:
         self._paths: dict[UUID, str] = {}
         self._parameters: dict[str, tuple[str, ...]] = {}
         for name in names:
-            root, _, parameters = name.partition("(")
-            self._parameters[root] = tuple(parameter.strip() for parameter in parameters.rstrip(")").split(","))
-        self._functions = {name.partition("(")[0] for name in names if "(" in name}
-
-    @property
-    def names(self) -> tuple[str, ...]:
-        """The names that are bound, without the parameters of functions."""
-        return tuple(self._parameters)
+            tool, is_signature, parameters = name.partition("(")
+            if is_signature:
+                self._parameters[tool] = tuple(parameters.rstrip(")").replace(" ", "").split(","))
+        #: The names that are bound.
+        self.names = tuple({name.partition("(")[0].partition(".")[0]: None for name in names})
 
     def bound(self) -> Mapping[str, ClassInstance]:
         """Return the object of each name."""
-        return {name: self._object(name) for name in self._parameters} | {_TOOLS: self._object("")}
+        return {_TOOLS: self._object("")} | {name: self._object(name) for name in self.names}
 
     def attribute(self, owner: UUID, name: str) -> ClassInstance | None:
         """Return the object behind an attribute, None for a name that no tool has."""
-        return None if name.startswith("_") else self._object(self._path(owner, name))
+        path = self._path(owner, name)
+        return None if name.startswith("_") or len(path) > NAME_CHARACTERS else self._object(path)
 
     def called(self, owner: UUID, method: str) -> str:
         """Return the name of the tool that is called, as a method of `owner` or as the object itself."""
         return self._paths[owner] if method == "__call__" else self._path(owner, method)
 
     def arguments(self, tool: str, positional: tuple[object, ...], named: dict[str, object]) -> dict[str, object]:
-        """Return the arguments by name. Raises TypeError if they have none."""
-        parameters = self._parameters[tool] if tool in self._functions else ()
+        """Return the arguments by name. Raises TypeError if they have none, RuntimeError for a name of no tool."""
+        if len(tool) > NAME_CHARACTERS:
+            message = f"there is no tool {tool[:40]}…"
+            raise RuntimeError(message)
+        parameters = self._parameters.get(tool, ())
         if len(positional) > len(parameters):
             message = f"{tool}() takes keyword arguments only: name each of them"
             if parameters:

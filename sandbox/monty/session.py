@@ -50,7 +50,7 @@ if TYPE_CHECKING:
 _PRELUDE = "ToolError = RuntimeError"
 
 #: Questions to the host beside calls: names, times, sleeps.
-_QUESTIONS = 100_000
+_QUESTIONS = 20_000
 _LONGEST_SLEEP_S = 1e6
 _MICROSECONDS = 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -168,7 +168,8 @@ class MontySession:
                 value, limit_bytes=limits.result_bytes, limit_depth=limits.result_depth, has_named_tuples=False
             )
         except ValueInvalid as error:
-            return Ending(Status.FAILED, failure=Failure("ResultInvalid", str(error)))
+            message = str(error).replace("MontyClassProxy", "class instance")
+            return Ending(Status.FAILED, failure=Failure("ResultError", message))
         self._result = JsonText(data) if len(data) >= LARGE else json.loads(data)
         return Ending(Status.COMPLETED, has_value=self._reading.returns or value is not None)
 

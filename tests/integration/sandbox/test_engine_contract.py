@@ -115,6 +115,8 @@ async def test_a_tool_is_called_by_its_dotted_name(engine: Engine, code: str) ->
 async def test_functions_take_positional_arguments_and_tools_do_not(engine: Engine) -> None:
     outcome = await run(engine, "search('members', limit=3)")
     assert outcome.value == "found {'queries': 'members', 'limit': 3}"
+    outcome = await engine.run("gym.members.list(1)", names=["gym.members.list(limit)"], call=tools())
+    assert outcome.value == [{"id": 0, "name": "m0"}]
     outcome = await run(engine, "gym.members.list(3)")
     assert outcome.failure is not None
     assert outcome.failure.type == "TypeError"
@@ -209,6 +211,18 @@ async def test_a_handler_can_end_the_program(engine: Engine) -> None:
     outcome = await run(engine, code, answers)
     assert outcome.failure is failure
     assert [call.tool for call in answers.calls] == ["gym.broken"]
+
+
+async def test_a_name_that_is_too_long_is_no_tool(engine: Engine) -> None:
+    answers = tools()
+    outcome = await run(engine, "getattr(gym, 'a' * 10_000)(n=1)", answers)
+    assert (outcome.status, answers.calls) == ("failed", [])
+
+
+async def test_the_message_of_an_error_is_cut(engine: Engine) -> None:
+    outcome = await run(engine, "raise ValueError('a' * 1_000_000)")
+    assert outcome.failure is not None
+    assert len(outcome.failure.message) + len(outcome.failure.traceback) < 20_000
 
 
 # --- limits ----------------------------------------------------------------------------------------------------------
