@@ -56,6 +56,7 @@ class MontySandbox:
         self._turns = asyncio.Semaphore(running)
         self._starting = asyncio.Lock()
         self._reader = SourceReader()
+        self._sessions: set[MontySession] = set()
         self._pool: AsyncMonty | None = None
         self._isolation: Mapping[str, str] = MappingProxyType({})
 
@@ -79,8 +80,10 @@ class MontySandbox:
         await self._ready_pool()
 
     async def aclose(self) -> None:
-        """End the processes of this sandbox."""
+        """End the processes of this sandbox. Running programs end as crashed."""
         async with self._starting:
+            for session in self._sessions:
+                session.close()
             pool, self._pool = self._pool, None
             if pool is not None:
                 await pool.__aexit__(None, None, None)
@@ -139,7 +142,12 @@ class MontySandbox:
             if reading.refusals and outcome.failure is not None:
                 outcome = replace(outcome, failure=replace(outcome.failure, type="PolicyViolation"))
             return outcome
-        return await MontySession(program, reading, roots, began=began).run(pool, (_LAYER,))
+        session = MontySession(program, reading, roots, began=began)
+        self._sessions.add(session)
+        try:
+            return await session.run(pool, (_LAYER,))
+        finally:
+            self._sessions.discard(session)
 
     async def _ready_pool(self) -> AsyncMonty:
         async with self._starting:

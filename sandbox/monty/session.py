@@ -52,6 +52,7 @@ _PRELUDE = "ToolError = RuntimeError"
 #: Questions to the host beside calls: names, times, sleeps.
 _QUESTIONS = 20_000
 _LONGEST_SLEEP_S = 1e6
+_RANDOM_BYTES = 1_000_000
 _MICROSECONDS = 1_000_000
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FUTURE: ExternalFuture = {"future": ...}
@@ -85,13 +86,14 @@ class MontySession:
             limits,
             on_answer=self._send,
             on_stop=self._fail,
-            has_room=lambda: self._outbox is None or self._outbox.unkept_bytes < limits.reply_bytes,
+            has_room=self._has_room,
             replied_bytes=sum(len(delivery.answer) for delivery in self._recorded),
         )
         #: Set if something other than the program ends it.
         self._ended: asyncio.Future[Ending] = loop.create_future()
         self._calls = 0
         self._sent_bytes = 0
+        self._unread_bytes = 0
         self._snapshots: dict[int, int] = {}  # Monty's numbers of calls, by ours
         self._sleeps: dict[int, int] = {}  # when they end, by Monty's numbers
         self._results: dict[int, ExternalSettledResult] = {}
@@ -129,6 +131,12 @@ class MontySession:
                     self._program.recording.over()
                 if self._outbox is not None:
                     await self._outbox.settled()
+
+    def close(self) -> None:
+        """End the program as crashed."""
+        if not self._ended.done():
+            failure = Failure("WorkerCrashed", "the engine was closed before the program ended")
+            self._ended.set_result(Ending(Status.CRASHED, failure=failure))
 
     async def _drive(self, pool: AsyncMonty) -> Ending:
         limits = self._program.limits
@@ -223,25 +231,31 @@ class MontySession:
 
     async def _system(self, snapshot: AsyncFunctionSnapshot) -> AsyncSnapshot:
         """Answer a question for the time or for random bytes, or wait. Everything else does not exist."""
-        now = _EPOCH + timedelta(microseconds=self._now)
-        match snapshot.function_name, snapshot.args:
-            case "time.time", _:
-                return await snapshot.resume({"return_value": self._now / _MICROSECONDS})
-            case "datetime.now", (None, *_) | ():
-                return await snapshot.resume({"return_value": now.replace(tzinfo=None)})
-            case "datetime.now", (zone, *_):
-                return await snapshot.resume({"return_value": now.astimezone(zone)})
-            case "date.today", _:
-                return await snapshot.resume({"return_value": now.date()})
-            case "os.urandom", (int(size),) if 0 <= size <= _MICROSECONDS:
-                return await snapshot.resume({"return_value": self._random.randbytes(size)})
-            case ("time.sleep" | "asyncio.sleep") as name, (seconds, *_):
-                self._sleeps[snapshot.call_id] = self._now + int(min(_LONGEST_SLEEP_S, seconds) * _MICROSECONDS)
+        name, arguments, number = snapshot.function_name, snapshot.args, snapshot.call_id
+        try:
+            if name in ("time.sleep", "asyncio.sleep"):
+                self._sleeps[number] = self._now + int(min(_LONGEST_SLEEP_S, arguments[0]) * _MICROSECONDS)
                 self._set_timer()
-                if name == "asyncio.sleep":
-                    return await snapshot.resume(_FUTURE)
-                return await snapshot.resume(await self._result_of(snapshot.call_id))
-        return await snapshot.resume_not_handled()
+                return await snapshot.resume(_FUTURE if name == "asyncio.sleep" else await self._result_of(number))
+            answer = self._told(name, arguments)
+        except (TypeError, ValueError, OverflowError) as error:
+            return await snapshot.resume({"exception": error})
+        return await (snapshot.resume_not_handled() if answer is None else snapshot.resume({"return_value": answer}))
+
+    def _told(self, name: str, arguments: tuple[Any, ...]) -> Any:
+        """Return the time, or repeatable random bytes; None for what does not exist."""
+        now = _EPOCH + timedelta(microseconds=self._now)
+        match name:
+            case "time.time":
+                return self._now / _MICROSECONDS
+            case "datetime.now":
+                zone = arguments[0] if arguments else None
+                return now.replace(tzinfo=None) if zone is None else now.astimezone(zone)
+            case "date.today":
+                return now.date()
+            case "os.urandom" if arguments[0] <= _RANDOM_BYTES:
+                return self._random.randbytes(arguments[0])
+        return None
 
     def _print(self, _: str, text: str) -> None:
         """Take output in a thread of Monty. It comes before the snapshot that follows it."""
@@ -278,7 +292,10 @@ class MontySession:
             return self._recorded.popleft()
         if not self._is_live:
             self._go_live()
-        return await self._inbox.get()
+        delivery = await self._inbox.get()
+        self._unread_bytes -= len(delivery.answer)
+        self._desk.go_on()
+        return delivery
 
     def _take(self, delivery: Delivery) -> None:
         self._now = delivery.now
@@ -328,11 +345,17 @@ class MontySession:
         if self._outbox is not None:
             self._outbox.add(delivery)
         else:
-            self._inbox.put_nowait(delivery)
+            self._deliver((delivery,))
 
     def _deliver(self, deliveries: Sequence[Delivery]) -> None:
         for delivery in deliveries:
+            self._unread_bytes += len(delivery.answer)
             self._inbox.put_nowait(delivery)
+
+    def _has_room(self) -> bool:
+        """Return whether a call may start: earlier answers have been recorded and read."""
+        unkept_bytes = 0 if self._outbox is None else self._outbox.unkept_bytes
+        return self._unread_bytes + unkept_bytes < self._program.limits.reply_bytes
 
     def _fail(self, error: Exception) -> None:
         """End the program. `run` raises an error of the recording; ProgramStopped is an outcome."""

@@ -310,6 +310,15 @@ async def test_a_program_reaches_nothing_of_the_machine(engine: Engine, code: st
 
 # --- records ---------------------------------------------------------------------------------------------------------
 
+
+async def test_answers_that_are_not_read_hold_back_further_calls(engine: Engine) -> None:
+    answers = tools()
+    answers.answers["gym.members.list"] = "a" * 1000
+    code = "import asyncio\nfound = await asyncio.gather(*[gym.members.list(limit=n) for n in range(50)])\nlen(found)"
+    outcome = await run(engine, code, answers, limits=Limits(reply_bytes=2000))
+    assert (outcome.failure, outcome.value) == (None, 50)
+
+
 RECORDED = """
 import asyncio, random, time, datetime
 print("begin")
