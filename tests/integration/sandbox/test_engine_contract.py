@@ -1,8 +1,10 @@
+# ruff: noqa: S311 - random numbers are seeded
 """The contract of an engine, on every engine. Where one cannot do something, its test asserts the refusal."""
 
 from __future__ import annotations
 
 import asyncio
+import random
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
@@ -353,6 +355,56 @@ async def test_a_recorded_program_goes_on_from_any_point(engine: Engine) -> None
         assert keeper.output == first.output
         if cut == len(whole.delivered):
             assert (again.value, made) == (first.value, [])
+
+
+TREE = """
+import asyncio, random, time
+log = []
+async def leaf(n):
+    if random.random() < .3:
+        await asyncio.sleep(random.random() / 50)
+    if random.random() < .2:
+        try:
+            await gym.broken(n=n)
+        except ToolError as error:
+            log.append(str(error))
+    log.append((await gym.members.add(n=n, draw=random.randrange(100)))["draw"])
+    return [n, time.time(), random.random()]
+async def node(n, depth):
+    if depth == 0:
+        return await leaf(n)
+    if random.random() < .3:
+        log.append(gym.members.add(n=-n)["n"])
+    return await asyncio.gather(*[node(n * 3 + k, depth - 1) for k in range(random.randrange(1, 4))])
+tree = await node(1, 3)
+[tree, log]
+"""
+
+
+@pytest.mark.parametrize("seed", range(4))
+async def test_a_random_tree_of_tasks_makes_the_same_calls_again(engine: Engine, seed: int) -> None:
+    jitter = random.Random(seed)
+
+    async def add(**fields: Any) -> Any:
+        await asyncio.sleep(jitter.random() / 500)
+        return fields
+
+    def answers() -> Tools:
+        found = tools()
+        found.answers["gym.members.add"] = add
+        return found
+
+    given: dict[str, Any] = {"seed": bytes([seed]) * 32, "now": START}
+    whole, first = Keeper(jitter=jitter), answers()
+    outcome = await run(engine, TREE, first, recording=whole, **given)
+    calls = {call.id: (call.tool, call.arguments) for call in first.calls}
+    for cut in sorted({*(jitter.randrange(1, len(whole.delivered)) for _ in range(3)), len(whole.delivered)}):
+        keeper, more = Keeper(whole.delivered[:cut]), answers()
+        again = await run(engine, TREE, more, recording=keeper, **given)
+        assert again.failure is None
+        assert all(calls[call.id] == (call.tool, call.arguments) for call in keeper.seen)
+        if cut == len(whole.delivered):
+            assert (again.value, more.calls) == (outcome.value, [])
 
 
 async def test_the_same_seed_and_time_give_the_same_program(engine: Engine) -> None:
