@@ -29,6 +29,7 @@ _TIME = "time limit exceeded"
 
 _HINTS = (
     (re.compile(r"'dict' object has no attribute '(\w+)'"), r'this engine reads fields by key: write ["\1"]'),
+    (re.compile(r"'RuntimeError' object has no attribute '\w+'"), "in this engine, a ToolError has only str(error)"),
     (re.compile(r".*object can't be awaited"), "write `await` directly before the call"),
     (re.compile(r"No module named .*"), "use one of the modules that this engine has"),
 )

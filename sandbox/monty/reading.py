@@ -122,8 +122,8 @@ def _refusals(nodes: Sequence[ast.AST], names: Collection[str]) -> list[Any]:
         elif isinstance(node, ast.Name) and node.id == "ToolRejected":
             message = "this engine has no ToolRejected: a rejected call raises ToolError"
             refusals.add(node, "monty", message, "catch ToolError; str(error) has the reason")
-        elif isinstance(node, ast.ExceptHandler) and node.name and "ToolError" in ast.dump(node.type or node):
-            _check_error(node, node.name, refusals)
+        elif isinstance(node, ast.ExceptHandler) and node.name and node.type is not None:
+            _check_error(node, node.name, node.type, refusals)
     return list(refusals.sorted())
 
 
@@ -143,7 +143,9 @@ def _check_asyncio(node: ast.AST, name: str, refusals: Refusals) -> None:
         refusals.add(node, "monty", message, "make parallel calls with asyncio.gather; asyncio.sleep waits")
 
 
-def _check_error(handler: ast.ExceptHandler, name: str, refusals: Refusals) -> None:
+def _check_error(handler: ast.ExceptHandler, name: str, kinds: ast.expr, refusals: Refusals) -> None:
+    if not any(isinstance(node, ast.Name) and node.id == "ToolError" for node in ast.walk(kinds)):
+        return
     for node in ast.walk(handler):
         if isinstance(node, ast.Attribute) and node.attr in _ERROR_FIELDS and getattr(node.value, "id", "") == name:
             message = f"in this engine, a ToolError has no .{node.attr}"
