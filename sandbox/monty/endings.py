@@ -31,6 +31,10 @@ _HINTS = (
     (re.compile(r"'dict' object has no attribute '(\w+)'"), r'this engine reads fields by key: write ["\1"]'),
     (re.compile(r"'RuntimeError' object has no attribute '\w+'"), "in this engine, a ToolError has only str(error)"),
     (re.compile(r".*object can't be awaited"), "write `await` directly before the call"),
+    (
+        re.compile(r".* cannot suspend in this synchronous context|'Tool' object has no attribute '\w+'"),
+        "call tools in a loop or a comprehension, not in a function that is given to map, sorted …",
+    ),
     (re.compile(r"No module named .*"), "use one of the modules that this engine has"),
 )
 

@@ -19,6 +19,8 @@ _TOOLS = "tools"
 class Tool:
     """A namespace, a group or a tool. The program sees the name of this class."""
 
+    __module__ = "builtins"
+
 
 class Roots:
     """Finds the dotted name of a tool for an object of the interpreter.
@@ -43,11 +45,18 @@ class Roots:
 
     def attribute(self, owner: UUID, name: str) -> ClassInstance | None:
         """Return the object behind an attribute, None for a name that no tool has."""
+        if owner not in self._paths or name.startswith("_"):
+            return None
         path = self._path(owner, name)
-        return None if name.startswith("_") or len(path) > NAME_CHARACTERS else self._object(path)
+        return None if len(path) > NAME_CHARACTERS else self._object(path)
 
     def called(self, owner: UUID, method: str) -> str:
-        """Return the name of the tool that is called, as a method of `owner` or as the object itself."""
+        """Return the name of the tool that is called, as a method of `owner` or as the object itself.
+
+        Raises TypeError if `owner` is the class of tools.
+        """
+        if owner not in self._paths:
+            raise TypeError("the class of tools cannot be called")
         return self._paths[owner] if method == "__call__" else self._path(owner, method)
 
     def arguments(self, tool: str, positional: tuple[object, ...], named: dict[str, object]) -> dict[str, object]:

@@ -15,6 +15,7 @@ import random
 import time
 from collections import deque
 from datetime import UTC, datetime, timedelta
+from heapq import heappop, heappush
 from typing import TYPE_CHECKING, Any
 
 from pydantic_monty import AsyncFutureSnapshot, AsyncNameLookupSnapshot, MontyComplete, MontyError
@@ -49,8 +50,8 @@ if TYPE_CHECKING:
 #: Names that programs use and Monty does not have.
 _PRELUDE = "ToolError = RuntimeError"
 
-#: Questions to the host beside calls: names, times, sleeps.
-_QUESTIONS = 20_000
+#: Questions to the host (names, times, sleeps, waits): so many, and so many for each call that is allowed.
+_QUESTIONS, _QUESTIONS_PER_CALL = 10_000, 4
 _LONGEST_SLEEP_S = 1e6
 _RANDOM_BYTES = 1_000_000
 _MICROSECONDS = 1_000_000
@@ -95,7 +96,7 @@ class MontySession:
         self._sent_bytes = 0
         self._unread_bytes = 0
         self._snapshots: dict[int, int] = {}  # Monty's numbers of calls, by ours
-        self._sleeps: dict[int, int] = {}  # when they end, by Monty's numbers
+        self._sleeps: list[tuple[int, int]] = []  # a heap: when they end, and Monty's numbers
         self._results: dict[int, ExternalSettledResult] = {}
         self._tool_errors: set[str] = set()
         self._result: Any = None
@@ -150,7 +151,7 @@ class MontySession:
                 limits={
                     "max_feed_duration_secs": limits.cpu_s,
                     "max_memory": int(limits.memory_bytes),
-                    "max_suspensions": int(limits.calls) + _QUESTIONS,
+                    "max_suspensions": _QUESTIONS + _QUESTIONS_PER_CALL * int(limits.calls),
                 },
                 assert_message_annotations=False,
                 os_policy=policy,
@@ -198,8 +199,8 @@ class MontySession:
         owner = snapshot.object_id
         if owner is None:
             return await snapshot.resume({"exception": NameError(f"name '{snapshot.function_name}' is not defined")})
-        tool = self._roots.called(owner, snapshot.function_name)
         try:
+            tool = self._roots.called(owner, snapshot.function_name)
             arguments = self._arguments(tool, snapshot.args, snapshot.kwargs)
         except (TypeError, RuntimeError) as error:
             return await snapshot.resume({"exception": error})
@@ -234,7 +235,8 @@ class MontySession:
         name, arguments, number = snapshot.function_name, snapshot.args, snapshot.call_id
         try:
             if name in ("time.sleep", "asyncio.sleep"):
-                self._sleeps[number] = self._now + int(min(_LONGEST_SLEEP_S, arguments[0]) * _MICROSECONDS)
+                end = self._now + int(min(_LONGEST_SLEEP_S, arguments[0]) * _MICROSECONDS)
+                heappush(self._sleeps, (end, number))
                 self._set_timer()
                 return await snapshot.resume(_FUTURE if name == "asyncio.sleep" else await self._result_of(number))
             answer = self._told(name, arguments)
@@ -280,6 +282,7 @@ class MontySession:
 
         Answers are given one at a time, in the order of their deliveries: Monty's own order is not repeatable.
         """
+        waiting = frozenset(waiting)
         while (number := next((each for each in self._results if each in waiting), None)) is None:
             self._take(await self._next())
         return number, self._results.pop(number)
@@ -302,8 +305,8 @@ class MontySession:
         if delivery.call:
             self._results[self._snapshots.pop(delivery.call)] = self._result_in(delivery)
             return
-        for number in [number for number, end in self._sleeps.items() if end <= delivery.now]:
-            del self._sleeps[number]
+        while self._sleeps and self._sleeps[0][0] <= delivery.now:
+            _, number = heappop(self._sleeps)
             self._results[number] = {"return_value": None}
         self._set_timer()
 
@@ -338,7 +341,7 @@ class MontySession:
 
     def _set_timer(self) -> None:
         if self._is_live:
-            self._clock.set_timer(min(self._sleeps.values(), default=None), ())
+            self._clock.set_timer(self._sleeps[0][0] if self._sleeps else None, ())
 
     def _send(self, call_id: int, answer: bytes = b"", *, is_error: bool = False) -> None:
         delivery = Delivery(call_id, self._clock.now(), (), answer, is_error=is_error)

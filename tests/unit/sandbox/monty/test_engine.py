@@ -48,4 +48,4 @@ async def test_names_of_tools_are_asked_for_a_bounded_number_of_times() -> None:
         outcome = await engine.run(code, names=("gym",), limits=Limits(wall_s=120, calls=0))
     assert outcome.failure is not None
     assert (outcome.status, outcome.failure.type) == ("failed", "RuntimeError")
-    assert "20000" in outcome.failure.message
+    assert "10000" in outcome.failure.message
