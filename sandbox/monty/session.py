@@ -125,13 +125,13 @@ class MontySession:
             driving.cancel()
             self._clock.stop()
             try:
-                await asyncio.wait((driving,))
                 await self._desk.close()
-            finally:
+            finally:  # even if this task is cancelled again
                 if self._program.recording is not None:
                     self._program.recording.over()
                 if self._outbox is not None:
                     await self._outbox.settled()
+                await asyncio.gather(driving, return_exceptions=True)
 
     def close(self) -> None:
         """End the program as crashed."""
