@@ -32,6 +32,14 @@ ASYNCIO = ("gather", "run", "sleep")
 
 #: Fields of the process engine's ToolError. In Monty, it is RuntimeError, which has none.
 _ERROR_FIELDS = frozenset({"status", "kind", "body", "retry_after_s", "reason"})
+#: Methods of `datetime` that Monty does not have, and what does the same.
+_DATES = {
+    "fromtimestamp": "write datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=...)",
+    "utcfromtimestamp": "write datetime.datetime(1970, 1, 1) + datetime.timedelta(seconds=...)",
+    "isocalendar": "use .strftime('%G-%V-%u')",
+}
+#: Functions that read all items of a generator expression.
+_READ_ALL = frozenset({"dict", "frozenset", "gather", "join", "list", "max", "min", "set", "sorted", "sum", "tuple"})
 _SCOPES = (ast.FunctionDef, ast.AsyncFunctionDef, ast.ClassDef, ast.Lambda)
 
 
@@ -48,6 +56,9 @@ def read(*, code: str, names: list[str], limit_bytes: int, limit_depth: int) -> 
     code = code.replace("\r\n", "\n").replace("\r", "\n")  # the interpreter counts bytes
     try:
         source = parse(code, limit_bytes=limit_bytes, limit_depth=limit_depth)
+        text = _with_iterators(source.text, source.nodes)
+        if text != source.text:
+            source = parse(text, limit_bytes=len(text.encode()), limit_depth=limit_depth)
     except SourceRefused as error:
         return {"failure": {"type": "PolicyViolation", "message": error.message, "hint": error.hint}}
     except SyntaxError as error:
@@ -67,6 +78,21 @@ def read(*, code: str, names: list[str], limit_bytes: int, limit_depth: int) -> 
         "parallel": [offsets.range(node) for node in source.nodes if id(node) in deferred],
         "refusals": [asdict(refusal) for refusal in _refusals(source.nodes, names)],
     }
+
+
+def _with_iterators(text: str, nodes: Sequence[ast.AST]) -> str:
+    """Give `next` an iterator: in Monty, a generator expression is a list. Lines stay as they are."""
+    data, offsets = text.encode(), _Offsets(text)
+    edits: list[tuple[int, bytes]] = []
+    for node in nodes:
+        match node:
+            case ast.Call(ast.Name("next"), [ast.GeneratorExp() as items, *_]):
+                start, end = offsets.range(items)
+                has_own = end != offsets.range(node)[1]  # `next((…), None)`; else the brackets of the call are its own
+                edits += [(start, b"iter")] if has_own else [(start, b"(iter"), (end, b")")]
+    for place, insert in sorted(edits, reverse=True):
+        data = data[:place] + insert + data[place:]
+    return data.decode()
 
 
 def _with_result(text: str, body: Sequence[ast.stmt]) -> tuple[str, bool]:
@@ -110,21 +136,36 @@ def _refusals(nodes: Sequence[ast.AST], names: Collection[str]) -> list[Any]:
     """Refuse what would fail in the middle of the program. Monty itself refuses unsupported syntax."""
     refusals = Refusals()
     for node in nodes:
-        if isinstance(node, ast.Import):
-            for alias in node.names:
-                _check_module(node, alias.name, names, refusals)
-        elif isinstance(node, ast.ImportFrom):
-            _check_module(node, node.module or "", names, refusals)
-            for alias in node.names:
-                _check_asyncio(node, f"{node.module}.{alias.name}", refusals)
-        elif isinstance(node, ast.Attribute):
-            _check_asyncio(node, ".".join(dotted(node) or ()), refusals)
-        elif isinstance(node, ast.Name) and node.id == "ToolRejected":
-            message = "this engine has no ToolRejected: a rejected call raises ToolError"
-            refusals.add(node, "monty", message, "catch ToolError; str(error) has the reason")
+        if isinstance(node, ast.Import | ast.ImportFrom):
+            _check_import(node, names, refusals)
+        elif isinstance(node, ast.Attribute | ast.Name):
+            _check_name(node, refusals)
+        elif isinstance(node, ast.Call):
+            _check_call(node, refusals)
         elif isinstance(node, ast.ExceptHandler) and node.name and node.type is not None:
             _check_error(node, node.name, node.type, refusals)
+    _check_generators(nodes, {*names, "tools"}, refusals)
     return list(refusals.sorted())
+
+
+def _check_import(node: ast.Import | ast.ImportFrom, names: Collection[str], refusals: Refusals) -> None:
+    if isinstance(node, ast.ImportFrom):
+        _check_module(node, node.module or "", names, refusals)
+        for alias in node.names:
+            _check_asyncio(node, f"{node.module}.{alias.name}", refusals)
+    else:
+        for alias in node.names:
+            _check_module(node, alias.name, names, refusals)
+
+
+def _check_name(node: ast.Attribute | ast.Name, refusals: Refusals) -> None:
+    if isinstance(node, ast.Attribute):
+        _check_asyncio(node, ".".join(dotted(node) or ()), refusals)
+        if node.attr in _DATES:
+            refusals.add(node, "monty", f"this engine has no .{node.attr}", _DATES[node.attr])
+    elif node.id == "ToolRejected":
+        message = "this engine has no ToolRejected: a rejected call raises ToolError"
+        refusals.add(node, "monty", message, "catch ToolError; str(error) has the reason")
 
 
 def _check_module(node: ast.AST, name: str, names: Collection[str], refusals: Refusals) -> None:
@@ -141,6 +182,35 @@ def _check_asyncio(node: ast.AST, name: str, refusals: Refusals) -> None:
     if module == "asyncio" and attribute and attribute not in ASYNCIO:
         message = f"this engine has no asyncio.{attribute}"
         refusals.add(node, "monty", message, "make parallel calls with asyncio.gather; asyncio.sleep waits")
+
+
+def _check_call(call: ast.Call, refusals: Refusals) -> None:
+    name = _name(call)
+    if name == "gather" and call.keywords:
+        message = "in this engine, asyncio.gather takes no keyword arguments"
+        refusals.add(call, "monty", message, "catch ToolError in each coroutine")
+
+
+def _check_generators(nodes: Sequence[ast.AST], roots: Collection[str], refusals: Refusals) -> None:
+    """Refuse calls in generator expressions that may end early: Monty makes all of them at once."""
+    read_all: set[ast.AST] = set()
+    for node in nodes:
+        if isinstance(node, ast.Call) and _name(node) in _READ_ALL:
+            read_all.update(each.value if isinstance(each, ast.Starred) else each for each in node.args)
+    for node in nodes:
+        if not isinstance(node, ast.GeneratorExp) or node in read_all:
+            continue
+        first, *others = node.generators  # whose source is read at once in CPython, too
+        parts = [node.elt, *first.ifs, *others]
+        calls = (each for part in parts for each in ast.walk(part) if isinstance(each, ast.Call))
+        if any((dotted(call.func) or [""])[0] in roots for call in calls):
+            message = "in this engine, a generator expression makes all of its calls at once"
+            refusals.add(node, "monty", message, "use a for loop with break, or a list")
+
+
+def _name(call: ast.Call) -> str:
+    """Return the last part of the name of the function that is called."""
+    return call.func.attr if isinstance(call.func, ast.Attribute) else getattr(call.func, "id", "")
 
 
 def _check_error(handler: ast.ExceptHandler, name: str, kinds: ast.expr, refusals: Refusals) -> None:

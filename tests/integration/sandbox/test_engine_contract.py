@@ -76,6 +76,7 @@ async def run(engine: Engine, code: str, answers: Tools | None = None, **options
         ("result = sorted({'b', 'a'})", ["a", "b"]),
         ("import datetime\ndatetime.date(2031, 5, 6)", "2031-05-06"),
         ("async def main():\n    return 5\nawait main()", 5),
+        ("next(n for n in (1, 2) if n > 1) + next((n for n in ()), 5)", 7),
         ("```python\n6\n```", 6),
         ("x = '\\u00e9\u20ac'\r\nx", "\u00e9\u20ac"),
     ],

@@ -52,6 +52,14 @@ def test_a_last_assignment_to_result_is_the_result(code: str) -> None:
         ("import asyncio\nasyncio.wait_for", "this engine has no asyncio.wait_for"),
         ("from asyncio import Queue", "this engine has no asyncio.Queue"),
         ("try:\n    1\nexcept (ToolError, ValueError) as e:\n    e.kind", "in this engine, a ToolError has no .kind"),
+        (
+            "import asyncio\nx = 1; asyncio.gather(x, return_exceptions=True)",
+            "in this engine, asyncio.gather takes no keyword arguments",
+        ),
+        ("next(gym.a(n=n) for n in [1])", "in this engine, a generator expression makes all of its calls at once"),
+        ("any(gym.a(n=n) for n in [1])", "in this engine, a generator expression makes all of its calls at once"),
+        ("g = (n for n in [1] if gym.a(n=n))", "in this engine, a generator expression makes all of its calls at once"),
+        ("import datetime\ndatetime.datetime.fromtimestamp(1)", "this engine has no .fromtimestamp"),
         ("ToolRejected", "this engine has no ToolRejected: a rejected call raises ToolError"),
     ],
 )
@@ -64,6 +72,27 @@ def test_what_monty_does_not_have_is_refused_with_its_line(code: str, message: s
 
 def test_other_names_of_the_same_form_are_not_refused() -> None:
     code = "try:\n    1\nexcept ValueError as e:\n    e.status\nx.kind\nimport asyncio\nasyncio.gather\nmy.asyncio.wait"
+    assert reading(code)["refusals"] == []
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        ("next(x for x in y)", "next(iter(x for x in y))"),
+        ("next((x for x in '\u20ac'), None)", "next(iter(x for x in '\u20ac'), None)"),
+        ("next((x for x in y))", "next(iter(x for x in y))"),
+        ("next(\n    x for x in next(z for z in y)\n)", "next(iter(\n    x for x in next(iter(z for z in y))\n))"),
+        ("next(iter(y))", "next(iter(y))"),
+    ],
+)
+def test_next_is_given_an_iterator(code: str, text: str) -> None:
+    assert reading(code)["text"] == text
+
+
+@pytest.mark.parametrize(
+    "code", ["sum(gym.a(n=n) for n in x)", "asyncio.gather(*(gym.a(n=n) for n in x))", "any(n > 1 for n in gym.a())"]
+)
+def test_generator_expressions_that_are_read_to_their_end_are_not_refused(code: str) -> None:
     assert reading(code)["refusals"] == []
 
 
