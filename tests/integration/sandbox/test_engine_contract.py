@@ -1,68 +1,18 @@
-# ruff: noqa: S311 - random numbers are seeded
 """The contract of an engine, on every engine. Where one cannot do something, its test asserts the refusal."""
 
 from __future__ import annotations
 
 import asyncio
-import random
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sandbox import (
-    CallFailed,
-    CallSite,
-    Failure,
-    Limits,
-    MontySandbox,
-    ProgramRefused,
-    ProgramStopped,
-    Refusal,
-    Sandbox,
-)
-from sandbox.testing import Script, Tools
-from tests.unit.sandbox.host.test_recording import Keeper
+from sandbox import CallFailed, CallSite, Failure, Limits, ProgramRefused, ProgramStopped, Refusal, Sandbox
+from sandbox.testing import Script
+from tests.integration.sandbox.engines import run, tools
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
-
-    from sandbox import Call, Engine, Outcome
-
-ENGINES = {"process": Sandbox, "monty": MontySandbox}
-SEED, START = b"s" * 32, datetime(2031, 5, 6, 7, 8, 9, 123457, tzinfo=UTC)
-
-
-@pytest.fixture(params=ENGINES)
-def engine_name(request: pytest.FixtureRequest) -> str:
-    return str(request.param)
-
-
-@pytest.fixture
-async def engine(engine_name: str) -> AsyncIterator[Engine]:
-    engine: Engine = ENGINES[engine_name](limits=Limits(wall_s=60.0))
-    await engine.start()
-    yield engine
-    await engine.aclose()
-
-
-def tools() -> Tools:
-    return Tools(
-        {
-            "gym.members.list": lambda limit=2, **_: [{"id": n, "name": f"m{n}"} for n in range(limit)],
-            "gym.members.add": lambda **fields: fields,
-            "gym.broken": CallFailed("the service is broken", kind="upstream_error", status=503),
-            "search": lambda **arguments: f"found {arguments}",
-        }
-    )
-
-
-NAMES = ("gym", "search(queries, limit)")
-
-
-async def run(engine: Engine, code: str, answers: Tools | None = None, **options: Any) -> Outcome:
-    return await engine.run(code, names=NAMES, call=answers or tools(), **options)
-
+    from sandbox import Engine
 
 # --- values, output, calls -------------------------------------------------------------------------------------------
 
@@ -290,6 +240,14 @@ async def test_answers_together_have_a_limit(engine: Engine) -> None:
     assert "10000 are allowed" in outcome.failure.message
 
 
+async def test_answers_that_are_not_read_hold_back_further_calls(engine: Engine) -> None:
+    answers = tools()
+    answers.answers["gym.members.list"] = "a" * 1000
+    code = "import asyncio\nfound = await asyncio.gather(*[gym.members.list(limit=n) for n in range(50)])\nlen(found)"
+    outcome = await run(engine, code, answers, limits=Limits(reply_bytes=2000))
+    assert (outcome.failure, outcome.value) == (None, 50)
+
+
 # --- cancellation ----------------------------------------------------------------------------------------------------
 
 
@@ -320,133 +278,6 @@ async def test_programs_share_nothing(engine: Engine) -> None:
 @pytest.mark.parametrize("code", ["open('/etc/passwd').read()", "import os\nos.listdir('/')", "import os\nos.environ"])
 async def test_a_program_reaches_nothing_of_the_machine(engine: Engine, code: str) -> None:
     assert (await run(engine, code)).status in ("failed", "refused")
-
-
-# --- records ---------------------------------------------------------------------------------------------------------
-
-
-async def test_answers_that_are_not_read_hold_back_further_calls(engine: Engine) -> None:
-    answers = tools()
-    answers.answers["gym.members.list"] = "a" * 1000
-    code = "import asyncio\nfound = await asyncio.gather(*[gym.members.list(limit=n) for n in range(50)])\nlen(found)"
-    outcome = await run(engine, code, answers, limits=Limits(reply_bytes=2000))
-    assert (outcome.failure, outcome.value) == (None, 50)
-
-
-RECORDED = """
-import asyncio, random, time, datetime
-print("begin")
-async def one(n):
-    await asyncio.sleep(random.random() / 100)
-    found = await gym.members.list(limit=n)
-    return [found, random.random(), time.time()]
-async def failing():
-    try:
-        await gym.broken()
-    except ToolError as error:
-        return str(error)
-first = gym.members.add(at=str(datetime.datetime.now()))
-time.sleep(0.01)
-both = await asyncio.gather(one(1), one(2), failing())
-print("end")
-[first, both, gym.members.add(draw=random.random()), time.time()]
-"""
-
-
-async def test_a_recorded_program_goes_on_from_any_point(engine: Engine) -> None:
-    whole = Keeper()
-    first = await run(engine, RECORDED, seed=SEED, now=START, recording=whole)
-    assert first.failure is None
-    for cut in range(1, len(whole.delivered) + 1):
-        keeper, answers = Keeper(whole.delivered[:cut]), tools()
-        again = await run(engine, RECORDED, answers, seed=SEED, now=START, recording=keeper)
-        assert (again.failure, again.output) == (None, first.output)
-        recorded = [delivery.call for delivery in keeper.recorded if delivery.call]
-        made = sorted(call.id for call in answers.calls)
-        assert sorted([*recorded, *made]) == [1, 2, 3, 4, 5]
-        assert keeper.output == first.output
-        if cut == len(whole.delivered):
-            assert (again.value, made) == (first.value, [])
-
-
-TREE = """
-import asyncio, random, time
-log = []
-async def leaf(n):
-    if random.random() < .3:
-        await asyncio.sleep(random.random() / 50)
-    if random.random() < .2:
-        try:
-            await gym.broken(n=n)
-        except ToolError as error:
-            log.append(str(error))
-    log.append((await gym.members.add(n=n, draw=random.randrange(100)))["draw"])
-    return [n, time.time(), random.random()]
-async def node(n, depth):
-    if depth == 0:
-        return await leaf(n)
-    if random.random() < .3:
-        log.append(gym.members.add(n=-n)["n"])
-    return await asyncio.gather(*[node(n * 3 + k, depth - 1) for k in range(random.randrange(1, 4))])
-tree = await node(1, 3)
-[tree, log]
-"""
-
-
-@pytest.mark.parametrize("seed", range(4))
-async def test_a_random_tree_of_tasks_makes_the_same_calls_again(engine: Engine, seed: int) -> None:
-    jitter = random.Random(seed)
-
-    async def add(**fields: Any) -> Any:
-        await asyncio.sleep(jitter.random() / 500)
-        return fields
-
-    def answers() -> Tools:
-        found = tools()
-        found.answers["gym.members.add"] = add
-        return found
-
-    given: dict[str, Any] = {"seed": bytes([seed]) * 32, "now": START}
-    whole, first = Keeper(jitter=jitter), answers()
-    outcome = await run(engine, TREE, first, recording=whole, **given)
-    calls = {call.id: (call.tool, call.arguments) for call in first.calls}
-    for cut in sorted({*(jitter.randrange(1, len(whole.delivered)) for _ in range(3)), len(whole.delivered)}):
-        keeper, more = Keeper(whole.delivered[:cut]), answers()
-        again = await run(engine, TREE, more, recording=keeper, **given)
-        assert again.failure is None
-        assert all(calls[call.id] == (call.tool, call.arguments) for call in keeper.seen)
-        if cut == len(whole.delivered):
-            assert (again.value, more.calls) == (outcome.value, [])
-
-
-async def test_the_same_seed_and_time_give_the_same_program(engine: Engine) -> None:
-    code = "import random, datetime\n[random.random(), random.randint(1, 10**9), str(datetime.datetime.now())]"
-    one, two = [await run(engine, code, seed=SEED, now=START) for _ in range(2)]
-    assert one.value == two.value
-    assert one.value[2].startswith("2031-05-06 07:08:09")
-    assert (await run(engine, code, seed=b"t" * 32, now=START)).value != one.value
-
-
-async def test_a_record_can_end_the_program(engine: Engine) -> None:
-    failure = Failure("NondeterminismError", "the program differs from its record")
-
-    class Strict(Keeper):
-        def replayed(self, call: Call) -> None:
-            raise ProgramStopped(failure)
-
-    whole = Keeper()
-    await run(engine, RECORDED, seed=SEED, now=START, recording=whole)
-    outcome = await run(engine, RECORDED, seed=SEED, now=START, recording=Strict(whole.delivered))
-    assert outcome.failure is failure
-
-
-async def test_an_error_of_the_record_is_raised(engine: Engine) -> None:
-    class Full(Keeper):
-        async def deliver(self, deliveries: Any) -> bool:
-            raise OSError("the disk is full")
-
-    with pytest.raises(OSError, match="the disk is full"):
-        await run(engine, "gym.members.list()", seed=SEED, now=START, recording=Full())
 
 
 # --- what one engine has and the other refuses -----------------------------------------------------------------------
