@@ -13,6 +13,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from sandbox.engine import Engine
     from sandbox.errors import CallFailed, ProgramRefused, ProgramStopped, SandboxError, SandboxUnavailable
     from sandbox.host.calls import room
     from sandbox.host.launch import HASH_SEED
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from sandbox.host.recording import Delivery, Recording
     from sandbox.host.sandbox import Sandbox
     from sandbox.limits import Limits
+    from sandbox.monty.engine import MontySandbox
     from sandbox.outcome import Call, CallSite, Failure, JsonText, Outcome, Refusal, Status, Usage, value_of
 
 __all__ = [
@@ -29,9 +31,11 @@ __all__ = [
     "CallFailed",
     "CallSite",
     "Delivery",
+    "Engine",
     "Failure",
     "JsonText",
     "Limits",
+    "MontySandbox",
     "Outcome",
     "ProgramRefused",
     "ProgramStopped",
@@ -53,6 +57,8 @@ _HOME = {
     "Delivery": "sandbox.host.recording",
     "Recording": "sandbox.host.recording",
     "Sandbox": "sandbox.host.sandbox",
+    "MontySandbox": "sandbox.monty.engine",
+    "Engine": "sandbox.engine",
     "Limits": "sandbox.limits",
     "CallFailed": "sandbox.errors",
     "ProgramRefused": "sandbox.errors",

@@ -17,6 +17,7 @@ from pydantic import ValidationError
 from codemode.errors import CallerNotLetIn, CodeModeError
 from codemode.executions.advice import advised
 from codemode.executions.call_session import CallSession
+from codemode.executions.engines import engine_name, engine_of
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.plugins.hooks import NO_HOOKS
@@ -25,7 +26,7 @@ from codemode.executions.replay.recorded_session import RecordedSession
 from codemode.gateway.caller import LOCAL
 from codemode.text.validation import described
 from codemode.text.visible import visible
-from sandbox import CallFailed, Failure, Limits, Outcome, Sandbox, Status, Usage
+from sandbox import CallFailed, Failure, Limits, Outcome, Status, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -72,21 +73,23 @@ def nothing() -> None:
 
 
 class Executor:
-    """Owns the sandbox and runs programs in it, one or many at a time, against a given gateway."""
+    """Owns the engine and runs programs in it, one or many at a time, against a given gateway."""
 
     def __init__(self, sandbox: SandboxSettings, limits: LimitSettings, hooks: Hooks = NO_HOOKS) -> None:
         self.hooks = hooks
         self._limits = _limits(limits)
         self._limits_json = asdict(self._limits)
-        self._sandbox = Sandbox(limits=self._limits, workers=sandbox.workers, require=sandbox.require)
+        self._sandbox = engine_of(sandbox, self._limits)
+        #: The name of the engine, with its version if that is not ours.
+        self.engine = engine_name(sandbox)
         self._calls_in_flight = limits.calls_in_flight
 
     async def start(self) -> None:
-        """Start the fork server. Raises `sandbox.SandboxError` if this machine lacks a required layer of isolation."""
+        """Start the engine. Raises `sandbox.SandboxError` if this machine lacks a required layer of isolation."""
         await self._sandbox.start()
 
     async def aclose(self) -> None:
-        """End all workers and the fork server."""
+        """End all processes of the engine."""
         await self._sandbox.aclose()
 
     @property

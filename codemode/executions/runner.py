@@ -131,7 +131,8 @@ class Runner:
         """See `codemode.executions.programs.Programs`."""
         policy, destinations, last = self._policy(), self._destinations(), self._last_environment
         if last is None or not last.is_of(policy, destinations, digest):
-            digests = environment(policy, destinations, digest, plugins=self.executor.hooks.identity)
+            engine, plugins = self.executor.engine, self.executor.hooks.identity
+            digests = environment(policy, destinations, digest, engine=engine, plugins=plugins)
             last = self._last_environment = _Environment(policy, destinations, digest, digests)
         return last.digests
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, Self
 
-from pydantic import Field, PrivateAttr
+from pydantic import Field, PrivateAttr, model_validator
 
 from codemode.settings.agent import AgentSettings
 from codemode.settings.folders import user_cache, user_state
@@ -21,6 +21,8 @@ from codemode.settings.search import SearchSettings
 from codemode.settings.section import HomePath, Section
 from codemode.settings.server import ServerSettings
 from codemode.settings.sources import SourceSettings
+
+EngineName = Literal["process", "monty"]
 
 
 def _or_file_name(schema: dict[str, Any]) -> None:
@@ -60,11 +62,23 @@ class LimitSettings(Section):
 class SandboxSettings(Section):
     """Worker processes, and the isolation layers that they require."""
 
+    engine: EngineName = Field(
+        default="process",
+        description="What runs programs. process: CPython in locked-down processes, on Linux. monty: the Monty "
+        "interpreter, on Linux, macOS and Windows. It needs codemode[monty], and supports less of Python.",
+    )
     workers: int = Field(default=2, ge=1, le=64, description="Number of idle worker processes kept ready.")
     require: tuple[Literal["seccomp", "rlimits", "fork_server", "landlock", "namespaces"], ...] = Field(
         default=("seccomp", "rlimits", "fork_server"),
-        description="Isolation layers that must be in force. Otherwise no program runs.",
+        description="Isolation layers that must be in force. Otherwise no program runs. Only for engine: process.",
     )
+
+    @model_validator(mode="after")
+    def _require_no_layers_of_monty(self) -> Self:
+        if self.engine == "monty" and "require" in self.model_fields_set:
+            message = "engine: monty has no such layers: remove `require`, or use engine: process"
+            raise ValueError(message)
+        return self
 
 
 class Settings(Section):

@@ -72,7 +72,8 @@ def refuse_platform(platform: str) -> NoReturn:
     message = (
         f"the sandbox needs Linux; this is {platform}, and nothing of the process wall is there:\n  "
         + "\n  ".join(lines)
-        + "\nUse a container or a virtual machine with Linux. Sandbox(insecure=True) runs programs here behind the"
+        + "\nUse a container or a virtual machine with Linux, or the Monty engine (sandbox.MontySandbox; in a"
+        " configuration, `sandbox: {engine: monty}`). Sandbox(insecure=True) runs programs here behind the"
         " language policy alone: only for programs that you would run without a sandbox"
     )
     raise SandboxUnavailable(message)

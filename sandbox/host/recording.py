@@ -86,7 +86,7 @@ class Outbox:
     def __init__(
         self,
         recording: Recording,
-        send: Callable[[bytes], None],
+        send: Callable[[Sequence[Delivery]], None],
         *,
         on_sent: Callable[[], None],
         on_failure: Callable[[Exception], None],
@@ -122,7 +122,7 @@ class Outbox:
             while self._waiting:
                 deliveries, self._waiting = self._waiting, []
                 if await self._recording.deliver(deliveries):
-                    self._send(b"".join([delivery.encode() for delivery in deliveries]))
+                    self._send(deliveries)
                 self.unkept_bytes -= sum(len(delivery.answer) for delivery in deliveries)
                 self._on_sent()
         except Exception as error:  # noqa: BLE001 - whatever the recording raises is handed on

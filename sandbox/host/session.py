@@ -22,7 +22,7 @@ from sandbox.protocol.host_messages import encode_go
 from sandbox.protocol.parts import KINDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from sandbox.host.arguments import Preflight, Program
     from sandbox.host.worker import Worker
@@ -69,7 +69,7 @@ class Session:
         self._outbox: Outbox | None = None
         if program.recording is not None:
             self._outbox = Outbox(
-                program.recording, worker.send, on_sent=lambda: self._desk.go_on(), on_failure=self._fail
+                program.recording, self._send_recorded, on_sent=lambda: self._desk.go_on(), on_failure=self._fail
             )
             if program.recording.recorded:
                 self._replay = Replay(program.recording, program.now)
@@ -269,6 +269,9 @@ class Session:
             self._worker.send_soon(delivery.encode())
         else:
             self._worker.send(delivery.encode())
+
+    def _send_recorded(self, deliveries: Sequence[Delivery]) -> None:
+        self._worker.send(b"".join([delivery.encode() for delivery in deliveries]))
 
     def _has_room(self) -> bool:
         """Return whether a call may start: earlier answers have been recorded, sent and read."""

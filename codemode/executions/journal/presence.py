@@ -6,11 +6,13 @@ containers that share the folder, and a child that executes another program does
 
 from __future__ import annotations
 
-import fcntl
 import os
+import platform
 import secrets
 from contextlib import suppress
 from typing import TYPE_CHECKING
+
+from codemode.settings.file_lock import lock, try_lock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -21,7 +23,7 @@ class Presence:
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
-        self.name = f"{os.uname().nodename}-{os.getpid()}-{secrets.token_hex(6)}"
+        self.name = f"{platform.node()}-{os.getpid()}-{secrets.token_hex(6)}"
         self._lock: int | None = None
 
     def announce(self) -> None:
@@ -32,11 +34,12 @@ class Presence:
         self._folder.mkdir(mode=0o700, exist_ok=True)
         for other in self._folder.glob("[!.]*"):
             self.is_dead(other.name)
-        draft = self._folder / f".{self.name}"
+        file = self._folder / self.name
+        draft = file if os.name == "nt" else self._folder / f".{self.name}"  # Windows does not rename open files
         draft.unlink(missing_ok=True)
         self._lock = os.open(draft, os.O_RDWR | os.O_CREAT | os.O_EXCL, 0o600)
-        fcntl.flock(self._lock, fcntl.LOCK_EX)
-        draft.rename(self._folder / self.name)  # it appears already locked
+        lock(self._lock)
+        draft.rename(file)  # it appears already locked
 
     def withdraw(self) -> None:
         """Mark this server as ended."""
@@ -56,7 +59,7 @@ class Presence:
         except OSError:
             return False
         try:
-            fcntl.flock(opened, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            try_lock(opened)
         except OSError:
             return False
         else:

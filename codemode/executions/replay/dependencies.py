@@ -41,11 +41,17 @@ _OF_PLACES = (_PLACES, ADDRESS, CREDENTIALS, WAY)
 
 
 def environment(
-    policy: PolicySettings, destinations: Mapping[str, Destination], digest: Callable[[Any], str], *, plugins: str
+    policy: PolicySettings,
+    destinations: Mapping[str, Destination],
+    digest: Callable[[Any], str],
+    *,
+    engine: str,
+    plugins: str,
 ) -> dict[str, str]:
     """Return digests, versions and locations that apply to every program of this server. `digest` is keyed.
 
-    `plugins` are the names and versions of the plugins, which decide on calls and shape answers.
+    `engine` is the name of the engine with its version. `plugins` are the names and versions of the plugins, which
+    decide on calls and shape answers.
     """
     return {
         _PLACES: "1",
@@ -55,6 +61,7 @@ def environment(
             for name, value in destination.facts(source, digest).items()
         },
         "the policy": _digest(policy.model_dump(mode="json")),
+        "the version of the engine": engine,
         "the version of Python": platform.python_version(),
         "the version of codemode": _VERSION,
         "the list of plugins with versions": plugins,

@@ -6,13 +6,14 @@ at the same speed, and cosines differ by less than .005.
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import os
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
+
+from codemode.settings.file_lock import lock
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -92,7 +93,7 @@ class VectorCache:
         records = _quantized(texts, vectors)
         self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         with self._path.open("a+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
+            lock(file.fileno())
             file.seek(0)
             if _size(file.read(_HEAD_BYTES)) != vectors.shape[1]:
                 file.truncate(0)

@@ -7,7 +7,6 @@ in the file: a server that once had a key never again accepts callers without on
 
 from __future__ import annotations
 
-import fcntl
 import hashlib
 import json
 import logging
@@ -19,6 +18,7 @@ from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError
+from codemode.settings import file_lock
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -175,7 +175,7 @@ class KeyFile:
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with os.fdopen(os.open(self._path.with_suffix(".lock"), os.O_WRONLY | os.O_CREAT, 0o600), "w") as lock:
-                fcntl.flock(lock, fcntl.LOCK_EX)
+                file_lock.lock(lock.fileno())
                 keys = [replace(key, project=key.project or self._project) for key in _read(self._path)]
                 yield keys
                 _write(self._path, keys)

@@ -40,6 +40,7 @@ EXTRAS = {
     "jwt": "jwt",
     "keyring": "keyring",
     "langchain": "langchain_core",
+    "monty": "pydantic_monty",
     "postgres": "asyncpg",
     "telemetry": "prometheus_client",
     "tokens": "tiktoken",
@@ -135,7 +136,10 @@ def _versions() -> Iterator[Finding]:
 
 async def _isolation(settings: Settings) -> list[Finding]:
     """Check each isolation layer, by what a sandbox child could and could not do."""
-    executor = Executor(settings.sandbox, settings.limits)
+    try:
+        executor = Executor(settings.sandbox, settings.limits)
+    except ConfigurationError as error:
+        return [Finding("isolation", "engine", State.FAILURE, str(error), "install it, or use sandbox.engine: process")]
     failure = ""
     try:
         await executor.start()
@@ -146,7 +150,18 @@ async def _isolation(settings: Settings) -> list[Finding]:
     if failure and not executor.isolation:
         return [Finding("isolation", "sandbox", State.FAILURE, failure, "no program runs without it")]
     required = set(settings.sandbox.require)
-    return [_layer(layer, found, required=layer in required) for layer, found in executor.isolation.items()]
+    engine = [_MONTY] if settings.sandbox.engine == "monty" else []
+    return engine + [_layer(layer, found, required=layer in required) for layer, found in executor.isolation.items()]
+
+
+#: On Linux, there is a stronger engine.
+_MONTY = Finding(
+    "isolation",
+    "engine",
+    State.WARNING if sys.platform == "linux" else State.OK,
+    "monty: programs are confined by the interpreter, not by the kernel",
+    "use sandbox.engine: process" if sys.platform == "linux" else "",
+)
 
 
 def _layer(layer: str, found: str, *, required: bool) -> Finding:

@@ -6,7 +6,7 @@ import asyncio
 import inspect
 import signal
 import traceback
-from contextlib import AsyncExitStack, contextmanager, nullcontext
+from contextlib import AsyncExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -170,9 +170,10 @@ def _run_until_signal(work: Coroutine[Any, Any, int]) -> int:
             signals.append(number)
             task.cancel()
 
-        for number in (signal.SIGTERM, signal.SIGHUP):
+        for number in (signal.SIGTERM, getattr(signal, "SIGHUP", signal.SIGTERM)):
             if signal.getsignal(number) is signal.SIG_DFL:  # otherwise the parent wants it ignored, as nohup does
-                asyncio.get_running_loop().add_signal_handler(number, end, number)
+                with suppress(NotImplementedError):  # Windows
+                    asyncio.get_running_loop().add_signal_handler(number, end, number)
         return await task
 
     try:

@@ -78,10 +78,15 @@ STATUS: dict[type[CodeModeError], int] = {
 BEARER = HTTPBearer(scheme_name="key", auto_error=False, description="A key of this server.")
 
 
+def _processors() -> int:
+    """Return the number of processors that this process may use."""
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+
+
 def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     """Create the application for these callers. `service` must have been entered."""
     server = service.settings.server
-    admission = Admission(server.load, processors=len(os.sched_getaffinity(0)))
+    admission = Admission(server.load, processors=_processors())
     mcp = McpHttp(service, admission)
 
     @asynccontextmanager

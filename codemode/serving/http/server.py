@@ -6,8 +6,8 @@ import asyncio
 import gc
 import logging
 import math
-import resource
 import signal
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -20,6 +20,11 @@ from codemode.serving.cli import terminal as show
 from codemode.serving.http.app import create_app
 from codemode.serving.http.connection import bounded
 from codemode.serving.http.listening import bind, is_loopback
+
+try:
+    import resource
+except ImportError:  # Windows, which has no limit on open files
+    resource = None  # type: ignore[assignment]
 
 if TYPE_CHECKING:
     import socket
@@ -93,7 +98,8 @@ async def _serve(service: CodeMode, read: Callable[[], Settings], callers: Calle
             reloads.add(task)
             task.add_done_callback(reloads.discard)
 
-        asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
+        with suppress(AttributeError, NotImplementedError):  # Windows has no SIGHUP
+            asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
         config = uvicorn.Config(
             app,
             http=bounded(connections=open_files() // 2, head_s=settings.server.request_s),
@@ -119,6 +125,8 @@ async def _serve(service: CodeMode, read: Callable[[], Settings], callers: Calle
 
 def open_files() -> int:
     """Raise the limit on open files as far as allowed, and return it."""
+    if resource is None:
+        return OPEN_FILES
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     wanted = min(most, OPEN_FILES) if most != resource.RLIM_INFINITY else OPEN_FILES
     resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, most))

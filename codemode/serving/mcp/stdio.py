@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
 import typer
@@ -61,7 +61,8 @@ def _close_on_signal(input_: Input) -> list[int]:
 
     for number in (signal.SIGTERM, signal.SIGINT):
         if signal.getsignal(number) is not signal.SIG_IGN:
-            loop.add_signal_handler(number, end, number)
+            with suppress(NotImplementedError):  # Windows
+                loop.add_signal_handler(number, end, number)
     return signals
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import fcntl
 import json
 import logging
 import os
@@ -12,6 +11,8 @@ from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, fields
 from pathlib import Path
 from typing import TYPE_CHECKING
+
+from codemode.settings.file_lock import try_lock
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -125,11 +126,11 @@ class TokenStore:
 
     async def _locked(self) -> int:
         self._make_folder()
-        descriptor = os.open(self._file.with_suffix(".lock"), os.O_CREAT | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        descriptor = os.open(self._file.with_suffix(".lock"), os.O_CREAT | os.O_RDWR, 0o600)
         try:
             while True:
                 try:
-                    fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                    try_lock(descriptor)
                 except BlockingIOError:
                     await asyncio.sleep(_LOOK_AGAIN_S)
                 else:
@@ -169,7 +170,7 @@ class TokenStore:
 
     def _sync_folder(self) -> None:
         """Sync the folder: a power cut must not restore the previous file, whose refresh token is spent."""
-        folder = os.open(self._file.parent, os.O_RDONLY | os.O_CLOEXEC)
+        folder = os.open(self._file.parent, os.O_RDONLY)
         try:
             os.fsync(folder)
         finally:
