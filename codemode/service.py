@@ -33,9 +33,7 @@ from codemode.menus.usage import MenuProposal, MenuUsage, propose_menu
 from codemode.observing.configured import observers_of
 from codemode.search.answer import answer_search
 from codemode.search.describe import describe
-from codemode.search.finder import Finder
 from codemode.search.index.enrichment import enriched
-from codemode.search.quality import evaluate_search, propose_weights
 from codemode.search.query import DEFAULT_LIMIT
 from codemode.search.request import Detail, SearchRequest
 from codemode.search.usage import UsageLog
@@ -49,8 +47,6 @@ from codemode.settings import (
     tokenizer_folder,
 )
 from codemode.sources.destination import destination_of
-from codemode.sources.live import LiveSources
-from codemode.sources.loader import catalog_of
 from codemode.transports.content import ContentStore
 
 if TYPE_CHECKING:
@@ -90,6 +86,9 @@ class CodeMode:
     ) -> None:
         how = "read a file with CodeMode.from_config(…), or use Settings.model_validate(…) for a dict"
         WrongArgument.unless(settings, Settings, "settings", how)
+        from codemode.search.finder import Finder
+        from codemode.sources.live import LiveSources
+
         self.settings = settings
         self.strict = strict
         #: Seconds that entering waits for all sources. None waits for each source's own time limit.
@@ -405,6 +404,8 @@ class CodeMode:
 
         Raises ConfigurationError if the file is unreadable, or an entry is invalid or names an unknown tool.
         """
+        from codemode.search.quality import evaluate_search
+
         return evaluate_search(self._finder, self.catalog, labelled, change)
 
     def propose_weights(self, labelled: Path) -> Proposal:
@@ -412,6 +413,8 @@ class CodeMode:
 
         Raises ConfigurationError, also for too few queries.
         """
+        from codemode.search.quality import propose_weights
+
         return propose_weights(self._finder, self.catalog, labelled)
 
     def cost(self) -> CostReport:
@@ -441,6 +444,8 @@ class CodeMode:
         """Use these sources from now on. A running execution keeps its catalog."""
         if settings is not self.settings:
             self.settings, self.policy = settings, AccessPolicy(settings.policy)
+        from codemode.sources.loader import catalog_of
+
         catalog = enriched(catalog_of(sources), settings)
         await asyncio.to_thread(self._finder.open, catalog, [source.surface.digest for source in sources.values()])
         self.catalog = catalog

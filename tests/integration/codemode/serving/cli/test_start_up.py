@@ -70,6 +70,13 @@ def test_importing_the_package_imports_nothing_else() -> None:
     assert ended.stdout.strip() == "[]"
 
 
+def test_importing_the_service_imports_neither_search_nor_transports() -> None:
+    code = "import json, sys; from codemode import CodeMode; print(json.dumps(list(sys.modules)))"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    unused = {*FACES, "numpy", "httpx2", "httpcore2", "anyio", "orjson", "typer", "rich", "codemode.sources.live"}
+    assert unused & set(json.loads(ended.stdout)) == set()
+
+
 @pytest.mark.parametrize("section", ["{}", '{"enabled": false}'])
 @pytest.mark.parametrize("face", ["code", "menu"])
 async def test_the_greeting_is_what_the_sdk_would_say(face: str, section: str, tmp_path: Path) -> None:
