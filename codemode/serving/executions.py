@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict, replace
+from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -11,11 +11,11 @@ from codemode.errors import ExecutionChanged, ExecutionEnded, ExecutionWaiting, 
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.executor import nothing
 from codemode.executions.ledger import unwatched
+from codemode.serving.execution_data import complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from codemode.executions.journal.base import PendingCall, StoredExecution
     from codemode.executions.ledger import LedgerEntry
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
@@ -23,8 +23,6 @@ if TYPE_CHECKING:
 
 #: Seconds allowed on top of the program's own time limit, for start-up and clean-up.
 BEYOND_S = 30.0
-
-_MICROSECONDS = 1_000_000
 
 
 async def run_or_continue(
@@ -84,33 +82,4 @@ async def whole(service: CodeMode, execution: str, caller: Caller) -> dict[str, 
     """Return one execution as JSON data, including its program, outcome and pending calls."""
     stored = await service.executions.get(execution, caller)
     waiting = await service.executions.approvals(caller, execution) if stored.status == "paused" else ()
-    outcome = None if stored.outcome is None else {**stored.outcome, "status": stored.status}
-    return {
-        **brief(stored),
-        "code": stored.given.code,
-        "outcome": outcome,
-        "pending": [pending_json(call) for call in waiting],
-    }
-
-
-def pending_json(call: PendingCall) -> dict[str, Any]:
-    """Return a pending call as JSON data."""
-    data = {name: value for name, value in asdict(call).items() if value is not None}
-    return data if call.damage else {name: value for name, value in data.items() if name != "damage"}
-
-
-def brief(stored: StoredExecution) -> dict[str, Any]:
-    """Return one execution as JSON data, without its program and outcome. Times are seconds since the epoch."""
-    given = stored.given
-    return {
-        "id": given.id,
-        "status": stored.status,
-        "owner": given.owner,
-        "role": given.role,
-        "started": given.start_us / _MICROSECONDS,
-        "updated": stored.updated_us / _MICROSECONDS,
-        "ended": stored.ended_us / _MICROSECONDS if stored.ended_us else None,
-        "resume_from": given.resume_from,
-        "credentials": list(given.credentials),
-        **({"damage": stored.damage} if stored.damage else {}),
-    }
+    return complete(stored, waiting)

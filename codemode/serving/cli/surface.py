@@ -15,6 +15,7 @@ import typer
 
 from codemode.errors import CodeModeError, ConfigurationError, SourceError
 from codemode.settings import DEFAULT_FILE, SecretReference, Settings, load_settings, settings_for_document
+from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
@@ -39,37 +40,61 @@ _UNEXPECTED = {4: "sandbox_unavailable", 74: "file_unusable"}
 
 
 @dataclass(frozen=True)
-class Surface:
-    """What a command works on: a configuration file or one document. The fields are command-line options."""
+class Project:
+    """A configuration file, or one document, which name a project. The fields are command-line options.
+
+    For commands that only read what the project has stored.
+    """
 
     config: Config = Path(DEFAULT_FILE)
     source: Source = ""
     base_url: BaseUrl = ""
     name: Name = ""
-    bearer_env: BearerEnv = ""
 
     def settings(self) -> Settings:
         """Load the settings. Raises ConfigurationError."""
         if not self.source:
-            if self.base_url or self.name or self.bearer_env:
-                message = "--base-url, --name and --bearer-env need --source"
+            useless = self._useless()
+            if useless:
+                message = f"{', '.join(useless)} {'needs' if len(useless) == 1 else 'need'} --source"
                 raise ConfigurationError(message)
             return load_settings(self.config)
         if self.config != Path(DEFAULT_FILE):
             message = "--config and --source exclude each other: use one of them"
             raise ConfigurationError(message)
-        bearer = SecretReference(env=self.bearer_env) if self.bearer_env else None
-        return settings_for_document(self.source, base_url=self.base_url, name=self.name, bearer=bearer)
+        return settings_for_document(self.source, base_url=self.base_url, name=self.name, bearer=self._bearer())
+
+    def _useless(self) -> list[str]:
+        """Return the given options that have no effect without --source."""
+        given = {"--base-url": self.base_url, "--name": self.name}
+        return [option for option, value in given.items() if value]
+
+    def _bearer(self) -> SecretReference | None:
+        return None
+
+
+@dataclass(frozen=True)
+class Surface(Project):
+    """A configuration file, or one document and its credentials. For commands that read the sources."""
+
+    bearer_env: BearerEnv = ""
+
+    def _useless(self) -> list[str]:
+        return [*super()._useless(), *(["--bearer-env"] if self.bearer_env else [])]
+
+    def _bearer(self) -> SecretReference | None:
+        return SecretReference(env=self.bearer_env) if self.bearer_env else None
 
 
 def on_surface(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of `Surface` to a command that takes a `surface`."""
-    options = inspect.signature(Surface, eval_str=True).parameters
+    """Add the options of `Surface` or `Project` to a command with a parameter `surface` of that type."""
     own = inspect.signature(command, eval_str=True)
+    kind = own.parameters["surface"].annotation
+    options = inspect.signature(kind, eval_str=True).parameters
     kept = [parameter for name, parameter in own.parameters.items() if name != "surface"]
 
     def with_options(**given: Any) -> None:
-        surface = Surface(**{name: given.pop(name) for name in options})
+        surface = kind(**{name: given.pop(name) for name in options})
         command(surface=surface, **given)
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*kept, *options.values())]
@@ -81,7 +106,7 @@ def on_surface(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_service(
-    surface: Surface,
+    surface: Project,
     work: Callable[[CodeMode], Awaitable[int]],
     *,
     only: Sequence[str] = (),
@@ -117,7 +142,7 @@ def with_service(
                 raise
 
     with errors_as_exit_codes(as_json=as_json):
-        raise typer.Exit(_run_until_signal(entered()))
+        raise typer.Exit(run_until_signal(entered()))
 
 
 def _report_sources(service: CodeMode) -> None:
@@ -143,7 +168,7 @@ def _narrowed(settings: Settings, names: Sequence[str]) -> Settings:
     return Settings.model_validate({"sources": sources, **kept})
 
 
-def _run_until_signal(work: Coroutine[Any, Any, int]) -> int:
+def run_until_signal(work: Coroutine[Any, Any, int]) -> int:
     """Run to the end. SIGTERM and SIGHUP cancel the work as Ctrl-C does, so that a program ends properly."""
     signals: list[int] = []
 
@@ -170,11 +195,16 @@ def _run_until_signal(work: Coroutine[Any, Any, int]) -> int:
 def local_caller(service: CodeMode, role: str) -> Caller:
     """Return the local caller in a role of the policy. Raises ConfigurationError if the role is unknown."""
     if role not in service.policy.roles:
-        message = f"there is no role {role!r}; valid: {', '.join(service.policy.roles)} (policy.roles)"
-        raise ConfigurationError(message)
+        raise no_role(role, service.policy.roles)
     from codemode.gateway.caller import LOCAL
 
     return replace(LOCAL, role=role)
+
+
+def no_role(role: str, known: Sequence[str]) -> ConfigurationError:
+    """Return the error for an unknown role."""
+    valid = f"valid: {', '.join(known)} (policy.roles)"
+    return ConfigurationError(f"there is no role {role!r}; {valid}{did_you_mean(role, known)}")
 
 
 @contextmanager

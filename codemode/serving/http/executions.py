@@ -21,7 +21,8 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from codemode.errors import CallerNotLetIn, CodeModeError, RequestRepeated, TooSlow
 from codemode.executions.journal.base import Decision, ExecutionStatus, Verdict
 from codemode.executions.programs import Request as ExecutionRequest
-from codemode.serving.executions import BEYOND_S, brief, gone_on, pending_json, whole
+from codemode.serving.execution_data import brief, pending_json
+from codemode.serving.executions import BEYOND_S, gone_on, whole
 from codemode.serving.http.outgoing import DataResponse
 from codemode.serving.http.problems import problem
 
