@@ -13,6 +13,7 @@ import typer
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, Config, errors_as_exit_codes
+from codemode.serving.cli.tables import print_table
 from codemode.settings import DEFAULT_FILE, NoCredential, OAuth2Credential, Secrets, load_settings
 from codemode.sources.authentication import grant_of
 from codemode.transports.auth.oauth_login import Login, log_in_by_browser, log_in_by_device, log_out
@@ -94,8 +95,9 @@ def status(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None
         ]
         if as_json:
             show.print_json(rows)
-        for row in [] if as_json else rows:
-            show.console.print(show.plain("{source}  {kind}  {state}  {detail}".format(**row)), soft_wrap=True)
+        else:
+            columns = ("source", "kind", "state", "detail")
+            print_table(columns, [[row[name] for name in columns] for row in rows], may_be_cut=())
         raise typer.Exit(0 if all(row["state"] in ("present", "of the caller", "logged in") for row in rows) else 1)
 
 

@@ -23,6 +23,7 @@ from codemode.serving.cli.surface import (
     on_surface,
     with_service,
 )
+from codemode.serving.cli.tables import print_table
 from codemode.settings import (
     DEFAULT_FILE,
     PYTHON,
@@ -158,15 +159,15 @@ def list_sources(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -
     """List all sources with the number of their tools."""
 
     async def work(service: CodeMode) -> int:
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"name": name, "title": source.surface.title, "tools": len(source.tools), "warnings": len(source.warnings)}
             for name, source in service.sources.items()
         ]
         if as_json:
             show.print_json(rows)
         else:
-            for row in rows:
-                show.console.print("{name}  {tools} tools, {warnings} warnings  {title}".format(**row), markup=False)
+            cells = [(row["name"], str(row["tools"]), str(row["warnings"]), row["title"]) for row in rows]
+            print_table(("name", "tools", "warnings", "title"), cells, may_be_cut=("title",))
         return 0
 
     with_service(Surface(config), work, as_json=as_json)

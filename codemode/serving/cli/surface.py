@@ -130,7 +130,7 @@ def with_service(
             if needs_sources:
                 with show.waiting("reading the sources"):
                     await entering.enter_async_context(service)
-                _report_sources(service)
+                report_sources(service)
             else:
                 entering.push_async_callback(service.aclose)
                 await service.open()
@@ -145,7 +145,7 @@ def with_service(
         raise typer.Exit(run_until_signal(entered()))
 
 
-def _report_sources(service: CodeMode) -> None:
+def report_sources(service: CodeMode) -> None:
     """Print warnings about sources. Raises SourceError if no source could be read."""
     from codemode.serving.cli import terminal as show
 

@@ -39,7 +39,7 @@ def table_lines(
 def _narrowed(widths: list[int], columns: list[int], excess: int) -> list[int]:
     """Take `excess` from these columns, always from the widest of them."""
     narrowed = list(widths)
-    for _ in range(excess):
+    for _ in range(excess if columns else 0):
         widest = max(columns, key=narrowed.__getitem__)
         if narrowed[widest] <= _LEAST:
             break

@@ -95,7 +95,8 @@ def test_embeddings_are_made_on_demand_and_used_from_then_on(
     assert refused.returncode == 1
     assert "answered 401; look at search.embeddings.api_key" in refused.stdout
     assert "a-key-of-mine" not in refused.stdout + refused.stderr
-    none = codemode("embed", "--source", str(gym.document))
+    config.write_text(f"sources: {{gym: {{location: {gym.document}, credentials: [{{kind: none}}]}}}}\n")
+    none = codemode("embed", "--config", str(config))
     assert none.returncode == 2
     assert "search.embeddings is not configured" in none.stderr
 
