@@ -61,7 +61,7 @@ COMMANDS = {
     "tools": Command("run", "List all tools, one per line, or as a tree.", _USE),
     "search": Command("search", "Find tools. Hits include signatures that a program can call.", _USE),
     "cost": Command(
-        "run", "Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools.", _USE
+        "cost", "Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools.", _USE
     ),
     "menu": Command("menu", "Show the tools offered for a message to a model that cannot write code, and why.", _USE),
     "chat": Command(

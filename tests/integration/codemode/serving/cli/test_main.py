@@ -228,6 +228,19 @@ def test_cost_says_which_mode_fits(gym: Gym) -> None:
     assert report["verdict"].startswith("code mode")
 
 
+def test_cost_is_plotted_into_a_file_or_as_bars(gym: Gym, tmp_path: Path) -> None:
+    file = tmp_path / "cost.svg"
+    ended = codemode("cost", "--source", str(gym.document), "--plot", str(file))
+    assert (ended.returncode, ended.stderr) == (0, f"{file} written\n")
+    assert file.read_text().startswith("<svg ")
+    ended = codemode("cost", "--source", str(gym.document), "--plot", "-")
+    bars = [line.count("█") for line in ended.stdout.splitlines()]
+    assert (bars[0], bars[2], bars[3]) == (40, 1, 0)
+    ended = codemode("cost", "--source", str(gym.document), "--plot", str(tmp_path / "none" / "cost.svg"))
+    assert ended.returncode == 2
+    assert "No such file or directory" in ended.stderr
+
+
 def test_sources_are_added_checked_listed_and_removed(gym: Gym, tmp_path: Path) -> None:
     config = ["--config", str(tmp_path / "codemode.yaml")]
     added = codemode("sources", "add", "gym", str(gym.document), "--base-url", gym.url, *config)
