@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.auth.callers import key_file
+from codemode.serving.auth.keys import key_file
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, Project, errors_as_exit_codes, no_role, on_surface
 from codemode.serving.cli.tables import print_table

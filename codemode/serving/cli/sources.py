@@ -34,9 +34,6 @@ from codemode.settings import (
     namespace,
     settings_for_document,
 )
-from codemode.sources.changes import LastSeen
-from codemode.sources.check import check_surface
-from codemode.sources.factory import load_source
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -182,6 +179,8 @@ def refresh(
     """Read sources again, and list operations added, removed or changed since the last refresh."""
 
     async def work(service: CodeMode) -> int:
+        from codemode.sources.changes import LastSeen
+
         seen = LastSeen(service.settings.state() / "seen")
         found = {name: seen.changes(name, service.sources[name].tools) for name in service.sources}
         if as_json:
@@ -234,6 +233,8 @@ def _print_changes(name: str, operations: int, changes: Changes | None) -> None:
 
 
 async def _read(name: str, settings: SourceSettings) -> LoadedSource:
+    from codemode.sources.factory import load_source
+
     source = await load_source(name, settings)
     await source.transport.aclose()
     return source
@@ -311,6 +312,8 @@ def _relative(location: str, config: Path) -> str:
 
 
 def _report(name: str, source: LoadedSource) -> None:
+    from codemode.sources.check import check_surface
+
     report = check_surface(source.surface)
     effects = ", ".join(f"{count} {effect}" for effect, count in report.by_effect.items())
     facts = (
@@ -342,6 +345,8 @@ def _by_words(name: str, by_words: Mapping[str, str]) -> Iterator[str]:
 
 
 def _as_data(source: LoadedSource) -> dict[str, Any]:
+    from codemode.sources.check import check_surface
+
     report = check_surface(source.surface)
     facts = {field.name: getattr(report, field.name) for field in fields(report)}
     return facts | {"warnings": [{"place": place, "reason": reason} for place, reason in report.warnings]}

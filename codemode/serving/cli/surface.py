@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-import signal
 import traceback
 from contextlib import AsyncExitStack, contextmanager
 from dataclasses import dataclass, replace
@@ -24,11 +22,13 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
 
 Config = Annotated[Path, typer.Option("--config", "-c", help="Configuration file.")]
-Source = Annotated[str, typer.Option("--source", help="A document to use without a configuration: path or URL.")]
-BaseUrl = Annotated[str, typer.Option("--base-url", help="With --source: base URL of its operations.")]
-Name = Annotated[str, typer.Option("--name", help="With --source: namespace of its tools.")]
+_WITHOUT = "Without a configuration file"
+Source = Annotated[str, typer.Option("--source", help="A document, as a path or URL.", rich_help_panel=_WITHOUT)]
+BaseUrl = Annotated[str, typer.Option("--base-url", help="Base URL of its operations.", rich_help_panel=_WITHOUT)]
+Name = Annotated[str, typer.Option("--name", help="Namespace of its tools.", rich_help_panel=_WITHOUT)]
 BearerEnv = Annotated[
-    str, typer.Option("--bearer-env", help="With --source: environment variable with a bearer token.")
+    str,
+    typer.Option("--bearer-env", help="Environment variable with a bearer token.", rich_help_panel=_WITHOUT),
 ]
 Role = Annotated[str, typer.Option("--role", help="Act as this role of the policy.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Do not start if a source cannot be read.")]
@@ -121,6 +121,8 @@ def with_service(
     """
 
     async def entered() -> int:
+        import asyncio
+
         from codemode.service import CodeMode
         from codemode.serving.cli import terminal as show
 
@@ -170,6 +172,9 @@ def _narrowed(settings: Settings, names: Sequence[str]) -> Settings:
 
 def run_until_signal(work: Coroutine[Any, Any, int]) -> int:
     """Run to the end. SIGTERM and SIGHUP cancel the work as Ctrl-C does, so that a program ends properly."""
+    import asyncio
+    import signal
+
     signals: list[int] = []
 
     async def watched() -> int:
