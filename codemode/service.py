@@ -36,9 +36,7 @@ from codemode.menus.usage import MenuProposal, MenuUsage, propose_menu
 from codemode.observing.configured import observers_of
 from codemode.search.answer import answer_search
 from codemode.search.describe import describe
-from codemode.search.finder import Finder
 from codemode.search.index.enrichment import enriched
-from codemode.search.quality import evaluate_search, propose_weights
 from codemode.search.query import DEFAULT_LIMIT
 from codemode.search.request import Detail, SearchRequest
 from codemode.search.usage import UsageLog
@@ -52,8 +50,6 @@ from codemode.settings import (
     tokenizer_folder,
 )
 from codemode.sources.destination import destination_of
-from codemode.sources.live import LiveSources
-from codemode.sources.loader import catalog_of
 from codemode.transports.content import ContentStore
 
 if TYPE_CHECKING:
@@ -103,6 +99,9 @@ class CodeMode:
     ) -> None:
         how = "read a file with CodeMode.from_config(…), or use Settings.model_validate(…) for a dict"
         WrongArgument.unless(settings, Settings, "settings", how)
+        from codemode.search.finder import Finder
+        from codemode.sources.live import LiveSources
+
         self.settings = settings
         self.strict = strict
         #: Seconds that entering waits for all sources. None waits for each source's own time limit.
@@ -444,6 +443,8 @@ class CodeMode:
 
         Raises ConfigurationError if the file is unreadable, or an entry is invalid or names an unknown tool.
         """
+        from codemode.search.quality import evaluate_search
+
         return evaluate_search(self._finder, self.catalog, labelled, change)
 
     def propose_weights(self, labelled: Path) -> Proposal:
@@ -451,6 +452,8 @@ class CodeMode:
 
         Raises ConfigurationError, also for too few queries.
         """
+        from codemode.search.quality import propose_weights
+
         return propose_weights(self._finder, self.catalog, labelled)
 
     def cost(self) -> CostReport:
@@ -481,6 +484,8 @@ class CodeMode:
         if settings is not self.settings:
             self.settings, self.policy = settings, AccessPolicy(settings.policy)
             self._destinations = _destinations(settings)
+        from codemode.sources.loader import catalog_of
+
         catalog = enriched(catalog_of(sources), settings)
         await asyncio.to_thread(self._finder.open, catalog, [source.surface.digest for source in sources.values()])
         self.catalog = catalog

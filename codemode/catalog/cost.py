@@ -56,23 +56,27 @@ class CostReport:
 def measure(catalog: Catalog, tokenizer: Tokenizer | None = None) -> CostReport:
     """Measure a catalog, exactly with a tokenizer, else by estimate."""
     tools = catalog.tools
-    sample = _even_sample(tools, COUNTED_TOOLS)
-    counts = [count(_compact(native(tool)), tokenizer) for tool in sample]
-    total = round(sum(counts) * len(tools) / len(sample)) if sample else 0
+    counts = native_counts(catalog, tokenizer)
+    total = round(sum(counts) * len(tools) / len(counts)) if counts else 0
     median = round(statistics.median(counts)) if counts else 0
     two = count(_compact(two_tools(catalog)), tokenizer)
     modes = (_native(len(tools), total), _menu(len(tools), median), _code(two))
     method = "with o200k_base" if tokenizer else "by estimate (no tokenizer data on this machine)"
-    if len(sample) < len(tools):
-        method += f", extrapolated from {len(sample):,} of {len(tools):,} tools"
+    if len(counts) < len(tools):
+        method += f", extrapolated from {len(counts):,} of {len(tools):,} tools"
     return CostReport(
         tools=len(tools),
         median_tokens=median,
         modes=modes,
         verdict=_verdict(modes),
-        exact=tokenizer is not None and len(sample) == len(tools),
+        exact=tokenizer is not None and len(counts) == len(tools),
         method=method,
     )
+
+
+def native_counts(catalog: Catalog, tokenizer: Tokenizer | None = None) -> list[int]:
+    """Return the tokens of each native definition, in the catalog's order. A large catalog is sampled evenly."""
+    return [count(_compact(native(tool)), tokenizer) for tool in _even_sample(catalog.tools, COUNTED_TOOLS)]
 
 
 def _native(tools: int, tokens: int) -> ModeCost:

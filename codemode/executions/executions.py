@@ -24,7 +24,8 @@ from codemode.executions.attempts import (
     never_damaged,
     to_their_end,
 )
-from codemode.executions.executor import new_execution, new_seed, nothing
+from codemode.executions.execution_ids import new_execution
+from codemode.executions.executor import new_seed, nothing
 from codemode.executions.health import JournalHealth
 from codemode.executions.journal.base import (
     FRESH_READS,

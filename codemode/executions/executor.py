@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-import re
 import secrets
 import time
-import uuid
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
@@ -19,6 +17,7 @@ from codemode.executions.advice import advised
 from codemode.executions.call_session import CallSession
 from codemode.executions.engines import engine_name, engine_of
 from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.execution_ids import new_execution
 from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.preflight import check
@@ -46,21 +45,8 @@ MIB = 1024 * 1024
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
-
 #: Size of a run's seed, as `sandbox.Sandbox.run` expects it.
 _SEED_BYTES = 32
-
-_ID = re.compile(r"ex_[0-9a-f]{32}")
-
-
-def new_execution() -> str:
-    """Return a new, unique execution id."""
-    return f"ex_{uuid.uuid4().hex}"
-
-
-def may_be_execution(text: str) -> bool:
-    """Return whether a text has the form of an execution id. Databases reject some characters of other texts."""
-    return _ID.fullmatch(text) is not None
 
 
 def new_seed() -> bytes:

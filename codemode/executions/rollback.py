@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.inverse import Inverse, InverseInvalid
 from codemode.catalog.tool import Effect
 from codemode.errors import RequestRepeated
-from codemode.executions.executor import may_be_execution
+from codemode.executions.execution_ids import may_be_execution
 from codemode.executions.journal.base import OPEN
 from codemode.gateway.call import CallState
 

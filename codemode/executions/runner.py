@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.executor import new_execution
+from codemode.executions.execution_ids import new_execution
 from codemode.executions.observer import Observers, Started
 from codemode.executions.replay.dependencies import changes, environment, moved
 from codemode.gateway.caller import Caller

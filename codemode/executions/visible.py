@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import ExecutionChanged, ExecutionNotFound, LeaseHeld
 from codemode.executions.execution import unasked
-from codemode.executions.executor import may_be_execution
+from codemode.executions.execution_ids import may_be_execution
 from codemode.executions.journal.base import OPEN
 from codemode.executions.replay.record import Record
 

@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
-from codemode.transports.http.network import pinned_client
-
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -49,6 +47,8 @@ class AskedModel:
             raise ModelFailure(message) from None
 
     async def _asked(self, openai: Any, text: str, categories: Mapping[str, str]) -> list[str]:
+        from codemode.transports.http.network import pinned_client
+
         key = self._key.get_secret_value()
         listed = "\n".join(f"- {name}: {told}" for name, told in categories.items())
         try:

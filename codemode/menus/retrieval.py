@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from codemode.menus.meta_tools import META_TOOLS
 from codemode.search.analysis.text import terms
 from codemode.search.query import Query
-from codemode.search.ranking.confidence import UNSURE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -96,8 +95,14 @@ async def ranked(finder: Finder, text: str, earlier: Sequence[str] = (), limit: 
     before = await _searched(finder, earlier, limit)
     first = newest.hits if newest else ()
     hits = _interleaved(first, before.hits if before else (), _CHANGE if len(terms(text)) > _SHORT else 1)
-    confidence = max([0.0, *(newest.confidence if newest else ()), *(before.confidence if before else ())])
-    return Ranked(hits[:limit], confidence, is_unsure=bool(hits) and confidence < UNSURE)
+    searches = [search for search in (newest, before) if search is not None]
+    confidence = max((each for search in searches for each in search.confidence), default=0.0)
+    return Ranked(hits[:limit], confidence, is_unsure=bool(hits) and not any(map(_is_sure, searches)))
+
+
+def _is_sure(hits: Hits) -> bool:
+    """Return whether one of the queries has a hit that probably fits."""
+    return len({*hits.unsure, *hits.empty}) < len(hits.query.queries)
 
 
 async def _searched(finder: Finder, texts: Sequence[str], limit: int) -> Hits | None:

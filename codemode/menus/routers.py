@@ -6,8 +6,6 @@ import asyncio
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from codemode.errors import ConfigurationError
 from codemode.menus.asked_model import AskedModel, ModelFailure
 from codemode.menus.menu import Reason
@@ -16,6 +14,7 @@ from codemode.menus.retrieval import NOT_SURE, query_of, ranked
 if TYPE_CHECKING:
     from collections.abc import Container, Sequence
 
+    import numpy as np
     from numpy.typing import NDArray
 
     from codemode.menus.categories import Categories, Category
@@ -153,8 +152,7 @@ class Router:
         messages = [vector for text in texts if (vector := known.get(text, self._vectors.get(text))) is not None]
         if not messages:
             return {}, ""
-        matrix = np.stack(messages)
-        return {name: float(matrix.dot(self._vectors[text]).max()) for name, text in told.items()}, ""
+        return {name: max(float(one.dot(self._vectors[text])) for one in messages) for name, text in told.items()}, ""
 
     def _embedded(self, texts: Sequence[str]) -> tuple[dict[str, NDArray[np.float32]], str]:
         found: dict[str, NDArray[np.float32]] = {}
@@ -167,7 +165,7 @@ class Router:
                 return {}, problem
             for text, vector in zip(some, vectors, strict=True):
                 if vector is not None:
-                    found[text] = vector / max(float(np.linalg.norm(vector)), 1e-9)
+                    found[text] = vector / max(float(vector.dot(vector)) ** 0.5, 1e-9)
         return found, ""
 
     def _threshold(self) -> float:

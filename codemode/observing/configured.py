@@ -4,14 +4,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from opentelemetry import trace
-
 from codemode.errors import ConfigurationError
 from codemode.executions.observer import Observers
 from codemode.observing.audit import AuditFile
 from codemode.observing.logs import LogObserver
 from codemode.observing.metrics import MetricsObserver
-from codemode.observing.traces import TraceObserver, export_traces
 
 if TYPE_CHECKING:
     from codemode.executions.observer import Observer
@@ -28,17 +25,9 @@ def observers_of(settings: ObserveSettings) -> Observers:
             message = f"observe.audit_file: cannot write {settings.audit_file}: {error.strerror}"
             raise ConfigurationError(message) from None
     if settings.traces:
-        found.append(TraceObserver() if _has_provider() else _sent_by_us())
+        from codemode.observing.traces import trace_observer
+
+        found.append(trace_observer())
     if settings.metrics:
         found.append(MetricsObserver())
     return Observers(found)
-
-
-def _sent_by_us() -> TraceObserver:
-    provider = export_traces()
-    return TraceObserver(provider, send_last=provider.shutdown)
-
-
-def _has_provider() -> bool:
-    """Whether the embedding application already collects spans."""
-    return not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider)

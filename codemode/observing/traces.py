@@ -105,3 +105,14 @@ def export_traces() -> TracerProvider:
     provider = TracerProvider(resource=Resource.create({"service.name": "codemode"}))
     provider.add_span_processor(BatchSpanProcessor(OTLPSpanExporter()))
     return provider
+
+
+def trace_observer() -> TraceObserver:
+    """Return an observer for the tracer provider of the application, or for one that exports.
+
+    Raises ConfigurationError for a missing extra.
+    """
+    if not isinstance(trace.get_tracer_provider(), trace.ProxyTracerProvider):
+        return TraceObserver()
+    provider = export_traces()
+    return TraceObserver(provider, send_last=provider.shutdown)

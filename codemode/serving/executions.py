@@ -10,21 +10,16 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import ExecutionChanged, ExecutionEnded, ExecutionWaiting, LeaseHeld
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.executor import nothing
-from codemode.executions.journal.base import PendingCall
 from codemode.executions.ledger import unwatched
-from codemode.text.times import rfc3339
+from codemode.serving.execution_data import complete
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from codemode.executions.journal.base import StoredExecution
     from codemode.executions.ledger import LedgerEntry
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
     from codemode.serving.two_tools import ExecuteArguments
-
-#: The outcome of an execution that ended before its program ran.
-_EMPTY = ExecutionOutcome.from_json({"id": "", "status": "cancelled"}).to_json()
 
 #: Seconds allowed on top of the program's own time limit, for start-up and clean-up.
 BEYOND_S = 30.0
@@ -87,33 +82,4 @@ async def whole(service: CodeMode, execution: str, caller: Caller) -> dict[str, 
     """Return one execution as JSON data, including its program, outcome and pending calls."""
     stored = await service.executions.get(execution, caller)
     waiting = await service.executions.approvals(caller, execution) if stored.status == "paused" else ()
-    return {
-        **brief(stored),
-        "code": stored.given.code,
-        "outcome": None if stored.outcome is None else outcome_json(stored),
-        "pending": [call.to_json() for call in waiting],
-    }
-
-
-def outcome_json(stored: StoredExecution) -> dict[str, Any]:
-    """Return the outcome of an execution as JSON data with all fields, also if it ended before it had one."""
-    outcome = {**_EMPTY, **(stored.outcome or {})}
-    pending = [PendingCall.from_json(call).to_json() for call in outcome["pending"]]
-    return outcome | {"id": stored.given.id, "status": stored.status, "pending": pending}
-
-
-def brief(stored: StoredExecution) -> dict[str, Any]:
-    """Return one execution as JSON data, without its program and outcome."""
-    given = stored.given
-    return {
-        "id": given.id,
-        "status": stored.status,
-        "owner": given.owner,
-        "role": given.role,
-        "started": rfc3339(given.start_us),
-        "updated": rfc3339(stored.updated_us),
-        "ended": rfc3339(stored.ended_us) if stored.ended_us else None,
-        "resume_from": given.resume_from,
-        "credentials": list(given.credentials),
-        "damage": stored.damage,
-    }
+    return complete(stored, waiting)

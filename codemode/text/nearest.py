@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from rapidfuzz import fuzz, process
-
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -21,6 +19,8 @@ _LONGEST = 512
 
 def nearest(name: str, known: Iterable[str]) -> str | None:
     """Return the closest of the known names, ignoring case, or None if none is similar."""
+    from rapidfuzz import fuzz, process
+
     names = [*known] if len(name) <= _LONGEST else []
     for scorer, least in ((fuzz.ratio, _SLIP), (fuzz.WRatio, _NEAR)):
         found = process.extractOne(name, names, scorer=scorer, processor=str.casefold, score_cutoff=least)

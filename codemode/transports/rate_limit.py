@@ -6,8 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from codemode.errors import UpstreamError
-from codemode.transports.http.exchange import Interrupted
-from codemode.transports.http.uncertainty import has_key, is_in_progress
+from codemode.transports.http.uncertainty import Interrupted, has_key, is_in_progress
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

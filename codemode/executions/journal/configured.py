@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import ConfigurationError
 from codemode.executions.journal.key import DigestKey
 from codemode.executions.journal.space import Bounds
-from codemode.executions.journal.sqlite import SqliteJournal
 
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
@@ -45,6 +44,8 @@ def journal_of(settings: Settings, secrets: Secrets) -> Journal | None:
         "bounds": Bounds(wanted.keep_bytes, wanted.keep_bytes_per_key),
     }
     if wanted.url is None:
+        from codemode.executions.journal.sqlite import SqliteJournal
+
         return SqliteJournal(settings.state() / JOURNAL_FILE, key, **options)
     if settings.name is None:
         log.warning(

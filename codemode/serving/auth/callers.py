@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from codemode.errors import ConfigurationError
 from codemode.executions.journal.base import GOOD_UNTIL
 from codemode.gateway.caller import Caller
-from codemode.serving.auth.keys import KeyFile
+from codemode.serving.auth.keys import KEY_FILE, KeyFile, key_file
 from codemode.serving.auth.tokens import TokenCheck, TokenRefused
 from codemode.settings import DEFAULT_ROLE
 
@@ -27,9 +27,6 @@ log = logging.getLogger(__name__)
 
 #: The caller on a server that never had a key. Such a server listens on loopback only.
 ANYBODY = Caller("anybody")
-
-#: Name of the key file in the state folder.
-KEY_FILE = "keys.json"
 
 
 class Callers:
@@ -147,11 +144,6 @@ def roles_of_today(settings: Settings) -> Callable[[NewExecution], str | None]:
     """
     callers = cache(lambda: Callers.of(settings))
     return lambda given: callers().role_of(given)
-
-
-def key_file(settings: Settings) -> KeyFile:
-    """Return the key file of a project."""
-    return KeyFile(settings.state() / KEY_FILE, project=settings.project)
 
 
 def _short(text: str) -> str:

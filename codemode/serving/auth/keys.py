@@ -24,7 +24,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
+    from codemode.settings import Settings
+
 log = logging.getLogger(__name__)
+
+#: Name of the key file in the state folder.
+KEY_FILE = "keys.json"
 
 #: Prefix of every key, so that secret scanners find leaked ones.
 PREFIX = "cm_"
@@ -220,3 +225,8 @@ def _write(path: Path, keys: list[StoredKey]) -> None:
     except BaseException:
         beside.unlink(missing_ok=True)
         raise
+
+
+def key_file(settings: Settings) -> KeyFile:
+    """Return the key file of a project."""
+    return KeyFile(settings.state() / KEY_FILE, project=settings.project)

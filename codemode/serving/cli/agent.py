@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack, aclosing
+from contextlib import AsyncExitStack
 from importlib.resources import files
 from pathlib import Path  # noqa: TC003 -- typer reads it at run time
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
 import yaml
 from rich.table import Table
 
 from codemode.errors import ConfigurationError
-from codemode.service import CodeMode
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.example_services import example_sources
 from codemode.serving.cli.surface import (
     AsJson,
     Role,
@@ -23,14 +21,18 @@ from codemode.serving.cli.surface import (
     errors_as_exit_codes,
     local_caller,
     on_surface,
+    report_sources,
     with_service,
 )
-from codemode.settings import DEFAULT_ROLE, AgentSettings, Settings
+from codemode.settings import DEFAULT_ROLE, AgentMode, AgentSettings, Settings
+from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from codemode.serving.agent import Agent, AgentResult, Event
+    from codemode.gateway.caller import Caller
+    from codemode.service import CodeMode
+    from codemode.serving.agent import Agent, AgentResult
     from codemode.serving.agent.evaluation import Evaluation, TaskSet
 
 app = typer.Typer()
@@ -38,7 +40,7 @@ app = typer.Typer()
 ModelName = Annotated[str, typer.Option("--model", help="The model. Default: agent.model, then CODEMODE_MODEL.")]
 ModelUrl = Annotated[str, typer.Option("--model-url", help="Its base URL up to /v1. Default: OPENAI_BASE_URL.")]
 
-_MODES = ("code", "menu", "hybrid", "native")
+_MODES: tuple[AgentMode, ...] = get_args(AgentMode)
 
 
 @app.command()
@@ -48,24 +50,39 @@ def chat(
     message: Annotated[str, typer.Argument(help="Your request. Without it a conversation starts.")] = "",
     model: ModelName = "",
     model_url: ModelUrl = "",
-    mode: Annotated[str, typer.Option(help=f"How the model gets the tools: {', '.join(_MODES)}.")] = "",
+    mode: Annotated[AgentMode | None, typer.Option(help="How the model gets the tools. Default: agent.mode.")] = None,
     role: Role = DEFAULT_ROLE,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Chat with a model that has the tools. Shows its programs, their calls and the cost."""
 
-    async def work(service: CodeMode) -> int:
+    def agent_of(service: CodeMode) -> tuple[Agent, Caller]:
         from codemode.serving.agent import Agent
 
-        settings = _chosen(service.settings.agent, model, model_url, mode)
-        async with Agent(service, settings, caller=local_caller(service, role)) as agent:
+        caller = local_caller(service, role)
+        return Agent(service, _chosen(service.settings.agent, model, model_url, mode), caller=caller), caller
+
+    async def work(service: CodeMode) -> int:
+        from codemode.serving.cli.turn_view import show_turn
+
+        async with agent_of(service)[0] as agent:
             if as_json:
                 return _print_result(await agent.answer(message or _message_from_stdin()))
-            if message:
-                return 0 if (await _show_answer(agent, message, ())).ok else 1
-            return await _conversation(agent)
+            return 0 if (await show_turn(agent, message, ())).ok else 1
 
-    with_service(surface, work, as_json=as_json)
+    if message or as_json:
+        with_service(surface, work, as_json=as_json)
+    else:
+        _converse(surface, agent_of)
+
+
+def _converse(surface: Surface, agent_of: Callable[[CodeMode], tuple[Agent, Caller]]) -> None:
+    with errors_as_exit_codes():
+        from codemode.service import CodeMode
+        from codemode.serving.cli.chat import converse
+
+        service = CodeMode.from_settings(surface.settings(), strict=bool(surface.source))
+        converse(service, agent_of, report_sources)
 
 
 @app.command("eval")
@@ -73,7 +90,9 @@ def chat(
 def evaluate(
     surface: Surface,
     tasks: Annotated[Path, typer.Argument(help="Tasks in YAML; api_specs/gym/tasks.yaml is an example.")],
-    mode: Annotated[str, typer.Option(help="Modes to measure, separated by commas.")] = "native,menu,code",
+    mode: Annotated[
+        str, typer.Option(metavar=f"[{'|'.join(_MODES)}],…", help="Modes to measure, separated by commas.")
+    ] = "native,menu,code",
     model: ModelName = "",
     model_url: ModelUrl = "",
     as_json: AsJson = False,  # noqa: FBT002
@@ -95,8 +114,10 @@ def evaluate(
         raise typer.Exit(asyncio.run(work()))
 
 
-async def _evaluated(surface: Surface, task_set: TaskSet, mode: str, model: str, model_url: str) -> Evaluation:
+async def _evaluated(surface: Surface, task_set: TaskSet, mode: AgentMode, model: str, model_url: str) -> Evaluation:
+    from codemode.service import CodeMode
     from codemode.serving.agent.evaluation import evaluate_agent
+    from codemode.serving.cli.example_services import example_sources
 
     async with AsyncExitStack() as entering:
         if task_set.surface is None:
@@ -118,73 +139,18 @@ def _example_menu(surface: str) -> dict[str, Any]:
     return {"menu": yaml.safe_load(file.read_text(encoding="utf-8"))} if file.is_file() else {}
 
 
-def _known(mode: str) -> str:
-    if mode not in _MODES:
-        message = f"--mode: {mode!r} is not one of {', '.join(_MODES)}"
+def _known(mode: str) -> AgentMode:
+    found = next((one for one in _MODES if one == mode), None)
+    if found is None:
+        message = f"--mode: {mode!r} is not one of {', '.join(_MODES)}{did_you_mean(mode, _MODES)}"
         raise ConfigurationError(message)
-    return mode
+    return found
 
 
-def _chosen(settings: AgentSettings, model: str, model_url: str, mode: str) -> AgentSettings:
+def _chosen(settings: AgentSettings, model: str, model_url: str, mode: AgentMode | None) -> AgentSettings:
     """Return the settings with command-line options applied."""
-    given = {"model": model, "base_url": model_url, "mode": _known(mode) if mode else ""}
+    given = {"model": model, "base_url": model_url, "mode": mode}
     return settings.model_copy(update={name: value for name, value in given.items() if value})
-
-
-async def _conversation(agent: Agent) -> int:
-    """Answer messages until the input ends."""
-    history: Sequence[dict[str, Any]] = ()
-    while True:
-        try:
-            message = await asyncio.to_thread(show.console.input, "[bold]> [/]")
-        except EOFError:
-            return 0
-        if message.strip():
-            history = (await _show_answer(agent, message, history)).messages
-
-
-async def _show_answer(agent: Agent, message: str, history: Sequence[dict[str, Any]]) -> AgentResult:
-    """Answer a message, and show events as they happen."""
-    from codemode.serving.agent import Ended
-
-    async with aclosing(agent.run(message, history=history)) as events:
-        async for event in events:
-            _show(event)
-            if isinstance(event, Ended):
-                return event.result
-    raise asyncio.CancelledError
-
-
-def _show(event: Event) -> None:
-    from codemode.serving.agent import CallEnded, CallStarted, Ended, Repaired, TextDelta, ToolsRequested
-
-    match event:
-        case TextDelta():
-            show.console.print(show.plain(event.text), end="", soft_wrap=True)
-        case CallStarted():
-            code = event.arguments.get("code")
-            title = show.plain(f"\n{event.name}" + ("" if code else f" {event.arguments}"), style="bold")
-            show.console.print(title)
-            if isinstance(code, str):
-                show.console.print(show.program(code))
-        case CallEnded() if event.outcome is not None:
-            show.console.print(show.outcome(event.outcome))
-        case CallEnded() | ToolsRequested():
-            show.console.print(show.shortened("answer", event.text))
-        case Repaired():
-            show.console.print(show.plain(f"\n(retrying: {event.problem})", style="yellow"))
-        case Ended():
-            show.console.print(_account(event.result))
-
-
-def _account(result: AgentResult) -> Any:
-    cost = "" if result.cost is None else f", cost {result.cost:.4f}"
-    line = (
-        f"{result.iterations} requests, {result.usage.input:,} + {result.usage.output:,} tokens{cost}, "
-        f"{result.duration_s:.1f} s"
-    )
-    text = "\n" if result.ok else f"\n{result.status}: {result.text}\n"
-    return show.plain(text, style="" if result.ok else "red") + show.plain(line, style="dim")
 
 
 def _print_result(result: AgentResult) -> int:

@@ -13,13 +13,13 @@ import typer
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, Config, errors_as_exit_codes
+from codemode.serving.cli.tables import print_table
 from codemode.settings import DEFAULT_FILE, NoCredential, OAuth2Credential, Secrets, load_settings
-from codemode.sources.authentication import grant_of
-from codemode.transports.auth.oauth_login import Login, log_in_by_browser, log_in_by_device, log_out
 from codemode.transports.auth.token_store import TokenStore
 
 if TYPE_CHECKING:
     from codemode.settings import CredentialSettings, Settings, SourceSettings
+    from codemode.transports.auth.oauth_login import Login
 
 app = typer.Typer(no_args_is_help=True, help="Log in to the services behind the sources.")
 Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
@@ -34,6 +34,8 @@ def login(
 ) -> None:
     """Log in with a browser or another device, and store the tokens."""
     with errors_as_exit_codes(as_json=as_json):
+        from codemode.transports.auth.oauth_login import log_in_by_browser, log_in_by_device
+
         settings = load_settings(config)
         setting = _login_of(name, settings)
         planned = _planned(name, settings.sources[name], setting, settings.tokens())
@@ -67,6 +69,8 @@ def logout(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FI
         tokens = store.read()
         revoked, problem = False, "the issuer names no revocation endpoint"
         if tokens is not None:
+            from codemode.transports.auth.oauth_login import log_out
+
             try:
                 revoked = asyncio.run(log_out(planned, tokens))
             except CodeModeError as error:
@@ -94,8 +98,9 @@ def status(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None
         ]
         if as_json:
             show.print_json(rows)
-        for row in [] if as_json else rows:
-            show.console.print(show.plain("{source}  {kind}  {state}  {detail}".format(**row)), soft_wrap=True)
+        else:
+            columns = ("source", "kind", "state", "detail")
+            print_table(columns, [[row[name] for name in columns] for row in rows], may_be_cut=())
         raise typer.Exit(0 if all(row["state"] in ("present", "of the caller", "logged in") for row in rows) else 1)
 
 
@@ -116,6 +121,9 @@ def _login_of(name: str, settings: Settings) -> OAuth2Credential:
 
 
 def _planned(name: str, source: SourceSettings, setting: OAuth2Credential, tokens: Path) -> Login:
+    from codemode.sources.authentication import grant_of
+    from codemode.transports.auth.oauth_login import Login
+
     return Login(
         source=name,
         grant=grant_of(name, setting, Secrets(), tokens),

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.executor import Executor
-from codemode.serving.auth.callers import key_file
+from codemode.serving.auth.keys import key_file
 from codemode.serving.cli.predictions import named_like_modules, predictions
 from codemode.serving.http.listening import bind, is_loopback
 from codemode.settings import CallerReference, Settings, references

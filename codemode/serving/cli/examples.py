@@ -7,7 +7,7 @@ EXAMPLES = {
     "run": "codemode run program.py > value.json",
     "call": "codemode call gym.clients.get_clients_list limit=3 name=Ann",
     "tools": "codemode tools --namespace gym.memberships --tree",
-    "cost": "codemode cost --source https://api.example.com/openapi.json",
+    "cost": "codemode cost --source https://api.example.com/openapi.json --plot cost.svg",
     "serve": "codemode serve --port 8080",
     "mcp": "codemode mcp --config codemode.yaml",
     "mcp install": "codemode mcp install cursor --config codemode.yaml",

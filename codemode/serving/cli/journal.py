@@ -10,10 +10,10 @@ import typer
 
 from codemode.errors import ConfigurationError
 from codemode.executions.journal.checking import check
-from codemode.executions.journal.configured import JOURNAL_FILE, journal_of
+from codemode.executions.journal.configured import JOURNAL_FILE
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.surface import AsJson, Surface, errors_as_exit_codes, on_surface
-from codemode.settings import Secrets
+from codemode.serving.cli.stored import on_journal
+from codemode.serving.cli.surface import AsJson, Project, errors_as_exit_codes, on_surface
 
 if TYPE_CHECKING:
     from codemode.executions.journal.checking import Checked
@@ -30,7 +30,7 @@ def commands() -> None:
 @app.command("check")
 @on_surface
 def check_journal(
-    surface: Surface,
+    surface: Project,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Check the journal's structure and the seals of every execution. Exit code 1 if something is damaged."""
@@ -50,14 +50,7 @@ async def _checked(settings: Settings) -> Checked:
     if settings.keeps_journal and settings.journal.url is None and not file.exists():
         message = f"there is no journal at {file}: nothing has been recorded yet, or the file was removed"
         raise ConfigurationError(message)
-    journal = journal_of(settings, Secrets())
-    if journal is None:
-        raise ConfigurationError("the journal is disabled in this configuration; see journal.enabled")
-    try:
-        await journal.open()
-        return await check(journal)
-    finally:
-        await journal.aclose()
+    return await on_journal(settings, check)
 
 
 def _verdict(found: Checked) -> str:

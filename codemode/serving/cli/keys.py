@@ -8,12 +8,12 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from rich.table import Table
 
 from codemode.errors import ConfigurationError
-from codemode.serving.auth.callers import key_file
+from codemode.serving.auth.keys import key_file
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.surface import AsJson, Surface, errors_as_exit_codes, on_surface
+from codemode.serving.cli.surface import AsJson, Project, errors_as_exit_codes, no_role, on_surface
+from codemode.serving.cli.tables import print_table
 from codemode.settings import DEFAULT_ROLE
 from codemode.text.times import SECOND_US, rfc3339
 
@@ -31,7 +31,7 @@ _SHOWN_ONCE = "The key is shown only this once."
 @app.command()
 @on_surface
 def create(
-    surface: Surface,
+    surface: Project,
     role: Annotated[str, typer.Option(help="The role of callers with this key.")] = DEFAULT_ROLE,
     label: Annotated[str, typer.Option(help="Owner or purpose of the key.")] = "",
     expires: Annotated[str, typer.Option(help="Lifetime, as 12h or 90d. Default: unlimited.")] = "",
@@ -42,8 +42,7 @@ def create(
         settings = surface.settings()
         known = settings.policy.known_roles()
         if role not in known:
-            message = f"there is no role {role!r}; valid: {', '.join(known)} (policy.roles)"
-            raise ConfigurationError(message)
+            raise no_role(role, tuple(known))
         lifetime_s = _seconds(expires) if expires else None
         key, text = key_file(settings).create(role=role, label=label, lifetime_s=lifetime_s)
         _show_once(key, text, as_json=as_json)
@@ -52,7 +51,7 @@ def create(
 @app.command("list")
 @on_surface
 def list_keys(
-    surface: Surface,
+    surface: Project,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """List all keys. Their texts are not stored."""
@@ -61,19 +60,15 @@ def list_keys(
         if as_json:
             show.print_json([_public(key) for key in keys])
             return
-        table = Table(box=None, padding=(0, 2), header_style="dim")
-        for title in ("id", "role", "label", "status", "created", "expires"):
-            table.add_column(title)
-        for key in keys:
-            public = _public(key)
-            table.add_row(*(show.plain(str(public[name] or "")) for name in public if name != "old_until"))
-        show.console.print(table)
+        columns = ("id", "role", "label", "status", "created", "expires")
+        rows = [[str(public[name] or "") for name in columns] for public in map(_public, keys)]
+        print_table(columns, rows, may_be_cut=("label",))
 
 
 @app.command()
 @on_surface
 def rotate(
-    surface: Surface,
+    surface: Project,
     id_: Id,
     grace: Annotated[str, typer.Option(help="How long the old key stays valid: 0s, 1h, 7d.")] = "24h",
     as_json: AsJson = False,  # noqa: FBT002
@@ -87,7 +82,7 @@ def rotate(
 @app.command()
 @on_surface
 def revoke(
-    surface: Surface,
+    surface: Project,
     id_: Id,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:

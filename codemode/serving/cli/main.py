@@ -10,7 +10,7 @@ from __future__ import annotations
 import io
 import sys
 from importlib import import_module
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple
 
 import typer
 import typer.core
@@ -19,6 +19,10 @@ from rich.markup import escape
 
 from codemode import __version__
 from codemode.serving.cli.examples import EXAMPLES
+from codemode.serving.cli.usage import UsageError, print_usage_error, wants_json, with_nearest
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _PACKAGE = "codemode.serving.cli"
 
@@ -57,7 +61,7 @@ COMMANDS = {
     "tools": Command("run", "List all tools, one per line, or as a tree.", _USE),
     "search": Command("search", "Find tools. Hits include signatures that a program can call.", _USE),
     "cost": Command(
-        "run", "Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools.", _USE
+        "cost", "Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools.", _USE
     ),
     "menu": Command("menu", "Show the tools offered for a message to a model that cannot write code, and why.", _USE),
     "chat": Command(
@@ -92,21 +96,38 @@ GROUPS = frozenset(("mcp", "config", "sources", "keys", "policy", "auth", "execu
 class _Commands(typer.core.TyperGroup):
     """Commands by name. Each module is imported when its command runs."""
 
-    def list_commands(self, ctx: Any) -> list[str]:
-        """Return all names, in the order of the table."""
-        return list(COMMANDS)
-
-    def get_command(self, ctx: Any, cmd_name: str) -> Any:
-        """Return a stand-in with the command's help."""
-        if cmd_name not in COMMANDS:
-            return None
-        command = COMMANDS[cmd_name]
-        return typer.core.TyperCommand(cmd_name, help=command.help, rich_help_panel=command.panel)
+    def __init__(self, **attributes: Any) -> None:
+        stand_ins = {
+            name: typer.core.TyperCommand(name, help=command.help, rich_help_panel=command.panel)
+            for name, command in COMMANDS.items()
+        }
+        super().__init__(**{**attributes, "commands": stand_ins})
 
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the real command."""
         name, stand_in, rest = super().resolve_command(ctx, args)
         return name, stand_in if name is None else imported(name), rest
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command. A rejected choice is reported with the nearest valid one."""
+        try:
+            return super().invoke(ctx)
+        except typer.BadParameter as error:
+            error.message = with_nearest(error.message)
+            raise
+
+    def main(self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **more: Any) -> Any:  # type: ignore[override]
+        """Run the command line. With `--json`, usage errors are JSON too."""
+        words = list(sys.argv[1:] if args is None else args)
+        if not standalone_mode or not wants_json(words):
+            return super().main(words, standalone_mode=standalone_mode, **more)
+        try:
+            code = super().main(words, standalone_mode=False, **more)
+        except UsageError as error:
+            code = print_usage_error(error)
+        except typer.Abort:
+            code = 1
+        return sys.exit(code)
 
 
 def imported(name: str) -> Any:

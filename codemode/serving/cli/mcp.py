@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 from importlib.metadata import version
 from pathlib import Path
 from typing import Annotated
@@ -51,6 +50,8 @@ def mcp(
         is_menu = settings.server.mcp == "menu"
         greeted = Input(Server(version("codemode"), is_menu=is_menu, has_tasks=settings.keeps_journal))
         # the imports below take a second
+        import asyncio
+
         from codemode.service import CodeMode
         from codemode.serving.mcp.stdio import serve_stdio
 

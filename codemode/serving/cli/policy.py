@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,8 +12,8 @@ from rich.table import Table
 from codemode.errors import ConfigurationError
 from codemode.gateway.lint import without_effect
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.surface import AsJson, Role, Surface, local_caller, on_surface, with_service
-from codemode.settings import DEFAULT_ROLE
+from codemode.serving.cli.surface import AsJson, Config, Role, Surface, local_caller, on_surface, with_service
+from codemode.settings import DEFAULT_FILE, DEFAULT_ROLE
 
 if TYPE_CHECKING:
     from codemode.gateway.explanation import Explanation
@@ -47,9 +48,8 @@ def explain(
 
 
 @app.command()
-@on_surface
 def check(
-    surface: Surface,
+    config: Config = Path(DEFAULT_FILE),
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Find rules that never decide. Exit code 0 for none, 1 for some, 2 for rules with unknown tools or roles."""
@@ -64,7 +64,7 @@ def check(
             show.console.print(f"{len(service.policy.rules)} rules, all effective")
         return 1 if found else 0
 
-    with_service(surface, work, as_json=as_json)
+    with_service(Surface(config), work, as_json=as_json)
 
 
 def _arguments(text: str) -> dict[str, Any] | None:

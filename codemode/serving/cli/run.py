@@ -1,4 +1,4 @@
-"""`codemode demo`, `run`, `call`, `tools` and `cost`: run programs, call and list tools, show their cost in tokens."""
+"""`codemode demo`, `run`, `call` and `tools`: run programs, call and list tools."""
 
 from __future__ import annotations
 
@@ -147,25 +147,6 @@ def tools(
             for tool in found:
                 show.console.print(show.plain(one_liner(tool)), soft_wrap=True)
         return 0 if found else 1
-
-    with_service(surface, work, as_json=as_json)
-
-
-@app.command()
-@on_surface
-def cost(
-    surface: Surface,
-    as_json: AsJson = False,  # noqa: FBT002
-) -> None:
-    """Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools."""
-
-    async def work(service: CodeMode) -> int:
-        report = service.cost()
-        if as_json:
-            show.print_json(report.to_json())
-        else:
-            show.console.print(show.cost(report))
-        return 0
 
     with_service(surface, work, as_json=as_json)
 

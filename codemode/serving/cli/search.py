@@ -17,8 +17,17 @@ from codemode.errors import ConfigurationError
 from codemode.search.query import DEFAULT_LIMIT
 from codemode.search.request import MAX_LIMIT
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.surface import AsJson, Role, Surface, loading_bars, local_caller, on_surface, with_service
-from codemode.settings import DEFAULT_ROLE
+from codemode.serving.cli.surface import (
+    AsJson,
+    Config,
+    Role,
+    Surface,
+    loading_bars,
+    local_caller,
+    on_surface,
+    with_service,
+)
+from codemode.settings import DEFAULT_FILE, DEFAULT_ROLE
 
 if TYPE_CHECKING:
     from codemode.search.ranking.evaluation import Metrics
@@ -72,9 +81,8 @@ def search(
 
 
 @app.command()
-@on_surface
 def embed(
-    surface: Surface,
+    config: Config = Path(DEFAULT_FILE),
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Create the embeddings of all tools now, as `search.embeddings` configures them, and show the progress."""
@@ -97,7 +105,7 @@ def embed(
             show.console.print(show.plain(progress.problem or f"{progress.total:,} tools are embedded"))
         return 0 if progress.is_ready else 1
 
-    with_service(surface, work, as_json=as_json)
+    with_service(Surface(config), work, as_json=as_json)
 
 
 @app.command("search-eval")

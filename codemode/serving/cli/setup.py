@@ -6,7 +6,7 @@ import asyncio
 import sys
 from dataclasses import asdict
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from rich.table import Table
@@ -14,16 +14,18 @@ from rich.table import Table
 from codemode.errors import ConfigurationError, SourceError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.configuration_file import write
-from codemode.serving.cli.doctor import Finding, State, examine, verdict
 from codemode.serving.cli.first_configuration import documents_below, written
 from codemode.serving.cli.surface import AsJson, Config, Surface, errors_as_exit_codes, on_surface
 from codemode.settings import DEFAULT_FILE, settings_for_document
 from codemode.settings.schema import SCHEMA_FILE, shipped
-from codemode.sources.factory import LoadedSource, load_source
+
+if TYPE_CHECKING:
+    from codemode.serving.cli.doctor import Finding
+    from codemode.sources.factory import LoadedSource
 
 app = typer.Typer()
 
-_STYLE = {State.OK: "green", State.WARNING: "yellow", State.FAILURE: "red"}
+_STYLE = {"ok": "green", "warning": "yellow", "failure": "red"}
 
 
 @app.command()
@@ -63,6 +65,8 @@ def _asked() -> str:
 
 
 async def _loaded(locations: list[str], *, may_leave_out: bool = False) -> list[tuple[LoadedSource, str]]:
+    from codemode.sources.factory import load_source
+
     found: dict[str, tuple[LoadedSource, str]] = {}
     for location in locations:
         ((name, settings),) = settings_for_document(location).sources.items()
@@ -90,6 +94,8 @@ def doctor(
 ) -> None:
     """Check isolation, configuration, secrets, sources, folders and port. Exit code 1 on a failure."""
     with errors_as_exit_codes(as_json=as_json):
+        from codemode.serving.cli.doctor import State, examine, verdict
+
         findings = asyncio.run(examine(surface.settings))
         findings.append(verdict(findings))
         if as_json:
@@ -104,7 +110,7 @@ def _print(findings: list[Finding]) -> None:
     table = Table(box=None, pad_edge=False, show_header=False)
     for finding in findings:
         text = show.plain(finding.found)
-        if finding.state is not State.OK and finding.fix:
+        if finding.state != "ok" and finding.fix:
             text += show.plain(f"\n→ {finding.fix}", style="dim")
         table.add_row(
             show.plain(finding.state, style=_STYLE[finding.state]), f"{finding.area}: {finding.subject}", text

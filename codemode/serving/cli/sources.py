@@ -23,6 +23,7 @@ from codemode.serving.cli.surface import (
     on_surface,
     with_service,
 )
+from codemode.serving.cli.tables import print_table
 from codemode.settings import (
     DEFAULT_FILE,
     PYTHON,
@@ -33,9 +34,6 @@ from codemode.settings import (
     namespace,
     settings_for_document,
 )
-from codemode.sources.changes import LastSeen
-from codemode.sources.check import check_surface
-from codemode.sources.factory import load_source
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -158,15 +156,15 @@ def list_sources(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -
     """List all sources with the number of their tools."""
 
     async def work(service: CodeMode) -> int:
-        rows = [
+        rows: list[dict[str, Any]] = [
             {"name": name, "title": source.surface.title, "tools": len(source.tools), "warnings": len(source.warnings)}
             for name, source in service.sources.items()
         ]
         if as_json:
             show.print_json(rows)
         else:
-            for row in rows:
-                show.console.print("{name}  {tools} tools, {warnings} warnings  {title}".format(**row), markup=False)
+            cells = [(row["name"], str(row["tools"]), str(row["warnings"]), row["title"]) for row in rows]
+            print_table(("name", "tools", "warnings", "title"), cells, may_be_cut=("title",))
         return 0
 
     with_service(Surface(config), work, as_json=as_json)
@@ -181,6 +179,8 @@ def refresh(
     """Read sources again, and list operations added, removed or changed since the last refresh."""
 
     async def work(service: CodeMode) -> int:
+        from codemode.sources.changes import LastSeen
+
         seen = LastSeen(service.settings.state() / "seen")
         found = {name: seen.changes(name, service.sources[name].tools) for name in service.sources}
         if as_json:
@@ -233,6 +233,8 @@ def _print_changes(name: str, operations: int, changes: Changes | None) -> None:
 
 
 async def _read(name: str, settings: SourceSettings) -> LoadedSource:
+    from codemode.sources.factory import load_source
+
     source = await load_source(name, settings)
     await source.transport.aclose()
     return source
@@ -310,6 +312,8 @@ def _relative(location: str, config: Path) -> str:
 
 
 def _report(name: str, source: LoadedSource) -> None:
+    from codemode.sources.check import check_surface
+
     report = check_surface(source.surface)
     effects = ", ".join(f"{count} {effect}" for effect, count in report.by_effect.items())
     facts = (
@@ -341,6 +345,8 @@ def _by_words(name: str, by_words: Mapping[str, str]) -> Iterator[str]:
 
 
 def _as_data(source: LoadedSource) -> dict[str, Any]:
+    from codemode.sources.check import check_surface
+
     report = check_surface(source.surface)
     facts = {field.name: getattr(report, field.name) for field in fields(report)}
     return facts | {"warnings": [{"place": place, "reason": reason} for place, reason in report.warnings]}

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 import inspect
-import signal
 import traceback
 from contextlib import AsyncExitStack, contextmanager, nullcontext, suppress
 from dataclasses import dataclass, replace
@@ -16,6 +14,7 @@ import typer
 from codemode.catalog.loading import unheard
 from codemode.errors import CodeModeError, ConfigurationError, SourceError
 from codemode.settings import DEFAULT_FILE, SecretReference, Settings, load_settings, settings_for_document
+from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
@@ -25,11 +24,13 @@ if TYPE_CHECKING:
     from codemode.serving.cli.loading import LoadingBars
 
 Config = Annotated[Path, typer.Option("--config", "-c", help="Configuration file.")]
-Source = Annotated[str, typer.Option("--source", help="A document to use without a configuration: path or URL.")]
-BaseUrl = Annotated[str, typer.Option("--base-url", help="With --source: base URL of its operations.")]
-Name = Annotated[str, typer.Option("--name", help="With --source: namespace of its tools.")]
+_WITHOUT = "Without a configuration file"
+Source = Annotated[str, typer.Option("--source", help="A document, as a path or URL.", rich_help_panel=_WITHOUT)]
+BaseUrl = Annotated[str, typer.Option("--base-url", help="Base URL of its operations.", rich_help_panel=_WITHOUT)]
+Name = Annotated[str, typer.Option("--name", help="Namespace of its tools.", rich_help_panel=_WITHOUT)]
 BearerEnv = Annotated[
-    str, typer.Option("--bearer-env", help="With --source: environment variable with a bearer token.")
+    str,
+    typer.Option("--bearer-env", help="Environment variable with a bearer token.", rich_help_panel=_WITHOUT),
 ]
 Role = Annotated[str, typer.Option("--role", help="Act as this role of the policy.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Do not start if a source cannot be read.")]
@@ -41,37 +42,61 @@ _UNEXPECTED = {4: "sandbox_unavailable", 74: "file_unusable"}
 
 
 @dataclass(frozen=True)
-class Surface:
-    """What a command works on: a configuration file or one document. The fields are command-line options."""
+class Project:
+    """A configuration file, or one document, which name a project. The fields are command-line options.
+
+    For commands that only read what the project has stored.
+    """
 
     config: Config = Path(DEFAULT_FILE)
     source: Source = ""
     base_url: BaseUrl = ""
     name: Name = ""
-    bearer_env: BearerEnv = ""
 
     def settings(self) -> Settings:
         """Load the settings. Raises ConfigurationError."""
         if not self.source:
-            if self.base_url or self.name or self.bearer_env:
-                message = "--base-url, --name and --bearer-env need --source"
+            useless = self._useless()
+            if useless:
+                message = f"{', '.join(useless)} {'needs' if len(useless) == 1 else 'need'} --source"
                 raise ConfigurationError(message)
             return load_settings(self.config)
         if self.config != Path(DEFAULT_FILE):
             message = "--config and --source exclude each other: use one of them"
             raise ConfigurationError(message)
-        bearer = SecretReference(env=self.bearer_env) if self.bearer_env else None
-        return settings_for_document(self.source, base_url=self.base_url, name=self.name, bearer=bearer)
+        return settings_for_document(self.source, base_url=self.base_url, name=self.name, bearer=self._bearer())
+
+    def _useless(self) -> list[str]:
+        """Return the given options that have no effect without --source."""
+        given = {"--base-url": self.base_url, "--name": self.name}
+        return [option for option, value in given.items() if value]
+
+    def _bearer(self) -> SecretReference | None:
+        return None
+
+
+@dataclass(frozen=True)
+class Surface(Project):
+    """A configuration file, or one document and its credentials. For commands that read the sources."""
+
+    bearer_env: BearerEnv = ""
+
+    def _useless(self) -> list[str]:
+        return [*super()._useless(), *(["--bearer-env"] if self.bearer_env else [])]
+
+    def _bearer(self) -> SecretReference | None:
+        return SecretReference(env=self.bearer_env) if self.bearer_env else None
 
 
 def on_surface(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of `Surface` to a command that takes a `surface`."""
-    options = inspect.signature(Surface, eval_str=True).parameters
+    """Add the options of `Surface` or `Project` to a command with a parameter `surface` of that type."""
     own = inspect.signature(command, eval_str=True)
+    kind = own.parameters["surface"].annotation
+    options = inspect.signature(kind, eval_str=True).parameters
     kept = [parameter for name, parameter in own.parameters.items() if name != "surface"]
 
     def with_options(**given: Any) -> None:
-        surface = Surface(**{name: given.pop(name) for name in options})
+        surface = kind(**{name: given.pop(name) for name in options})
         command(surface=surface, **given)
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*kept, *options.values())]
@@ -83,7 +108,7 @@ def on_surface(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_service(
-    surface: Surface,
+    surface: Project,
     work: Callable[[CodeMode], Awaitable[int]],
     *,
     only: Sequence[str] = (),
@@ -98,6 +123,8 @@ def with_service(
     """
 
     async def entered() -> int:
+        import asyncio
+
         from codemode.service import CodeMode
         from codemode.serving.cli import terminal as show
 
@@ -110,7 +137,7 @@ def with_service(
             if needs_sources:
                 with bars.shown() if bars else nullcontext():
                     await entering.enter_async_context(service)
-                _report_sources(service)
+                report_sources(service)
             else:
                 entering.push_async_callback(service.aclose)
                 await service.open()
@@ -122,7 +149,7 @@ def with_service(
                 raise
 
     with errors_as_exit_codes(as_json=as_json):
-        raise typer.Exit(_run_until_signal(entered()))
+        raise typer.Exit(run_until_signal(entered()))
 
 
 def loading_bars() -> LoadingBars | None:
@@ -136,7 +163,7 @@ def loading_bars() -> LoadingBars | None:
     return LoadingBars(show.errors)
 
 
-def _report_sources(service: CodeMode) -> None:
+def report_sources(service: CodeMode) -> None:
     """Print warnings about sources. Raises SourceError if no source could be read."""
     from codemode.serving.cli import terminal as show
 
@@ -159,8 +186,11 @@ def _narrowed(settings: Settings, names: Sequence[str]) -> Settings:
     return Settings.model_validate({"sources": sources, **kept})
 
 
-def _run_until_signal(work: Coroutine[Any, Any, int]) -> int:
+def run_until_signal(work: Coroutine[Any, Any, int]) -> int:
     """Run to the end. SIGTERM and SIGHUP cancel the work as Ctrl-C does, so that a program ends properly."""
+    import asyncio
+    import signal
+
     signals: list[int] = []
 
     async def watched() -> int:
@@ -187,11 +217,16 @@ def _run_until_signal(work: Coroutine[Any, Any, int]) -> int:
 def local_caller(service: CodeMode, role: str) -> Caller:
     """Return the local caller in a role of the policy. Raises ConfigurationError if the role is unknown."""
     if role not in service.policy.roles:
-        message = f"there is no role {role!r}; valid: {', '.join(service.policy.roles)} (policy.roles)"
-        raise ConfigurationError(message)
+        raise no_role(role, service.policy.roles)
     from codemode.gateway.caller import LOCAL
 
     return replace(LOCAL, role=role)
+
+
+def no_role(role: str, known: Sequence[str]) -> ConfigurationError:
+    """Return the error for an unknown role."""
+    valid = f"valid: {', '.join(known)} (policy.roles)"
+    return ConfigurationError(f"there is no role {role!r}; {valid}{did_you_mean(role, known)}")
 
 
 @contextmanager

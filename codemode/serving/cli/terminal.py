@@ -15,7 +15,6 @@ from rich.table import Table
 from rich.text import Text
 
 from codemode.serving.cli.waterfall import Waterfall
-from codemode.serving.model_text import failure_text
 from sandbox import value_of
 
 if TYPE_CHECKING:
@@ -90,6 +89,8 @@ def print_outcome(ended: ExecutionOutcome) -> None:
 
 def outcome(ended: ExecutionOutcome, *, with_value: bool = True, with_calls: bool = True) -> RenderableType:
     """Render an outcome: result, output, failure, ledger, usage."""
+    from codemode.serving.model_text import failure_text
+
     style = _STATUS_STYLE.get(ended.status, "red")
     parts: list[RenderableType] = []
     if ended.has_value and with_value:

@@ -23,7 +23,8 @@ from codemode.errors import CodeModeError, RequestRepeated
 from codemode.executions.feed import GOES_ON
 from codemode.executions.journal.base import ExecutionStatus  # noqa: TC001 -- FastAPI reads it at run time
 from codemode.executions.programs import Request as ExecutionRequest
-from codemode.serving.executions import BEYOND_S, brief, outcome_json, whole
+from codemode.serving.execution_data import brief, outcome_json
+from codemode.serving.executions import BEYOND_S, whole
 from codemode.serving.http.event_stream import EVENTS, EventStream, event_stream
 from codemode.serving.http.interface import accepted, answers, problem_answers
 from codemode.serving.http.models import AcceptedExecution, Execution, ExecutionList, Outcome, Rollback, WholeResult

@@ -12,8 +12,6 @@ from ipaddress import IPv4Address, IPv6Address, IPv6Network, ip_address
 from typing import NamedTuple
 from urllib.parse import urljoin, urlsplit
 
-import httpx2
-
 from codemode.errors import AddressNotAllowed, ConfigurationError
 
 _PORTS = {"http": 80, "https": 443}
@@ -129,6 +127,8 @@ class Permitted:
 
 def origin(url: str) -> Origin:
     """Return scheme, host and port of an absolute http or https URL. Raises ConfigurationError for anything else."""
+    import httpx2
+
     start, slashes, rest = url.partition("://")
     try:
         authority = _AFTER_AUTHORITY.split(rest, maxsplit=1)[0]

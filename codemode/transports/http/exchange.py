@@ -25,6 +25,7 @@ from codemode.transports.auth.credentials import Place
 from codemode.transports.http.addresses import is_same_origin, origin, upgraded
 from codemode.transports.http.certificates import distrusted
 from codemode.transports.http.decompression import ACCEPTED, PackedWrongly, Unpacker
+from codemode.transports.http.uncertainty import Interrupted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -72,17 +73,6 @@ class Redirected(UpstreamError):
     def __init__(self, message: str, *, status: int, target: str) -> None:
         self.target = target
         super().__init__(message, status=status)
-
-
-class Interrupted(UpstreamTimeout):
-    """The connection broke before the answer was complete. The service may have done the work.
-
-    `is_stale` means that no byte arrived: usually the service closed an idle connection at that moment.
-    """
-
-    def __init__(self, message: str, *, is_stale: bool = False) -> None:
-        self.is_stale = is_stale
-        super().__init__(message)
 
 
 class Exchange:

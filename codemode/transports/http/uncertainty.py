@@ -27,6 +27,17 @@ _IN_PROGRESS = re.compile(
 _READ = 2_000
 
 
+class Interrupted(UpstreamTimeout):
+    """The connection broke before the answer was complete. The service may have done the work.
+
+    `is_stale` means that no byte arrived: usually the service closed an idle connection at that moment.
+    """
+
+    def __init__(self, message: str, *, is_stale: bool = False) -> None:
+        self.is_stale = is_stale
+        super().__init__(message)
+
+
 def has_key(request: HttpRequest) -> bool:
     """Return whether the request carries an idempotency key."""
     return request.is_keyed or any(name.lower() in _KEYS for name, _ in request.headers)

@@ -95,6 +95,9 @@ def test_few_blocks_are_not_run_and_each_says_why() -> None:
     assert len([block for block in BLOCKS if block.reason is not None]) <= NOT_RUN_AT_MOST
 
 
+#: Where the repository's host serves the files themselves.
+RAW = "https://raw.githubusercontent.com/codemode/codemode/main/"
+
 #: Pages whose links are checked and whose blocks run elsewhere or not at all.
 BESIDE = [
     ROOT / "CONTRIBUTING.md",
@@ -108,6 +111,14 @@ def test_links_between_the_documents_lead_somewhere() -> None:
     for page in [*PAGES, *BESIDE]:
         for target in re.findall(r"\]\(([^)#:]+)\)", page.read_text(encoding="utf-8")):
             assert (page.parent / target).exists(), f"{name(page)}: {target}"
+
+
+def test_the_images_of_the_readme_are_shown_by_a_package_index_too() -> None:
+    images = re.findall(r"!\[[^]]*\]\(([^)]+)\)", (ROOT / "README.md").read_text(encoding="utf-8"))
+    assert images
+    for image in images:
+        assert image.startswith(RAW)
+        assert (ROOT / image.removeprefix(RAW)).exists()
 
 
 def test_the_list_of_benchmarks_names_each_once() -> None:

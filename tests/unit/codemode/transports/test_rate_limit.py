@@ -14,9 +14,9 @@ from codemode.sources.openapi.document import load_openapi
 from codemode.transports.auth.grant import Grant
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
 from codemode.transports.base import CallContext
-from codemode.transports.http.exchange import Interrupted
 from codemode.transports.http.request import HttpRequest
 from codemode.transports.http.transport import HttpTransport, Reach
+from codemode.transports.http.uncertainty import Interrupted
 from codemode.transports.rate_limit import Pace, wait_before_retry
 from tests.unit.codemode.transports.recorder import Answered, Received
 

@@ -1,9 +1,6 @@
 from __future__ import annotations
 
-import asyncio
 import json
-import threading
-from contextlib import contextmanager
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -12,13 +9,12 @@ import pytest
 
 from codemode.errors import ConfigurationError
 from codemode.serving.agent.evaluation import read_tasks, tells
-from codemode.testing.model_server import ModelServer, Say, Seen
+from codemode.testing.model_server import Say, Seen
 from tests.command_line import codemode
+from tests.model_service import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-
-    from codemode.testing.model_server import Script
 
 TASKS = Path(str(files("api_specs") / "gym" / "tasks.yaml"))
 
@@ -27,23 +23,6 @@ TASKS = Path(str(files("api_specs") / "gym" / "tasks.yaml"))
 def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_STATE_HOME", str(tmp_path / "state"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
-
-
-@contextmanager
-def serving(script: Script) -> Iterator[ModelServer]:
-    """Serve a model in a thread of its own, because a command has the main thread."""
-    loop = asyncio.new_event_loop()
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    server = ModelServer(script)
-    try:
-        asyncio.run_coroutine_threadsafe(server.__aenter__(), loop).result()
-        yield server
-        asyncio.run_coroutine_threadsafe(server.__aexit__(None, None, None), loop).result()
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
 
 
 def solves(seen: Seen) -> Say:
@@ -79,34 +58,10 @@ def test_137_native_tools_are_what_the_service_refuses() -> None:
     assert "array too long. Expected an array with maximum length 128, but got an array with length 137" in ended.stdout
 
 
-def test_chat_shows_the_program_its_calls_and_what_it_costs(tmp_path: Path) -> None:
-    def runs(seen: Seen) -> Say:
-        if seen.answers:
-            return Say(f"The answer is {seen.answers[-1].text}.", usage=(1000, 10))
-        return Say("Let me see.", calls=[("execute", {"code": "shop.price(number=3)"})], usage=(1000, 10))
-
-    (tmp_path / "shop.py").write_text('def price(number: int) -> int:\n    """A price."""\n    return number * 14\n')
-    config = tmp_path / "codemode.yaml"
-    with serving(runs) as server:
-        config.write_text(
-            "sources:\n  shop: {kind: python, location: shop.py}\n"
-            f"agent: {{model: scripted, base_url: '{server.base_url}', price: {{input: 5, output: 10}}}}\n"
-        )
-        ended = codemode("chat", "-c", str(config), stdin="what is it?\n", OPENAI_API_KEY=server.key)
-        assert ended.returncode == 0, ended.stderr
-        once = codemode("chat", "what is it?", "-c", str(config), "--json", OPENAI_API_KEY=server.key)
-        key = server.key
-    for shown in ("Let me see.", "shop.price(number=3)", "committed", "The answer is 42.", "2 requests", "cost 0.0102"):
-        assert shown in ended.stdout
-    result = json.loads(once.stdout)
-    assert (once.returncode, result["status"], result["text"]) == (0, "completed", "The answer is 42.")
-    assert key not in ended.stdout + ended.stderr + once.stdout + once.stderr
-
-
 def test_a_mode_that_there_is_not(tmp_path: Path) -> None:
-    ended = codemode("eval", str(TASKS), "--mode", "code,magic", "--model", "m")
+    ended = codemode("eval", str(TASKS), "--mode", "code,nativ", "--model", "m")
     assert ended.returncode == 2
-    assert "'magic' is not one of code, menu, hybrid, native" in ended.stderr
+    assert "'nativ' is not one of code, menu, hybrid, native; did you mean 'native'?" in ended.stderr
 
 
 @pytest.mark.parametrize(

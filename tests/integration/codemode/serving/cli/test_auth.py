@@ -65,7 +65,8 @@ async def test_log_in_call_look_and_log_out(tmp_path: Path) -> None:
     async with running(AuthorizationServer()) as server:
         config = _configured(tmp_path, server)
         code, output, _ = await _codemode("auth", "status", "--config", config)
-        assert (code, output) == (1, "api  oauth2 (authorization_code)  logged out  run: codemode auth login api\n")
+        row = "api     oauth2 (authorization_code)  logged out  run: codemode auth login api"
+        assert (code, output.splitlines()[1:]) == (1, [row])
 
         code, output, errors = await _logged_in(config)
         assert (code, output) == (0, "")

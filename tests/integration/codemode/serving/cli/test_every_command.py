@@ -69,7 +69,7 @@ WITHOUT_CONFIGURATION = {
 
 @pytest.mark.parametrize("name", sorted(set(COMMANDS) - SERVERS - WITHOUT_CONFIGURATION))
 def test_its_errors_are_json_when_json_is_asked_for(name: str, tmp_path: Path) -> None:
-    values = {"client": "cursor", "arguments": "a=b", "decision": "allow"}
+    values = {"client": "cursor", "arguments": "a=b", "verdict": "committed"}
     required = [one for one in COMMANDS[name].params if one.param_type_name == "argument" and one.required]
     words = [values.get(one.name, "x") for one in required]
     ended = CliRunner().invoke(app, [*name.split(), *words, "--json", "--config", str(tmp_path / "none.yaml")])

@@ -207,7 +207,7 @@ def test_of_a_revoked_key_the_operator_lets_nothing_go_on_but_a_rollback(desk: D
 def test_what_is_not_there_is_said(desk: Desk) -> None:
     for arguments, said in (
         (("executions", "show", "ex_none"), "there is no execution 'ex_none'"),
-        (("executions", "list", "--status", "complete"), "expired; did you mean 'completed'?"),
+        (("executions", "list", "--status", "complete"), "did you mean 'completed'?"),
         (("executions", "decide", "x", "maybe"), "'maybe' is not one of committed, failed, send_again"),
         (("executions", "decide", "x", "committed", "--value", "{"), "--value is not JSON"),
         (("executions", "resume", "ex_none"), "there is no execution 'ex_none'"),

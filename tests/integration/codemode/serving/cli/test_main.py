@@ -95,7 +95,8 @@ def test_embeddings_are_made_on_demand_and_used_from_then_on(
     assert refused.returncode == 1
     assert "answered 401; look at search.embeddings.api_key" in refused.stdout
     assert "a-key-of-mine" not in refused.stdout + refused.stderr
-    none = codemode("embed", "--source", str(gym.document))
+    config.write_text(f"sources: {{gym: {{location: {gym.document}, credentials: [{{kind: none}}]}}}}\n")
+    none = codemode("embed", "--config", str(config))
     assert none.returncode == 2
     assert "search.embeddings is not configured" in none.stderr
 
@@ -243,6 +244,19 @@ def test_cost_says_which_mode_fits(gym: Gym) -> None:
     assert report["tools"] == 137
     assert [mode["fits"] for mode in report["modes"]] == [False, True, True]
     assert report["verdict"].startswith("code mode")
+
+
+def test_cost_is_plotted_into_a_file_or_as_bars(gym: Gym, tmp_path: Path) -> None:
+    file = tmp_path / "cost.svg"
+    ended = codemode("cost", "--source", str(gym.document), "--plot", str(file))
+    assert (ended.returncode, ended.stderr) == (0, f"{file} written\n")
+    assert file.read_text().startswith("<svg ")
+    ended = codemode("cost", "--source", str(gym.document), "--plot", "-")
+    bars = [line.count("█") for line in ended.stdout.splitlines()]
+    assert (bars[0], bars[2], bars[3]) == (40, 1, 0)
+    ended = codemode("cost", "--source", str(gym.document), "--plot", str(tmp_path / "none" / "cost.svg"))
+    assert ended.returncode == 2
+    assert "No such file or directory" in ended.stderr
 
 
 def test_sources_are_added_checked_listed_and_removed(gym: Gym, tmp_path: Path) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode import CodeMode
+from codemode.serving.cli.main import COMMANDS
 from codemode.serving.mcp.greeting import VERSIONS, Server
 from codemode.serving.mcp.server import McpFace
 from codemode.settings import Settings
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HEAVY = {"codemode.service", "codemode.sources", "numpy", "openai", "fastapi", "uvicorn", "mcp", "mcp_types", "httpx2"}
+UNUSED = {"httpcore2", "jsonschema", "referencing", "rapidfuzz", "pygments", "botocore", "graphql"}
 FACES = {"openai", "fastapi", "uvicorn", "mcp", "mcp_types"}
 
 #: What must not be imported by a command.
@@ -34,13 +36,13 @@ FORBIDDEN: dict[str, set[str]] = {
     },
     "--help": {*HEAVY, "pydantic", "yaml", "asyncio", "codemode.settings"},
     "mcp --help": {*HEAVY, "codemode.serving.mcp.stdio"},
-    "serve --help": {*HEAVY, "codemode.serving.http.server"},
-    "search --help": {*HEAVY, "httpcore2", "jsonschema"},
-    "policy --help": {*HEAVY, "httpcore2", "jsonschema"},
-    "run --help": {*HEAVY, "httpcore2", "jsonschema"},
-    "approvals list": {*FACES, "botocore", "graphql", "pygments"},
-    "executions list": {*FACES, "botocore", "graphql", "pygments"},
-    "keys list": {*HEAVY, "httpcore2", "jsonschema", "pygments"},
+    "approvals list": {*HEAVY, *UNUSED, "codemode.executions.executor"},
+    "executions list": {*HEAVY, *UNUSED, "codemode.executions.executor"},
+    "keys list": {*HEAVY, *UNUSED, "asyncio", "sqlite3"},
+    "config explain journal.lease_s": {*HEAVY, *UNUSED, "asyncio", "sqlite3"},
+    "config schema": {*HEAVY, *UNUSED, "asyncio", "sqlite3"},
+    "mcp install cursor --print": {*HEAVY, *UNUSED, "asyncio", "sqlite3"},
+    "auth status": {*HEAVY, *UNUSED},
 }
 
 RUN = """
@@ -64,10 +66,28 @@ def test_a_command_imports_no_more_than_it_runs(command: str, tmp_path: Path) ->
     assert FORBIDDEN[command] & imported == set()
 
 
+@pytest.mark.parametrize("name", sorted({command.module: name for name, command in COMMANDS.items()}.values()))
+def test_the_help_of_a_command_imports_nothing_that_its_work_needs(name: str) -> None:
+    code = (
+        "import json, sys; from codemode.serving.cli.main import imported; imported(sys.argv[1]); "
+        "print(json.dumps(list(sys.modules)))"
+    )
+    ended = subprocess.run([sys.executable, "-c", code, name], capture_output=True, text=True, check=True)
+    unused = {*HEAVY, "httpcore2", "jsonschema", "referencing", "rapidfuzz", "codemode.executions.executor"}
+    assert unused & set(json.loads(ended.stdout)) == set()
+
+
 def test_importing_the_package_imports_nothing_else() -> None:
     code = "import sys, codemode; print([m for m in sys.modules if m.startswith('codemode.') or m == 'pydantic'])"
     ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert ended.stdout.strip() == "[]"
+
+
+def test_importing_the_service_imports_neither_search_nor_transports() -> None:
+    code = "import json, sys; from codemode import CodeMode; print(json.dumps(list(sys.modules)))"
+    ended = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    unused = {*FACES, "numpy", "httpx2", "httpcore2", "anyio", "orjson", "typer", "rich", "codemode.sources.live"}
+    assert unused & set(json.loads(ended.stdout)) == set()
 
 
 @pytest.mark.parametrize("section", ["{}", '{"enabled": false}'])

@@ -1,0 +1,62 @@
+"""`codemode cost`: the tokens of a catalog in each mode, as a table, a picture or bars."""
+
+from __future__ import annotations
+
+from pathlib import Path  # noqa: TC003 -- typer reads it at run time
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from codemode.errors import ConfigurationError
+from codemode.serving.cli import terminal as show
+from codemode.serving.cli.surface import AsJson, Surface, on_surface, with_service
+
+if TYPE_CHECKING:
+    from codemode.service import CodeMode
+
+app = typer.Typer()
+
+
+@app.command()
+@on_surface
+def cost(
+    surface: Surface,
+    plot: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.svg", help="Plot the tokens against the number of tools. - shows bars here."),
+    ] = None,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools."""
+
+    async def work(service: CodeMode) -> int:
+        from codemode.serving.cli.cost_plot import print_bars
+
+        report = service.cost()
+        shows_bars = plot is not None and str(plot) == "-"
+        if as_json:
+            show.print_json(report.to_json())
+        elif shows_bars:
+            print_bars(report)
+        else:
+            show.console.print(show.cost(report))
+        if plot is not None and not shows_bars:
+            _write_plot(service, plot)
+        return 0
+
+    with_service(surface, work, as_json=as_json)
+
+
+def _write_plot(service: CodeMode, file: Path) -> None:
+    from codemode.catalog.cost_curve import cost_curve
+    from codemode.catalog.tokens import local_tokenizer
+    from codemode.serving.cli.cost_plot import cost_svg
+    from codemode.settings import tokenizer_folder
+
+    picture = cost_svg(cost_curve(service.catalog, local_tokenizer(tokenizer_folder())))
+    try:
+        file.write_text(picture, encoding="utf-8")
+    except OSError as error:
+        message = f"--plot: cannot write {file}: {error.strerror}"
+        raise ConfigurationError(message) from None
+    show.errors.print(show.plain(f"{file} written"), soft_wrap=True)

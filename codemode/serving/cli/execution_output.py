@@ -1,0 +1,98 @@
+"""Print stored executions and pending calls."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from codemode.serving.cli import terminal as show
+from codemode.serving.cli.tables import print_table
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping, Sequence
+
+    from codemode.executions.journal.base import PendingCall, StoredExecution
+
+_MICROSECONDS = 1_000_000
+
+_LEFT = "{0}: its process died while it ran; `codemode executions resume {0}` continues it, `cancel` ends it"
+
+
+def print_executions(found: Sequence[StoredExecution], left: Collection[str]) -> None:
+    """Print one line per execution, then those that are damaged, and those in `left`, whose process died."""
+    print_table(
+        ("execution", "status", "owner", "started", "program"), [_row(one) for one in found], may_be_cut=("program",)
+    )
+    for stored in found:
+        if stored.damage:
+            show.errors.print(show.plain(stored.damage, style="red"), soft_wrap=True)
+        elif stored.given.id in left:
+            show.errors.print(show.plain(_LEFT.format(stored.given.id), style="yellow"), soft_wrap=True)
+
+
+def _row(stored: StoredExecution) -> tuple[str, ...]:
+    started = datetime.fromtimestamp(stored.given.start_us / _MICROSECONDS, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    first = "(damaged)" if stored.damage else stored.given.code.strip().partition("\n")[0]
+    return stored.given.id, stored.status, stored.given.owner, started, first
+
+
+def print_pending(waiting: Sequence[PendingCall]) -> None:
+    """Print one line per call that waits for a person."""
+    readable = [call for call in waiting if not call.damage]
+    if readable:
+        rows = [(call.id, call.execution, call.kind, _call(call), call.reason) for call in readable]
+        print_table(("call", "execution", "kind", "tool", "reason"), rows, may_be_cut=("tool", "reason"))
+    for call in waiting:
+        if call.damage:
+            show.console.print(show.plain(f"{call.id}  {call.damage}"), soft_wrap=True)
+    if not waiting:
+        show.errors.print("no call waits for a person")
+
+
+def pending_line(call: PendingCall) -> str:
+    """Return one line with everything about a call that waits for a person."""
+    if call.damage:
+        return f"{call.id}  {call.damage}"
+    asks = "what happened to" if call.kind == "unknown" else "approve"
+    why = f": {call.reason}" if call.reason else ""
+    return f"{call.id}  {asks} {_call(call)}  [{call.execution}]{why}"
+
+
+def _call(call: PendingCall) -> str:
+    at = f" at {call.host}" if call.host else ""
+    return f"{call.tool}({_listed(call.arguments)}){at}"
+
+
+def _listed(arguments: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+
+
+def print_pending_call(call: PendingCall, code: str) -> None:
+    """Print one pending call with all of its arguments, and the program that makes it."""
+    show.console.print(show.plain(pending_line(call)), soft_wrap=True)
+    show.console.print(show.plain(json.dumps(dict(call.arguments), indent=2, ensure_ascii=False)))
+    show.console.print(show.program(code))
+
+
+def print_execution(found: Mapping[str, Any]) -> None:
+    """Print one execution, given as JSON data."""
+    outcome = found["outcome"] or {}
+    show.console.print(show.plain(f"{found['id']}  {found['status']}  of {found['owner']}", style="bold"))
+    show.console.print(show.program(found["code"]))
+    for call in outcome.get("calls", ()):
+        reused = f" (from {call['reused']})" if call.get("reused") else ""
+        line = f"{call['state']:<12} {call['tool']}({_listed(call['arguments'])}){reused}"
+        show.console.print(show.plain(line), soft_wrap=True)
+    if outcome.get("output"):
+        show.console.print(show.shortened("output", outcome["output"].rstrip("\n")))
+    if outcome.get("has_value"):
+        show.console.print(show.shortened("answer", json.dumps(outcome["value"], indent=2, ensure_ascii=False)))
+    failure = outcome.get("failure")
+    if failure:
+        show.console.print(show.plain(f"{failure['type']}: {failure['message']}", style="red"), soft_wrap=True)
+    for call in found["pending"]:
+        line = f"pending: {call['id']}  {call['tool']} at {call['host']}"
+        show.console.print(show.plain(line, style="yellow"), soft_wrap=True)
+    for note in outcome.get("notes", ()):
+        show.console.print(show.plain(f"note: {note}", style="dim"), soft_wrap=True)

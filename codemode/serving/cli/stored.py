@@ -1,0 +1,64 @@
+"""Commands on what the journal has stored. They read no source and start no sandbox."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, TypeVar
+
+import typer
+
+from codemode.errors import ApprovalRefused, ConfigurationError, ExecutionNotFound
+from codemode.executions.execution import unasked
+from codemode.executions.execution_ids import may_be_execution
+from codemode.executions.journal.base import OPEN
+from codemode.executions.journal.configured import journal_of
+from codemode.serving.cli.surface import errors_as_exit_codes, run_until_signal
+from codemode.settings import Secrets
+from codemode.text.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from codemode.executions.journal.base import Journal, PendingCall, StoredExecution
+    from codemode.serving.cli.surface import Project
+    from codemode.settings import Settings
+
+_T = TypeVar("_T")
+
+
+def with_journal(surface: Project, work: Callable[[Journal], Awaitable[int]], *, as_json: bool) -> None:
+    """Open the journal, do the work, and exit with its exit code. Errors are printed as JSON with `as_json`."""
+    with errors_as_exit_codes(as_json=as_json):
+        raise typer.Exit(run_until_signal(on_journal(surface.settings(), work)))
+
+
+async def on_journal(settings: Settings, work: Callable[[Journal], Awaitable[_T]]) -> _T:
+    """Open the configured journal and do the work. Raises ConfigurationError, JournalUnavailable."""
+    journal = journal_of(settings, Secrets())
+    if journal is None:
+        message = "executions are not recorded here: set `journal.enabled: true` in the configuration"
+        raise ConfigurationError(message)
+    try:
+        await journal.open()
+        return await work(journal)
+    finally:
+        await journal.aclose()
+
+
+async def stored_execution(journal: Journal, execution: str) -> StoredExecution:
+    """Return an execution with its outcome. Raises ExecutionNotFound, JournalDamaged."""
+    if not may_be_execution(execution):
+        raise ExecutionNotFound(execution)
+    stored = await journal.get(execution)
+    return stored if stored.status in OPEN else replace(stored, outcome=unasked(stored.outcome))
+
+
+def find_pending(ids: Sequence[str], waiting: Sequence[PendingCall]) -> list[PendingCall]:
+    """Return the pending calls with these ids. Raises ApprovalRefused if one is not pending."""
+    there = {call.id: call for call in waiting}
+    absent = [id_ for id_ in ids if id_ not in there]
+    if absent:
+        near = did_you_mean(absent[0], there)
+        message = f"no pending call {', '.join(absent)}; pending calls: {', '.join(there) or 'none'}{near}"
+        raise ApprovalRefused(message)
+    return [there[id_] for id_ in ids]
