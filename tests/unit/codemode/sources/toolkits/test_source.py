@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -435,4 +436,4 @@ def test_sources_add_finds_out_that_it_is_a_folder_of_toolkits(folder: Path) -> 
     assert "2 operations (1 read, 1 write), 1 groups" in added.output
     assert load_settings(folder / "codemode.yaml").sources["gym"].bind == str(folder / "gym.py")
     listed = CliRunner().invoke(app, ["list", *config])
-    assert "gym  2 tools, 0 warnings" in listed.output
+    assert re.search(r"^gym +2 +0", listed.output, re.MULTILINE)
