@@ -70,6 +70,11 @@ class GroupCommit:
         self._waiting.append(_Waiting(write, done))
         return await done
 
+    @property
+    def is_in_thread(self) -> bool:
+        """Whether a group is being written in the background."""
+        return self._task is not None
+
     async def drain(self) -> None:
         """Wait until everything is written."""
         while self._is_due:

@@ -250,23 +250,27 @@ def read(
 
 def pause(
     seals: Seals, lease: Lease, pending: Sequence[PendingCall], outcome: Any, bounds: Bounds
-) -> Transaction[None]:
-    """See `Journal.pause`."""
-    now = yield from _give_back(seals, lease, "paused", outcome, bounds)
+) -> Transaction[bool]:
+    """See `Journal.pause`. Return whether a bound is exceeded."""
+    now, is_full = yield from _give_back(seals, lease, "paused", outcome, bounds)
     asked = [(call.id, lease.execution, now, call.digest, call.kind, rows.asked_text(call)) for call in pending]
     yield Statements(
         "INSERT INTO questions (id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us, seal)"
         " VALUES ($1, $2, $3, $4, $5, $6, '', '{}', 0, $7) ON CONFLICT (id) DO NOTHING",
         tuple((*one, seals.seal(b"question", *one)) for one in asked),
     )
+    return is_full
 
 
-def finish(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds) -> Transaction[None]:
-    """See `Journal.finish`."""
-    yield from _give_back(seals, lease, status, outcome, bounds)
+def finish(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds) -> Transaction[bool]:
+    """See `Journal.finish`. Return whether a bound is exceeded."""
+    _, is_full = yield from _give_back(seals, lease, status, outcome, bounds)
+    return is_full
 
 
-def _give_back(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds) -> Transaction[int]:
+def _give_back(
+    seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds
+) -> Transaction[tuple[int, bool]]:
     now = yield from now_us()
     ended_us = 0 if status in OPEN else now
     released = yield Statement(
@@ -283,8 +287,7 @@ def _give_back(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any
         "UPDATE contents SET outcome = $1, sealed_to = $2, outcome_seal = $3 WHERE execution = $4",
         (text, sealed_to, seals.outcome(lease.execution, sealed_to, of_last, status, text), lease.execution),
     )
-    yield from settle(seals.project, lease.execution, bounds)
-    return now
+    return now, (yield from settle(seals.project, lease.execution, bounds))
 
 
 def note(seals: Seals, execution: str, entry: JournalEntry, status: ExecutionStatus, now: int) -> Transaction[bool]:
