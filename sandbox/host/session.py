@@ -264,7 +264,7 @@ class Session:
         """Send an answer or a tick. If other answers may follow at once, send them together."""
         delivery = Delivery(call_id, self._clock.now(), self._clock.take_marks(), answer, is_error=is_error)
         if self._outbox is not None:
-            self._outbox.add(delivery)
+            self._outbox.add(delivery, has_others=self._desk.has_others)
         elif self._desk.has_others and len(answer) < _LARGE_REPLY:
             self._worker.send_soon(delivery.encode())
         else:
