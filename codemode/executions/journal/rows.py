@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -44,7 +43,8 @@ encode = json.JSONEncoder(separators=(",", ":")).encode
 
 def given_text(execution: NewExecution) -> str:
     """Return the fixed facts of an execution as text."""
-    return encode({**asdict(execution), "seed": execution.seed.hex()})
+    fields = {name: getattr(execution, name) for name in NewExecution.__slots__}
+    return encode({**fields, "seed": execution.seed.hex()})
 
 
 _GIVEN: dict[str, type | tuple[type, ...]] = {

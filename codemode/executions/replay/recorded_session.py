@@ -10,7 +10,6 @@ from __future__ import annotations
 import asyncio
 import json
 import time
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -308,14 +307,14 @@ class RecordedSession(CallSession):
     async def _pause_for(self, question: PendingCall, state: CallState) -> NoReturn:
         self.pending.append(question)
         entry = self.ledger.entry(question.path)
-        self.ledger.restore(replace(entry, state=state, question=question.id))
+        self.ledger.restore(entry._replace(state=state, question=question.id))
         try:
             await self._ask(question.path)
         except asyncio.CancelledError:
             if not self._is_over:
                 self.pending.remove(question)
                 given_up = CallState.NOT_STARTED if state is CallState.PENDING else state
-                self.ledger.restore(replace(entry, state=given_up))
+                self.ledger.restore(entry._replace(state=given_up))
             raise
 
     def _waits(self) -> Failure:
