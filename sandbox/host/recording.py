@@ -9,8 +9,7 @@ made only after that. Calls that the program cancelled before, after a recorded 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from sandbox.host.calls import start_task
 from sandbox.protocol.host_messages import encode_failed_reply, encode_live, encode_reply, encode_tick
@@ -22,8 +21,7 @@ if TYPE_CHECKING:
     from sandbox.protocol.guest_decoder import Calls
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(NamedTuple):
     """One frame to a program: the answer of a call, or a tick of its timers (`call` is 0).
 
     `call` is the id of the call, and `now` the program's time in µs since the epoch. `marks` are the moments at which

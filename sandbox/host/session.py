@@ -154,16 +154,16 @@ class Session:
     def _received(self, chunk: bytes) -> None:
         """Take bytes from the worker; b"" is the end of the stream."""
         if chunk:
-            self._guarded(partial(self._take_chunk, chunk))
+            self._guarded(self._take_chunk, chunk)
         else:
             self._end(self._late)
 
-    def _guarded(self, take: Callable[[], None]) -> None:
+    def _guarded(self, take: Callable[..., None], *taken: bytes) -> None:
         """Take something from the guest, and end the session on any error."""
         if self._ending.done():
             return
         try:
-            take()
+            take(*taken)
         except GuestProtocolError as error:
             self._end(self._late or endings.by_breach(error))
         except Exception as error:  # noqa: BLE001 - raised by the recording, and passed on to the caller of `run`
