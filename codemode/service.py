@@ -333,7 +333,8 @@ class CodeMode:
         note = self._repetition.note(code, caller, outcome)
         if note:
             outcome = replace(outcome, notes=(*outcome.notes, note))
-        await asyncio.to_thread(self._shapes.save)
+        if self._shapes.has_changed:
+            await asyncio.to_thread(self._shapes.save)
         for call in outcome.calls:
             if call.state is CallState.COMMITTED:
                 self._menu_usage.called(call.tool, who=caller.id)

@@ -43,7 +43,8 @@ class ObservedShapes:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._shapes: OrderedDict[tuple[str, str], dict[str, Any]] = OrderedDict()
-        self._changed = False
+        #: Whether `save` has something to write.
+        self.has_changed = False
         if path is not None:
             self._read(path)
 
@@ -57,7 +58,7 @@ class ObservedShapes:
         known = self._shapes.pop((caller, tool.id), None)
         shape = shape_of(value)
         merged = shape if known is None else merge(known, shape)
-        self._changed = self._changed or merged != known
+        self.has_changed = self.has_changed or merged != known
         self._shapes[caller, tool.id] = merged
         while len(self._shapes) > MOST_TOOLS:
             self._shapes.popitem(last=False)
@@ -69,14 +70,14 @@ class ObservedShapes:
 
     def save(self) -> None:
         """Write the schemas if they have changed. Write errors are ignored."""
-        if self._path is None or not self._changed:
+        if self._path is None or not self.has_changed:
             return
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
             with tempfile.NamedTemporaryFile("w", dir=self._path.parent, delete=False, encoding="utf-8") as file:
                 json.dump({"format": _FORMAT, "shapes": [[*key, shape] for key, shape in self._shapes.items()]}, file)
             Path(file.name).replace(self._path)
-            self._changed = False
+            self.has_changed = False
         except OSError:
             return
 
