@@ -137,7 +137,7 @@ class Ledger:
         self._entries[path] = entry._replace(
             state=outcome.state,
             duration_s=self._now() - entry.start_s,
-            size_bytes=len(text.encode("utf-8", "replace")),
+            size_bytes=len(text if text.isascii() else text.encode("utf-8", "replace")),
             preview=preview(redaction.text(_readable(text[: PREVIEW_CHARACTERS * 4]))),
             error=redaction.text(outcome.error.for_model()) if outcome.error else "",
         )

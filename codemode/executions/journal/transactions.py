@@ -187,10 +187,11 @@ def _seal_at(execution: str, place: int) -> Transaction[bytes]:
 _ENTRY = "INSERT INTO entries (place, kind, at_us, content, value, seal) VALUES ($1, $2, $3, $4, $5, $6)"
 
 
-def _last(execution: str) -> Transaction[tuple[int, bytes]]:
-    """Return the place and seal of the last entry of a locked execution."""
+def _last(execution: str, known: tuple[int, bytes] | None = None) -> Transaction[tuple[int, bytes]]:
+    """Return the place and seal of the last entry of a locked execution. `known` saves reading the seal."""
     last_places = yield Statement(f"SELECT {_LAST} FROM executions WHERE id = $1", (execution,))
-    return last_places[0][0], (yield from _seal_at(execution, last_places[0][0]))
+    place = last_places[0][0]
+    return known if known and known[0] == place else (place, (yield from _seal_at(execution, place)))
 
 
 def append(seals: Seals, writes: Sequence[Write]) -> Transaction[list[int | LeaseLost]]:
@@ -280,7 +281,7 @@ def _give_back(
     )
     if not released:
         raise lost(lease)
-    place, seal = yield from _last(lease.execution)
+    place, seal = yield from _last(lease.execution, seals.lasts.pop(lease, None))
     text, sealed_to = rows.outcome_text(outcome), place & SEQUENCE
     of_last = seal if sealed_to else None
     yield Statement(
