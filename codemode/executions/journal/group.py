@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.executions.journal import rows
@@ -26,8 +25,7 @@ class Write(NamedTuple):
     starts_unkeyed_write: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Waiting(NamedTuple):
     """A queued write, and the future of its result."""
 
     write: Write
