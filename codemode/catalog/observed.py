@@ -43,6 +43,7 @@ class ObservedShapes:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._shapes: OrderedDict[tuple[str, str], dict[str, Any]] = OrderedDict()
+        #: Whether `save` has something to write.
         self._changed = False
         if path is not None:
             self._read(path)

@@ -81,7 +81,7 @@ class ExecutionOutcome:
             "status": str(self.status),
             "failure": asdict(self.failure) if self.failure is not None else None,
             "usage": _fields_of(self.usage),
-            "calls": tuple(_fields_of(call) for call in self.calls),
+            "calls": tuple(call._asdict() for call in self.calls),
             "pending": tuple(call.to_json() for call in self.pending),
         }
 
@@ -117,6 +117,6 @@ def unasked(outcome: Any) -> Any:
 _UNASKED = {CallState.PENDING: CallState.NOT_STARTED}
 
 
-def _fields_of(record: ExecutionOutcome | LedgerEntry | Usage) -> dict[str, Any]:
+def _fields_of(record: ExecutionOutcome | Usage) -> dict[str, Any]:
     """Return the fields uncopied. `asdict` copies each value, which can take longer than the call itself."""
     return {name: getattr(record, name) for name in record.__slots__}

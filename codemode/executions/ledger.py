@@ -5,9 +5,8 @@ from __future__ import annotations
 import json
 import time
 from collections import Counter
-from dataclasses import dataclass, replace
 from hashlib import blake2b
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codemode.catalog.tool import Effect
 from codemode.gateway.call import CallState
@@ -21,13 +20,18 @@ if TYPE_CHECKING:
 #: Characters of an argument or answer in the ledger: one line of a terminal.
 PREVIEW_CHARACTERS = 120
 
+# `json.dumps` would build an encoder for each call.
+_canonical = json.JSONEncoder(sort_keys=True, default=str).encode
+_encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
+
 #: Largest number of notes on repeated reads in one outcome.
 _MOST_NOTES = 5
 
 
-@dataclass(frozen=True, slots=True)
-class LedgerEntry:
+class LedgerEntry(NamedTuple):
     """One call. Times are seconds since the start of the execution; `size_bytes` is the size of the answer as JSON.
+
+    It is a tuple because each call makes several, and changing a frozen dataclass takes four times as long.
 
     - `path`: the call's position in the tree of the program's tasks.
     - `arguments`: the arguments, without secrets.
@@ -110,19 +114,19 @@ class Ledger:
 
     def send(self, path: str) -> None:
         """Record that a call is about to be sent. From now on it may have taken effect."""
-        self._entries[path] = replace(self._entries[path], state=CallState.UNKNOWN, start_s=self._now())
+        self._entries[path] = self._entries[path]._replace(state=CallState.UNKNOWN, start_s=self._now())
         self._watch(self._entries[path])
 
     def progress(self, path: str, message: str) -> None:
         """Record a progress message of the service."""
         entry = self._entries[path]
         if entry.state is CallState.UNKNOWN:
-            self._entries[path] = replace(entry, progress=self._redactions[path].text(message))
+            self._entries[path] = entry._replace(progress=self._redactions[path].text(message))
             self._watch(self._entries[path])
 
     def withdraw(self, path: str) -> None:
         """Record that a call ended before it was sent."""
-        self._entries[path] = replace(self._entries[path], state=CallState.NOT_STARTED)
+        self._entries[path] = self._entries[path]._replace(state=CallState.NOT_STARTED)
 
     def finish(self, path: str, outcome: ToolOutcome) -> None:
         """Record how a call ended. A page counts with its whole answer."""
@@ -130,11 +134,10 @@ class Ledger:
         redaction = self._redactions[path]
         value = getattr(outcome.value, "value", outcome.value)
         text = "" if outcome.error else _as_json(value)
-        self._entries[path] = replace(
-            entry,
+        self._entries[path] = entry._replace(
             state=outcome.state,
             duration_s=self._now() - entry.start_s,
-            size_bytes=len(text.encode("utf-8", "replace")),
+            size_bytes=len(text if text.isascii() else text.encode("utf-8", "replace")),
             preview=preview(redaction.text(_readable(text[: PREVIEW_CHARACTERS * 4]))),
             error=redaction.text(outcome.error.for_model()) if outcome.error else "",
         )
@@ -157,15 +160,15 @@ class Ledger:
         if ruling is None:
             return
         error = self._redactions[path].text(judged.error.for_model()) if judged.error else ""
-        self._entries[path] = replace(
-            self._entries[path], state=judged.state, decision=ruling.decision, rule=ruling.rule, error=error
+        self._entries[path] = self._entries[path]._replace(
+            state=judged.state, decision=ruling.decision, rule=ruling.rule, error=error
         )
         if judged.error is not None:
             self._watch(self._entries[path])
 
     def settle(self, path: str, state: CallState, **facts: Any) -> None:
         """Record the end of a call that is not sent in this run."""
-        self._entries[path] = replace(self._entries[path], state=state, **facts)
+        self._entries[path] = self._entries[path]._replace(state=state, **facts)
         self._watch(self._entries[path])
 
     def pending(self) -> tuple[LedgerEntry, ...]:
@@ -184,9 +187,9 @@ class Ledger:
         now = self._now()
         for entry in () if is_asked else self.pending():
             state = CallState.NOT_STARTED if entry.state is CallState.PENDING else entry.state
-            self._entries[entry.path] = replace(entry, state=state, question="")
+            self._entries[entry.path] = entry._replace(state=state, question="")
         return tuple(
-            replace(entry, duration_s=now - entry.start_s) if entry.state is CallState.UNKNOWN else entry
+            entry._replace(duration_s=now - entry.start_s) if entry.state is CallState.UNKNOWN else entry
             for entry in self._entries.values()
         )
 
@@ -208,7 +211,7 @@ class Ledger:
         if judged.tool.effect is not Effect.READ:
             self._reads.clear()  # a write may change later reads
             return ""
-        text = json.dumps([judged.tool.id, judged.arguments], sort_keys=True, default=str)
+        text = _canonical([judged.tool.id, judged.arguments])
         path = self._reads.setdefault(blake2b(text.encode(), digest_size=16).digest(), judged.call.path)
         if path == judged.call.path:
             return ""
@@ -222,7 +225,7 @@ class Ledger:
 def _as_json(value: Any) -> str:
     """Return an answer as JSON, or "" for what JSON cannot encode, such as an integer of 5,000 digits."""
     try:
-        return json.dumps(value, ensure_ascii=False, default=str)
+        return _encode(value)
     except (ValueError, RecursionError):
         return ""
 

@@ -114,7 +114,7 @@ class CallDesk:
         self._is_starting = True
         while self._waiting and len(self._under_way) < self._limits.calls_in_flight and self._has_room():
             call = self._waiting.popleft()
-            task = _start_task(self._answer(call), self._loop)
+            task = start_task(self._answer(call), self._loop)
             if not task.done():  # pragma: no branch - as above
                 self._under_way[call.id] = task
         self._is_starting = False
@@ -188,10 +188,12 @@ def _encode_answer(answer: Any, call: Call) -> bytes:
         raise CallFailed(message, kind="answer_invalid") from error
 
 
-def _start_task(work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop) -> asyncio.Task[None]:
-    """Start a task; from Python 3.12 on at once, so that a handler that awaits nothing answers within this call."""
+def start_task(
+    work: Coroutine[Any, Any, None], loop: asyncio.AbstractEventLoop, *, eagerly: bool = True
+) -> asyncio.Task[None]:
+    """Start a task; from Python 3.12 on at once, so that work that awaits nothing is done within this call."""
     if sys.version_info >= (3, 12):  # pragma: no cover - one of the two lines in each version
-        return asyncio.Task(work, loop=loop, eager_start=True)
+        return asyncio.Task(work, loop=loop, eager_start=eagerly)
     return loop.create_task(work)  # pragma: no cover
 
 

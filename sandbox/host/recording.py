@@ -9,9 +9,9 @@ made only after that. Calls that the program cancelled before, after a recorded 
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
+from sandbox.host.calls import start_task
 from sandbox.protocol.host_messages import encode_failed_reply, encode_live, encode_reply, encode_tick
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from sandbox.protocol.guest_decoder import Calls
 
 
-@dataclass(frozen=True, slots=True)
-class Delivery:
+class Delivery(NamedTuple):
     """One frame to a program: the answer of a call, or a tick of its timers (`call` is 0).
 
     `call` is the id of the call, and `now` the program's time in µs since the epoch. `marks` are the moments at which
@@ -97,20 +96,18 @@ class Outbox:
         self._on_failure = on_failure
         self._waiting: list[Delivery] = []
         self._task: asyncio.Task[None] | None = None
+        #: Whether a frame is being recorded.
+        self.is_busy = False
         #: Size of the answers that are not recorded yet.
         self.unkept_bytes = 0
 
-    @property
-    def is_busy(self) -> bool:
-        """Whether a frame is being recorded."""
-        return self._task is not None
-
-    def add(self, delivery: Delivery) -> None:
-        """Record a frame, and then send it."""
+    def add(self, delivery: Delivery, *, has_others: bool) -> None:
+        """Record a frame, and then send it. `has_others` waits for other frames of this turn of the event loop."""
         self._waiting.append(delivery)
         self.unkept_bytes += len(delivery.answer)
-        if self._task is None:
-            self._task = asyncio.get_running_loop().create_task(self._deliver())
+        if not self.is_busy:
+            self.is_busy = True
+            self._task = start_task(self._deliver(), asyncio.get_running_loop(), eagerly=not has_others)
 
     async def settled(self) -> None:
         """Wait until no frame is being recorded."""
@@ -129,7 +126,7 @@ class Outbox:
             self._waiting.clear()
             self._on_failure(error)
         finally:
-            self._task = None
+            self.is_busy = False
 
 
 class Replay:

@@ -154,16 +154,16 @@ class Session:
     def _received(self, chunk: bytes) -> None:
         """Take bytes from the worker; b"" is the end of the stream."""
         if chunk:
-            self._guarded(partial(self._take_chunk, chunk))
+            self._guarded(self._take_chunk, chunk)
         else:
             self._end(self._late)
 
-    def _guarded(self, take: Callable[[], None]) -> None:
+    def _guarded(self, take: Callable[..., None], *taken: bytes) -> None:
         """Take something from the guest, and end the session on any error."""
         if self._ending.done():
             return
         try:
-            take()
+            take(*taken)
         except GuestProtocolError as error:
             self._end(self._late or endings.by_breach(error))
         except Exception as error:  # noqa: BLE001 - raised by the recording, and passed on to the caller of `run`
@@ -264,7 +264,7 @@ class Session:
         """Send an answer or a tick. If other answers may follow at once, send them together."""
         delivery = Delivery(call_id, self._clock.now(), self._clock.take_marks(), answer, is_error=is_error)
         if self._outbox is not None:
-            self._outbox.add(delivery)
+            self._outbox.add(delivery, has_others=self._desk.has_others)
         elif self._desk.has_others and len(answer) < _LARGE_REPLY:
             self._worker.send_soon(delivery.encode())
         else:

@@ -346,7 +346,7 @@ class MontySession:
     def _send(self, call_id: int, answer: bytes = b"", *, is_error: bool = False) -> None:
         delivery = Delivery(call_id, self._clock.now(), (), answer, is_error=is_error)
         if self._outbox is not None:
-            self._outbox.add(delivery)
+            self._outbox.add(delivery, has_others=self._desk.has_others)
         else:
             self._deliver((delivery,))
 

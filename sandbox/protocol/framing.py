@@ -47,7 +47,10 @@ class FrameBuffer:
 
     def feed(self, chunk: bytes) -> None:
         """Append bytes that were read."""
-        self._later.append(chunk)
+        if self._size:
+            self._later.append(chunk)
+        else:  # the usual case: all before was taken, and nothing need be joined
+            self._data, self._start = chunk, 0
         self._size += len(chunk)
 
     def next_frame(self, *, budget: int) -> bytes | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn
 
 from sandbox.errors import GuestProtocolError
 from sandbox.outcome import Call, CallSite, Failure, Refusal
@@ -39,8 +39,7 @@ class Sites:
     sites: tuple[CallSite, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Calls:
+class Calls(NamedTuple):
     """Calls to make, and the next timer of the guest; see `guest_messages`."""
 
     calls: tuple[Call, ...]

@@ -296,8 +296,8 @@ class Journal(Protocol):
     async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:
         """Append entries in order, all or none. Return the last sequence number.
 
-        Appends made in the same event-loop iteration are batched. Pass `at_once=True` to skip waiting for others. An
-        empty append only checks the lease. Raises LeaseLost.
+        Appends made in the same event-loop iteration are batched. Pass `at_once=True` to skip waiting for others
+        while there are none. An empty append only checks the lease. Raises LeaseLost.
         """
         ...
 

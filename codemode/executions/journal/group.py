@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.executions.journal import rows
@@ -26,8 +25,7 @@ class Write(NamedTuple):
     starts_unkeyed_write: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Waiting:
+class _Waiting(NamedTuple):
     """A queued write, and the future of its result."""
 
     write: Write
@@ -50,25 +48,35 @@ class GroupCommit:
         self._in_time = in_time
         self._waiting: list[_Waiting] = []
         self._is_due = False
+        #: Appends of this iteration, and whether there were several in the last one that had any.
+        self._in_turn = 0
+        self._is_shared = False
         self._task: asyncio.Task[None] | None = None
 
     async def add(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool) -> int:
         """Write the first append of an iteration immediately, and the others together at its end.
 
-        An append cancelled before that writes nothing. An `at_once` append does not start a group.
+        If the last iteration had several appends, all of this one are written together. An append cancelled before
+        that writes nothing. An `at_once` append does not start a group by itself.
         """
         flush = any(entry.starts_unkeyed_write for entry in entries)
         write = Write(lease, [rows.line(entry) for entry in entries], flush)
-        if not self._is_due:
+        if not self._is_due and not self._is_shared:
             if not at_once:
                 self._await_end_of_turn()
             results = self._at_once((write,))
             if results is not None:
                 return _result(results[0])
-            self._await_end_of_turn()
+        self._await_end_of_turn()
+        self._in_turn += 1
         done: asyncio.Future[int] = asyncio.get_running_loop().create_future()
         self._waiting.append(_Waiting(write, done))
         return await done
+
+    @property
+    def is_in_thread(self) -> bool:
+        """Whether a group is being written in the background."""
+        return self._task is not None
 
     async def drain(self) -> None:
         """Wait until everything is written."""
@@ -78,10 +86,12 @@ class GroupCommit:
     def _await_end_of_turn(self) -> None:
         if not self._is_due:
             self._is_due = True
+            self._in_turn = 0 if self._is_shared else 1  # the first has been written
             asyncio.get_running_loop().call_soon(self._write)
 
     def _write(self) -> None:
         waiting = self._take_waiting()
+        self._is_shared = self._in_turn > 1
         if not waiting:
             self._is_due = False
             return

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -31,6 +30,9 @@ from codemode.executions.journal.seals import NOT_AS_WRITTEN
 #: Outcomes from this many characters on keep their value as unparsed text.
 _LARGE = 1 << 16
 
+#: An outcome with more calls takes about a millisecond to encode.
+_MANY_CALLS = 100
+
 _members = msgspec.json.Decoder(dict[str, msgspec.Raw]).decode
 
 #: Kind, content and value of an entry.
@@ -41,7 +43,8 @@ encode = json.JSONEncoder(separators=(",", ":")).encode
 
 def given_text(execution: NewExecution) -> str:
     """Return the fixed facts of an execution as text."""
-    return encode({**asdict(execution), "seed": execution.seed.hex()})
+    fields = {name: getattr(execution, name) for name in NewExecution.__slots__}
+    return encode({**fields, "seed": execution.seed.hex()})
 
 
 _GIVEN: dict[str, type | tuple[type, ...]] = {
@@ -86,6 +89,14 @@ def outcome_text(outcome: Any) -> str:
         return encode(outcome)
     rest = {name: part for name, part in outcome.items() if name != "value"}
     return f'{encode(rest)[:-1]},"value":{value.data.decode()}}}'
+
+
+def is_brief(outcome: Any) -> bool:
+    """Return whether an outcome takes well under a millisecond to write."""
+    if type(outcome) is not dict:
+        return outcome is None
+    is_large = type(outcome.get("value")) is JsonText or len(outcome.get("output", "")) > _LARGE
+    return not is_large and len(outcome.get("calls", ())) <= _MANY_CALLS
 
 
 def _outcome(text: str) -> Any:

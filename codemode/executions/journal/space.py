@@ -67,10 +67,10 @@ def _shown(size: int) -> str:
     return f"{size / _GIB:.1f} GiB" if size >= _GIB else f"{size} bytes"
 
 
-def settle(project: str, execution: str, bounds: Bounds) -> Transaction[None]:
-    """Measure an execution that has paused or ended, and free space if a bound is exceeded.
+def settle(project: str, execution: str, bounds: Bounds) -> Transaction[bool]:
+    """Measure an execution that has paused or ended. Return whether a bound is exceeded; `make_room` then frees space.
 
-    The caller has locked the row. At most `BATCH` other executions are removed; the next end removes more.
+    The caller has locked the row.
     """
     (row,) = yield Statement("SELECT number, owner, bytes, ended_us FROM executions WHERE id = $1", (execution,))
     number, owner, before, ended_us = row
@@ -78,16 +78,29 @@ def settle(project: str, execution: str, bounds: Bounds) -> Transaction[None]:
     yield Statement("UPDATE executions SET bytes = $1 WHERE id = $2", (size, execution))
     opened, ended = (-before, size) if ended_us else (size - before, 0)
     yield from add(project, owner, opened, ended)
+    of_all, of_owner = yield from _taken(project, owner)
+    return of_owner > bounds.per_key or of_all > bounds.all
+
+
+def make_room(project: str, execution: str, bounds: Bounds) -> Transaction[None]:
+    """Remove at most `BATCH` ended executions except this one, as far as a bound is exceeded."""
+    for number, owner in (yield Statement("SELECT number, owner FROM executions WHERE id = $1", (execution,))):
+        of_all, of_owner = yield from _taken(project, owner)
+        if of_owner > bounds.per_key:
+            yield from _remove_oldest(project, of_owner - bounds.per_key, number, owner)
+        elif of_all > bounds.all:
+            yield from _remove_oldest(project, of_all - bounds.all, number)
+
+
+def _taken(project: str, owner: str) -> Transaction[tuple[int, int]]:
+    """Return the bytes of a project, and of an owner in it."""
     sums = yield Statement(
         "SELECT coalesce(sum(open_bytes + ended_bytes), 0),"
         " coalesce(sum(CASE WHEN owner = $2 THEN open_bytes + ended_bytes END), 0) FROM space WHERE project = $1",
         (project, owner),
     )
     of_all, of_owner = (int(one) for one in sums[0])
-    if of_owner > bounds.per_key:
-        yield from _remove_oldest(project, of_owner - bounds.per_key, number, owner)
-    elif of_all > bounds.all:
-        yield from _remove_oldest(project, of_all - bounds.all, number)
+    return of_all, of_owner
 
 
 def _measured(number: int, execution: str) -> Transaction[int]:

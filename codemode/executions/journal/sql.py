@@ -5,9 +5,12 @@ from __future__ import annotations
 import asyncio
 import time
 from abc import ABC, abstractmethod
+from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.journal import space, transactions
+from codemode.errors import JournalUnavailable
+from codemode.executions.journal import rows, space, transactions
 from codemode.executions.journal.base import Pruned
 from codemode.executions.journal.decisions import decide
 from codemode.executions.journal.decisions import pending as pending_calls
@@ -15,7 +18,7 @@ from codemode.executions.journal.seals import Seals
 from codemode.executions.journal.space import Bounds
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Sequence
 
     from codemode.executions.journal.base import (
         Decision,
@@ -52,6 +55,10 @@ class SqlJournal(ABC):
     async def _write(self, transaction: Transaction[Result]) -> Result:
         """Execute a transaction. Raises JournalUnavailable, and what the transaction raises."""
 
+    async def _write_briefly(self, begin: Callable[[], Transaction[Result]]) -> Result:
+        """Execute a transaction that takes less time than a handover to a thread, likewise."""
+        return await self._write(begin())
+
     @abstractmethod
     async def _read(self, transaction: Transaction[Result]) -> Result:
         """Execute a read-only transaction, likewise."""
@@ -66,7 +73,8 @@ class SqlJournal(ABC):
 
     async def create(self, execution: NewExecution) -> Lease:
         """See `Journal.create`."""
-        return await self._write(transactions.create(self._seals, execution, self.server, self._lease_s, self._bounds))
+        own = (self.server, self._lease_s, self._bounds)
+        return await self._write_briefly(partial(transactions.create, self._seals, execution, *own))
 
     async def get(self, execution: str) -> StoredExecution:
         """See `Journal.get`."""
@@ -99,11 +107,20 @@ class SqlJournal(ABC):
 
     async def pause(self, lease: Lease, pending: Sequence[PendingCall], outcome: Any) -> None:
         """See `Journal.pause`."""
-        await self._write(transactions.pause(self._seals, lease, pending, outcome, self._bounds))
+        begin = partial(transactions.pause, self._seals, lease, pending, outcome, self._bounds)
+        await self._end(lease, begin, is_brief=rows.is_brief(outcome))
 
     async def finish(self, lease: Lease, status: ExecutionStatus, outcome: Any) -> None:
         """See `Journal.finish`."""
-        await self._write(transactions.finish(self._seals, lease, status, outcome, self._bounds))
+        begin = partial(transactions.finish, self._seals, lease, status, outcome, self._bounds)
+        await self._end(lease, begin, is_brief=rows.is_brief(outcome))
+
+    async def _end(self, lease: Lease, begin: Callable[[], Transaction[bool]], *, is_brief: bool) -> None:
+        """Record a pause or an end, then remove ended executions if a bound is exceeded."""
+        is_full = await (self._write_briefly(begin) if is_brief else self._write(begin()))
+        if is_full:
+            with suppress(JournalUnavailable):  # the next end removes them
+                await self._write(space.make_room(self._seals.project, lease.execution, self._bounds))
 
     async def pending(self, *, execution: str = "", unanswered: bool = True) -> tuple[PendingCall, ...]:
         """See `Journal.pending`."""

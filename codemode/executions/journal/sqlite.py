@@ -1,8 +1,9 @@
 """The journal in one SQLite file, for any number of processes on one machine.
 
-Appends run on the event loop, because a transaction takes less time than a handover to a thread. A thread writes
-instead if another process has locked the file, if there is much to write, or if writes must survive a power cut; later
-appends then wait for it. Everything else runs in a thread on a connection of its own.
+Appends, and the starts and ends of executions, run on the event loop, because a transaction takes less time than a
+handover to a thread. A thread writes instead if another process has locked the file, if there is much to write, or if
+writes must survive a power cut; later appends then wait for it. Everything else runs in a thread on a connection of its
+own.
 """
 
 from __future__ import annotations
@@ -26,7 +27,7 @@ from codemode.executions.journal.statements import Now, Statement, Statements
 from codemode.executions.journal.structure import damages, identity
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
     from codemode.executions.journal.base import JournalEntry, Lease, Pruned, Retention
     from codemode.executions.journal.group import Write, Written
@@ -153,13 +154,19 @@ class SqliteJournal(SqlJournal):
     async def _write(self, transaction: Transaction[Result]) -> Result:
         return await self._in_thread(self._carry_out, transaction, "IMMEDIATE")  # type: ignore[no-any-return]
 
+    async def _write_briefly(self, begin: Callable[[], Transaction[Result]]) -> Result:
+        """Execute a short transaction on the event loop, or in the thread if that would block."""
+        if self._durability == "power" or self._group.is_in_thread:
+            return await self._write(begin())
+        self._require_same_file()
+        result = self._at_once(begin)
+        return await self._write(begin()) if result is None else result
+
     async def _read(self, transaction: Transaction[Result]) -> Result:
         return await self._in_thread(self._carry_out, transaction, "DEFERRED")  # type: ignore[no-any-return]
 
     def _carry_out(self, transaction: Transaction[Result], mode: str) -> Result:
-        if not self._lost and identity(self._file) != self._identity:
-            self._lose("it was deleted or replaced while this server had it open: stop all servers, then restore it")
-        self._require_usable()
+        self._require_same_file()
         try:
             return carry_out(self._desk, transaction, mode)
         except sqlite3.Error as error:
@@ -186,6 +193,11 @@ class SqliteJournal(SqlJournal):
         self._lost = why
         log.error("%s", self._unavailable(why))
 
+    def _require_same_file(self) -> None:
+        if not self._lost and identity(self._file) != self._identity:
+            self._lose("it was deleted or replaced while this server had it open: stop all servers, then restore it")
+        self._require_usable()
+
     def _require_usable(self) -> None:
         if self._lost:
             raise self._unavailable(self._lost)
@@ -196,8 +208,12 @@ class SqliteJournal(SqlJournal):
         size = sum(len(value) for write in writes for _, _, value in write.lines if value)
         if self._durability == "power" or size > AT_ONCE_BYTES:
             return None
+        return self._at_once(partial(transactions.append, self._seals, writes))
+
+    def _at_once(self, begin: Callable[[], Transaction[Result]]) -> Result | None:
+        """Execute a transaction on the event loop. Return None if another connection holds the lock."""
         try:
-            return carry_out(self._appender, transactions.append(self._seals, writes))
+            return carry_out(self._appender, begin())
         except sqlite3.OperationalError as error:
             if error.sqlite_errorcode & 0xFF == sqlite3.SQLITE_BUSY:
                 return None

@@ -3,28 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 
-@dataclass(frozen=True, slots=True)
-class Statement:
+class Statement(NamedTuple):
     """One statement with its parameters."""
 
     sql: str
     parameters: tuple[Any, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class Statements:
+class Statements(NamedTuple):
     """One statement, executed for each tuple of parameters. It returns no rows."""
 
     sql: str
     parameters: tuple[tuple[Any, ...], ...]
 
 
-@dataclass(frozen=True, slots=True)
-class Now:
+class Now(NamedTuple):
     """The time of the clock shared by all servers of the store, as one row with one number."""
 
 

@@ -187,10 +187,11 @@ def _seal_at(execution: str, place: int) -> Transaction[bytes]:
 _ENTRY = "INSERT INTO entries (place, kind, at_us, content, value, seal) VALUES ($1, $2, $3, $4, $5, $6)"
 
 
-def _last(execution: str) -> Transaction[tuple[int, bytes]]:
-    """Return the place and seal of the last entry of a locked execution."""
+def _last(execution: str, known: tuple[int, bytes] | None = None) -> Transaction[tuple[int, bytes]]:
+    """Return the place and seal of the last entry of a locked execution. `known` saves reading the seal."""
     last_places = yield Statement(f"SELECT {_LAST} FROM executions WHERE id = $1", (execution,))
-    return last_places[0][0], (yield from _seal_at(execution, last_places[0][0]))
+    place = last_places[0][0]
+    return known if known and known[0] == place else (place, (yield from _seal_at(execution, place)))
 
 
 def append(seals: Seals, writes: Sequence[Write]) -> Transaction[list[int | LeaseLost]]:
@@ -250,23 +251,27 @@ def read(
 
 def pause(
     seals: Seals, lease: Lease, pending: Sequence[PendingCall], outcome: Any, bounds: Bounds
-) -> Transaction[None]:
-    """See `Journal.pause`."""
-    now = yield from _give_back(seals, lease, "paused", outcome, bounds)
+) -> Transaction[bool]:
+    """See `Journal.pause`. Return whether a bound is exceeded."""
+    now, is_full = yield from _give_back(seals, lease, "paused", outcome, bounds)
     asked = [(call.id, lease.execution, now, call.digest, call.kind, rows.asked_text(call)) for call in pending]
     yield Statements(
         "INSERT INTO questions (id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us, seal)"
         " VALUES ($1, $2, $3, $4, $5, $6, '', '{}', 0, $7) ON CONFLICT (id) DO NOTHING",
         tuple((*one, seals.seal(b"question", *one)) for one in asked),
     )
+    return is_full
 
 
-def finish(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds) -> Transaction[None]:
-    """See `Journal.finish`."""
-    yield from _give_back(seals, lease, status, outcome, bounds)
+def finish(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds) -> Transaction[bool]:
+    """See `Journal.finish`. Return whether a bound is exceeded."""
+    _, is_full = yield from _give_back(seals, lease, status, outcome, bounds)
+    return is_full
 
 
-def _give_back(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds) -> Transaction[int]:
+def _give_back(
+    seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds
+) -> Transaction[tuple[int, bool]]:
     now = yield from now_us()
     ended_us = 0 if status in OPEN else now
     released = yield Statement(
@@ -276,15 +281,14 @@ def _give_back(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any
     )
     if not released:
         raise lost(lease)
-    place, seal = yield from _last(lease.execution)
+    place, seal = yield from _last(lease.execution, seals.lasts.pop(lease, None))
     text, sealed_to = rows.outcome_text(outcome), place & SEQUENCE
     of_last = seal if sealed_to else None
     yield Statement(
         "UPDATE contents SET outcome = $1, sealed_to = $2, outcome_seal = $3 WHERE execution = $4",
         (text, sealed_to, seals.outcome(lease.execution, sealed_to, of_last, status, text), lease.execution),
     )
-    yield from settle(seals.project, lease.execution, bounds)
-    return now
+    return now, (yield from settle(seals.project, lease.execution, bounds))
 
 
 def note(seals: Seals, execution: str, entry: JournalEntry, status: ExecutionStatus, now: int) -> Transaction[bool]:

@@ -311,14 +311,14 @@ class RecordedSession(CallSession):
     async def _pause_for(self, question: PendingCall, state: CallState) -> NoReturn:
         self.pending.append(question)
         entry = self.ledger.entry(question.path)
-        self.ledger.restore(replace(entry, state=state, question=question.id))
+        self.ledger.restore(entry._replace(state=state, question=question.id))
         try:
             await self._ask(question.path)
         except asyncio.CancelledError:
             if not self._is_over:
                 self.pending.remove(question)
                 given_up = CallState.NOT_STARTED if state is CallState.PENDING else state
-                self.ledger.restore(replace(entry, state=given_up))
+                self.ledger.restore(entry._replace(state=given_up))
             raise
 
     def _waits(self) -> Failure:

@@ -70,7 +70,10 @@ def test_what_was_learned_is_kept_in_a_file_and_shown_as_observed(tmp_path: Path
     file = tmp_path / "state" / "shapes.json"
     shapes = ObservedShapes(file)
     shapes.observe(TOOL, {"id": 7, "name": "Ann"}, "ann")
+    assert shapes.is_unsaved
     shapes.save()
+    shapes.observe(TOOL, {"id": 8, "name": "Bob"}, "ann")
+    assert not shapes.is_unsaved
     assert "Ann" not in file.read_text(encoding="utf-8")
     again = ObservedShapes(file)
     assert (

@@ -1,7 +1,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 from codemode.catalog.tool import Effect
@@ -88,7 +87,7 @@ def test_nothing_waits_for_a_person_once_the_program_has_ended_by_itself() -> No
         ledger = Ledger()
         for path, state in (("1", CallState.PENDING), ("2", CallState.UNKNOWN)):
             ledger.take(judged(path))
-            ledger.restore(replace(ledger.entry(path), state=state, question=f"ap_{path}"))
+            ledger.restore(ledger.entry(path)._replace(state=state, question=f"ap_{path}"))
         entries = ledger.close(is_asked=is_asked)
         assert [str(entry.state) for entry in entries] == states
         assert [bool(entry.question) for entry in entries] == [is_asked, is_asked]

@@ -1,4 +1,4 @@
-"""The space of executions that an earlier version recorded."""
+"""The space of executions, and that of executions which an earlier version recorded."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ from typing import TYPE_CHECKING
 
 import asyncpg
 
+from codemode.errors import JournalUnavailable
+from codemode.executions.journal import space
 from codemode.executions.journal.postgres import PostgresJournal
 from codemode.executions.journal.space import Bounds
 from codemode.executions.journal.sqlite import SqliteJournal
+from codemode.executions.journal.statements import Now
 from tests.integration.codemode.executions.journal.conftest import new
 from tests.integration.codemode.executions.journal.test_contract import ended, kept, waiting
 
 if TYPE_CHECKING:
+    import pytest
+
     from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.statements import Transaction
     from tests.integration.codemode.executions.journal.conftest import Store
 
 
@@ -51,3 +57,23 @@ async def test_what_an_earlier_version_recorded_is_measured(store: Store) -> Non
     await journal.create(new("ex_running"))
     await ended(journal, "ex_new")
     assert await kept(journal) == ["ex_new", "ex_running", "ex_paused", "ex_2", "ex_1"]
+
+
+async def test_an_end_is_recorded_even_if_nothing_can_be_removed_for_it(
+    store: Store, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    journal = await store.server(bounds=Bounds(all=300_000))
+    for n in range(2):
+        await ended(journal, f"ex_{n}")
+    with monkeypatch.context() as patched:
+        patched.setattr(space, "make_room", unavailable)
+        await ended(journal, "ex_2")
+    assert await kept(journal) == ["ex_2", "ex_1", "ex_0"]
+    await ended(journal, "ex_3")
+    assert "ex_3" in await kept(journal)
+    assert "ex_0" not in await kept(journal)
+
+
+def unavailable(*_: object) -> Transaction[None]:
+    yield Now()
+    raise JournalUnavailable("the disk cannot be written")

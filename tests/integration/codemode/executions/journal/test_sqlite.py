@@ -8,6 +8,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
+import threading
 from concurrent.futures import ProcessPoolExecutor
 from contextlib import closing, contextmanager
 from multiprocessing import get_context
@@ -213,6 +214,32 @@ async def test_while_another_process_writes_an_append_waits_and_the_event_loop_d
         assert not any(task.done() for task in appends)
         other.execute("ROLLBACK")
         assert await asyncio.gather(*appends) == [1, 2, 3, 4]
+
+
+async def test_starts_and_ends_are_written_on_the_event_loop_but_not_against_a_lock(
+    file: Path, journal: SqliteJournal
+) -> None:
+    is_free = threading.Event()
+    journal._thread.submit(is_free.wait)  # whatever needs the thread would wait for ever
+    lease = await journal.create(new("ex_1"))
+    await journal.finish(lease, "completed", {"value": 7})
+    large = await journal.create(new("ex_2"))
+    ends = asyncio.create_task(journal.finish(large, "completed", {"output": "x" * 100_000}))
+    with closing(sqlite3.connect(file, isolation_level=None)) as other:
+        other.execute("BEGIN IMMEDIATE")
+        starts = asyncio.create_task(journal.create(new("ex_3")))
+        await asyncio.sleep(0)
+        assert not starts.done()
+        assert not ends.done()
+        is_free.set()
+        other.execute("ROLLBACK")
+    assert (await starts).execution == "ex_3"
+    await ends
+    assert [(await journal.get(name)).status for name in ("ex_1", "ex_2", "ex_3")] == [
+        "completed",
+        "completed",
+        "running",
+    ]
 
 
 async def test_a_lock_that_is_not_released_is_told_and_nothing_is_recorded(
