@@ -77,11 +77,14 @@ class ConnectionPool:
         self._end_turn()
 
     async def _turn(self, timeout_s: float | None) -> None:
-        try:
-            async with asyncio.timeout(timeout_s if self._turns.locked() else None):
-                await self._turns.acquire()
-        except TimeoutError:
-            raise ConnectTimeout("no connection became free in time") from None
+        if self._turns.locked():
+            try:
+                async with asyncio.timeout(timeout_s):
+                    await self._turns.acquire()
+            except TimeoutError:
+                raise ConnectTimeout("no connection became free in time") from None
+        else:
+            await self._turns.acquire()  # at once
         self._active += 1
 
     def _end_turn(self) -> None:

@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote
 
 from codemode.catalog.tool import Location
 from codemode.errors import ArgumentsInvalid
@@ -39,6 +39,10 @@ _HOLE = re.compile(r"\{([^{}]*)\}")
 _MEDIA_TYPE = re.compile(r"[\w!#$&^.+*-]+/[\w!#$&^.+*-]+(;[ -~]*)?")
 _LITERAL_SAFE = "!$&'()*+,;=:@~%"
 
+#: Characters that parsers of URLs remove, or read as the end of the request target.
+_UNSAFE_IN_URL = re.compile(r"[^!-~]|[#\\]")
+_ELSEWHERE = "these arguments would change where the request goes"
+
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
@@ -63,6 +67,7 @@ class RequestPlan:
         self._tool = tool
         self._invocation = invocation
         self._base_url = base_url
+        self._is_plain_base = not {"?", "#"} & set(base_url)
         self._by_location: dict[Location, list[Parameter]] = {}
         for parameter in tool.parameters:
             self._by_location.setdefault(parameter.location, []).append(parameter)
@@ -89,8 +94,9 @@ class RequestPlan:
         value, body, media_type = self._body(arguments, contents)
         if body is not None:
             headers.append(("Content-Type", media_type))
-        self._check(url, arguments)
-        check_overrides(self._tool, [*headers, *_queried(url), *_fields(value, body, media_type)])
+        queried = parse_qsl(query, keep_blank_values=True) if query else []
+        self._check(url, queried, arguments)
+        check_overrides(self._tool, [*headers, *queried, *_fields(value, body, media_type)])
         return HttpRequest(self._invocation.method, url, tuple(headers), body, tuple(self._cookies(arguments)))
 
     def _path(self, arguments: Mapping[str, Any]) -> str:
@@ -138,12 +144,16 @@ class RequestPlan:
 
     def _pairs(self, parameter: Parameter, value: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """Return a value as names and pieces. An exploded object's keys must not match other parameters."""
-        others = self._plain_names[parameter.location] - {plain_name(parameter.wire_name)}
         for name, pieces in styles.pairs(parameter.wire_name, value, parameter.style, explode=parameter.explode):
-            if name != parameter.wire_name and plain_name(name) in others:
+            if name != parameter.wire_name and self._is_another(name, parameter):
                 message = f"{parameter.name} would send {name!r}, which the service could read as another parameter"
                 raise ArgumentsInvalid(self._tool.id, message, parameter=parameter.name)
             yield name, pieces
+
+    def _is_another(self, name: str, parameter: Parameter) -> bool:
+        """Return whether a lenient service may read a name as another parameter in the same location."""
+        plain = plain_name(name)
+        return plain in self._plain_names[parameter.location] and plain != plain_name(parameter.wire_name)
 
     def _body(self, arguments: Mapping[str, Any], contents: OwnedContents) -> tuple[Any, bytes | None, str]:
         """Return the body's value, its bytes, and its media type."""
@@ -176,24 +186,21 @@ class RequestPlan:
     def _blaming(self, parameter: Parameter) -> _Blame:
         return _Blame(self._tool, parameter)
 
-    def _check(self, url: str, arguments: Mapping[str, Any]) -> None:
+    def _check(self, url: str, queried: list[tuple[str, str]], arguments: Mapping[str, Any]) -> None:
         """Raise ArgumentsInvalid if the finished URL does not match the declaration."""
-        finished, base = urlsplit(url), urlsplit(self._base_url)
-        prefix = [part for part in base.path.split("/") if part]
-        segments = finished.path.lstrip("/").split("/")[len(prefix) :]
-        if self._ends_in_slash:
-            segments = segments[:-1]
+        if not (self._is_plain_base and url.startswith(f"{self._base_url}/") and _UNSAFE_IN_URL.search(url) is None):
+            raise ArgumentsInvalid(self._tool.id, _ELSEWHERE)
+        path = url[len(self._base_url) + 1 :].partition("?")[0]
+        segments = path.split("/")[:-1] if self._ends_in_slash else path.split("/")
         wanted = [part for part in self._segments for _ in range(self._breadth(part, arguments))]
-        is_same = (finished.scheme, finished.netloc, finished.fragment) == (base.scheme, base.netloc, "")
-        is_same = is_same and finished.path.startswith(base.path) and len(segments) == len(wanted)
-        for declared, segment in zip(wanted, segments, strict=False):
-            is_same = is_same and (
-                segment == declared if isinstance(declared, str) else unquote(segment) not in ("", ".", "..")
-            )
+        is_same = len(segments) == len(wanted) and all(
+            segment == declared if isinstance(declared, str) else unquote(segment) not in ("", ".", "..")
+            for declared, segment in zip(wanted, segments, strict=True)
+        )
         if not is_same:
-            raise ArgumentsInvalid(self._tool.id, "these arguments would change where the request goes")
-        names = self._query_names(arguments)
-        for name, _ in _queried(url):
+            raise ArgumentsInvalid(self._tool.id, _ELSEWHERE)
+        names = self._query_names(arguments) if queried else set()
+        for name, _ in queried:
             if name not in names and name.partition("[")[0] not in names:
                 message = f"these arguments would send {name!r}, which the operation does not declare"
                 raise ArgumentsInvalid(self._tool.id, message)
@@ -213,6 +220,8 @@ class RequestPlan:
             names.add(parameter.wire_name.partition("[")[0])
             if isinstance(value, Mapping) and parameter.style not in ("json", "deepObject") and parameter.explode:
                 spread |= {str(key) for key in value}
+        if not spread:
+            return names
         declared = {parameter.wire_name for parameter in self._by_location.get(Location.QUERY, ())}
         return names | (spread - declared)
 
@@ -260,10 +269,6 @@ def _parse_segment(text: str, parameters: Mapping[str, Parameter]) -> str | tupl
     if all(isinstance(part, str) for part in parts):
         return "".join(str(part) for part in parts)
     return tuple(parts)
-
-
-def _queried(url: str) -> list[tuple[str, str]]:
-    return parse_qsl(urlsplit(url).query, keep_blank_values=True)
 
 
 def _fields(value: Any, body: bytes | None, media_type: str) -> list[tuple[str, Any]]:
