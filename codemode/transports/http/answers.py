@@ -74,7 +74,9 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 def media_type_of(headers: Mapping[str, str]) -> tuple[str, str]:
     """Return a response's media type, in lower case, and its charset."""
     name, _, rest = headers.get("content-type", "").partition(";")
-    match = _CHARSET.search(rest) if rest else None
+    if not rest:
+        return name.strip().lower(), "utf-8"
+    match = _CHARSET.search(rest)
     charset = match[1].lower() if match else ""
     return name.strip().lower(), charset if _KNOWN_CHARSET.fullmatch(charset) else "utf-8"
 

@@ -27,12 +27,10 @@ _SAY_LENGTH = frozenset(("POST", "PUT", "PATCH"))
 #: Headers that the connection writes itself, because they say where a request goes and where it ends.
 FRAMING = ("host", "content-length", "transfer-encoding")
 
-_TOKEN = rb"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_NAME = r"[!#$%&'*+.^_`|~0-9A-Za-z-]+"
+_VALUE = r"[^\x00-\x08\x0a-\x1f\x7f\ud800-\udfff]*"
 #: A request line and headers (RFC 9112, 3; RFC 9110, 5.5).
-_HEAD = re.compile(
-    rb"%(token)s [!-~]+ HTTP/1\.1\r\n(?:(?!(?i:%(framing)s):)%(token)s: [^\x00-\x08\x0a-\x1f\x7f]*\r\n)*"
-    % {b"token": _TOKEN, b"framing": "|".join(FRAMING).encode()}
-)
+_HEAD = re.compile(rf"{_NAME} [!-~]+ HTTP/1\.1\r\n(?:(?!(?i:{'|'.join(FRAMING)}):){_NAME}: {_VALUE}\r\n)*")
 
 
 class ConnectError(Exception):
@@ -53,26 +51,25 @@ class ConnectionBroken(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """A request to an origin. `headers` are raw, without Host and Content-Length."""
+    """A request to an origin. `headers` are without Host and Content-Length, and sent as UTF-8."""
 
     method: str
     origin: Origin
     target: str
-    headers: list[tuple[bytes, bytes]] = field(default_factory=list)
+    headers: list[tuple[str, str]] = field(default_factory=list)
     body: bytes | None = None
 
     def encoded(self) -> bytes:
         """Return the bytes of the request. Raises InvalidRequest if a part of it could be read as another part."""
-        lines = [f"{self.method} {self.target} HTTP/1.1\r\n".encode()]
-        lines += [b"%b: %b\r\n" % header for header in self.headers]
-        head = b"".join(lines)
-        if head.count(b"\n") != len(lines) or not _HEAD.fullmatch(head):
+        lines = [f"{self.method} {self.target} HTTP/1.1\r\n", *(f"{name}: {value}\r\n" for name, value in self.headers)]
+        head = "".join(lines)
+        if head.count("\n") != len(lines) or not _HEAD.fullmatch(head):
             raise InvalidRequest("its method, target or headers contain characters that HTTP does not allow there")
-        host = f"Host: {self.origin.authority}\r\n".encode()
-        if self.body is None and self.method not in _SAY_LENGTH:
-            return b"%b%b\r\n" % (head, host)
+        head += f"Host: {self.origin.authority}\r\n"
         body = self.body or b""
-        return b"%b%bContent-Length: %d\r\n\r\n%b" % (head, host, len(body), body)
+        if self.body is not None or self.method in _SAY_LENGTH:
+            head += f"Content-Length: {len(body)}\r\n"
+        return f"{head}\r\n".encode() + body
 
 
 class Connection(asyncio.Protocol):

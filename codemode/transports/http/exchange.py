@@ -165,7 +165,7 @@ class Exchange:
             request.method,
             place,
             f"{target}?{query}" if query else target,
-            [(name.encode("ascii"), value.encode("utf-8")) for name, value in headers],
+            headers,
             request.body,
         )
 

@@ -39,8 +39,6 @@ if TYPE_CHECKING:
 #: Largest model answer without streaming: some hundred times the usual size.
 MODEL_ANSWER_BYTES = 32 * 1024 * 1024
 
-_FRAMING = frozenset(name.encode() for name in FRAMING)
-
 
 async def resolve(host: str, port: int) -> tuple[str, ...]:
     """Return the IP addresses of a name, in the system's order of preference. Raises OSError."""
@@ -137,7 +135,7 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
             request.method,
             Origin(url.scheme, url.raw_host.decode("ascii"), url.port or PORTS[url.scheme]),
             url.raw_path.decode("ascii"),
-            [header for header in request.headers.raw if header[0].lower() not in _FRAMING],
+            [(name, value) for name, value in request.headers.multi_items() if name.lower() not in FRAMING],
             await request.aread() or None,
         )
         waits = request.extensions.get("timeout", {})

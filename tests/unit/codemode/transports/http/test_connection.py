@@ -49,7 +49,7 @@ def _answering(*parts: bytes) -> Serve:
     [
         (Request("GET", PLACE, "/x?a=1"), b"GET /x?a=1 HTTP/1.1\r\nHost: api.test:8080\r\n\r\n"),
         (
-            Request("GET", PLACE, "/", [(b"A", "é".encode()), (b"B", b"")]),
+            Request("GET", PLACE, "/", [("A", "é"), ("B", "")]),
             b"GET / HTTP/1.1\r\nA: \xc3\xa9\r\nB: \r\nHost: api.test:8080\r\n\r\n",
         ),
         (Request("POST", PLACE, "/"), b"POST / HTTP/1.1\r\nHost: api.test:8080\r\nContent-Length: 0\r\n\r\n"),
@@ -72,15 +72,15 @@ def test_the_bytes_of_a_request(request_: Request, expected: bytes) -> None:
         Request("GET", PLACE, ""),
         Request("GET /", PLACE, "/"),
         Request("", PLACE, "/"),
-        Request("GET", PLACE, "/", [(b"A", b"1\r\nB: 2")]),
-        Request("GET", PLACE, "/", [(b"A", b"1\nB: 2")]),
-        Request("GET", PLACE, "/", [(b"A", b"1\0")]),
-        Request("GET", PLACE, "/", [(b"A: 1\r\nB", b"2")]),
-        Request("GET", PLACE, "/", [(b"A ", b"1")]),
-        Request("GET", PLACE, "/", [(b"", b"1")]),
-        Request("GET", PLACE, "/", [(b"host", b"other.test")]),
-        Request("GET", PLACE, "/", [(b"Content-LENGTH", b"1")]),
-        Request("GET", PLACE, "/", [(b"Transfer-Encoding", b"chunked")]),
+        Request("GET", PLACE, "/", [("A", "1\r\nB: 2")]),
+        Request("GET", PLACE, "/", [("A", "1\nB: 2")]),
+        Request("GET", PLACE, "/", [("A", "1\0")]),
+        Request("GET", PLACE, "/", [("A: 1\r\nB", "2")]),
+        Request("GET", PLACE, "/", [("A ", "1")]),
+        Request("GET", PLACE, "/", [("", "1")]),
+        Request("GET", PLACE, "/", [("host", "other.test")]),
+        Request("GET", PLACE, "/", [("Content-LENGTH", "1")]),
+        Request("GET", PLACE, "/", [("Transfer-Encoding", "chunked")]),
     ],
 )
 async def test_a_request_that_could_be_read_as_another_is_not_sent(request_: Request) -> None:
