@@ -123,9 +123,10 @@ STAGES: dict[str, tuple[str, ...]] = {
     "call: transport, HTTP": (
         f"{_TRANSPORT}.exchange:Exchange._once",
         f"{_TRANSPORT}.exchange:Exchange._read",
-        f"{_TRANSPORT}.connections:_Arrivals.data_received",
-        f"{_TRANSPORT}.connections:_Stream.read",
-        f"{_TRANSPORT}.connections:_Stream.write",
+        f"{_TRANSPORT}.connections:ConnectionPool.send",
+        f"{_TRANSPORT}.connection:Connection.send",
+        f"{_TRANSPORT}.connection:Connection.read",
+        f"{_TRANSPORT}.connection:Connection.data_received",
         "httpcore2:AsyncConnectionPool.handle_async_request",
     ),
     "call: answer decode": (f"{_TRANSPORT}.transport:HttpTransport._data",),

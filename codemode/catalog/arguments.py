@@ -187,7 +187,7 @@ def _with_whole_body(tool: Tool, plan: _Plan, valid: dict[str, Any], body: Any) 
 def _check_as_a_whole(tool: Tool, plan: _Plan, valid: dict[str, Any]) -> None:
     """Check required arguments, the fields that a body requires, and rules across fields."""
     missing = [name for name in plan.required if name not in valid]
-    if not missing and any(name in plan.fields for name in valid):
+    if not missing and not plan.fields.keys().isdisjoint(valid):
         missing = sorted(plan.body_needs - set(valid))
     if missing:
         raise _missing(tool, missing)

@@ -83,7 +83,13 @@ def _is_annotation(key: str) -> bool:
 
 
 def _all(parts: list[Check]) -> Check:
-    return lambda value: all(part(value) for part in parts)
+    def check(value: Any) -> bool:
+        for part in parts:  # noqa: SIM110 -- a generator takes twice the time
+            if not part(value):
+                return False
+        return True
+
+    return check
 
 
 def _any(parts: list[Check]) -> Check:
@@ -151,7 +157,7 @@ def _items(schema: Schema, items: Any) -> Check | None:
     if not isinstance(items, Mapping):
         return None
     check = quick_check(schema.at(items))
-    return lambda value: type(value) is not list or all(check(item) for item in value)
+    return lambda value: type(value) is not list or all(map(check, value))
 
 
 def _properties(schema: Schema, properties: Any) -> Check | None:

@@ -31,6 +31,9 @@ _ITEMS = 20
 #: The most fields of an object if all fields have the same type. Larger ones are mappings.
 _MOST_UNIFORM_FIELDS = 20
 
+#: Responses in a row without anything new, after which most are not read. A list of 20 objects takes .4 ms to read.
+_STEADY = 16
+
 #: A field name. `@odata.type` matches; host names and addresses do not.
 _FIELD = re.compile(r"@[A-Za-z_.]{1,40}|\$?[A-Za-z_][A-Za-z_-]{0,30}\d{0,3}[A-Za-z_-]{0,20}")
 
@@ -43,7 +46,7 @@ class ObservedShapes:
     def __init__(self, path: Path | None = None) -> None:
         self._path = path
         self._shapes: OrderedDict[tuple[str, str], dict[str, Any]] = OrderedDict()
-        #: Whether `save` has something to write.
+        self._same: dict[tuple[str, str], int] = {}  # responses in a row without anything new
         self._changed = False
         if path is not None:
             self._read(path)
@@ -57,16 +60,26 @@ class ObservedShapes:
         return self._path is not None and self._changed
 
     def observe(self, tool: Tool, value: Any, caller: str) -> None:
-        """Widen the schema of an undocumented result by a response. `caller` is the id of the caller."""
+        """Widen the schema of an undocumented result by a response. `caller` is the id of the caller.
+
+        After `_STEADY` responses in a row without anything new, only one in `_STEADY` is read.
+        """
         if tool.returns is not None or value is None:
             return
-        known = self._shapes.pop((caller, tool.id), None)
-        shape = shape_of(value)
-        merged = shape if known is None else merge(known, shape)
-        self._changed = self._changed or merged != known
-        self._shapes[caller, tool.id] = merged
+        key = (caller, tool.id)
+        known = self._shapes.get(key)
+        same = self._same.get(key, 0)
+        if known is None or same < _STEADY or same % _STEADY == 0:
+            shape = shape_of(value)
+            merged = shape if known is None else merge(known, shape)
+            if merged != known:
+                self._changed, same = True, -1
+                self._shapes[key] = merged
+        self._same[key] = same + 1
+        self._shapes.move_to_end(key)
         while len(self._shapes) > MOST_TOOLS:
-            self._shapes.popitem(last=False)
+            dropped, _ = self._shapes.popitem(last=False)
+            self._same.pop(dropped, None)
 
     def schema(self, caller: str, tool: Tool) -> Schema | None:
         """Return the schema of a tool's result as observed by a caller, or None."""

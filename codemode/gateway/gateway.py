@@ -161,7 +161,13 @@ class Gateway:
         if judged.error is not None or tool is None:
             return ToolOutcome(tool.id if tool else judged.call.tool, judged.state, error=judged.error)
         caller, start = judged.call.caller, _Start(context.before_send)
-        context = replace(context, owner=caller.id, credentials=caller.credentials, before_send=start)
+        context = CallContext(
+            owner=caller.id,
+            credentials=caller.credentials,
+            idempotency_key=context.idempotency_key,
+            before_send=start,
+            on_progress=context.on_progress,
+        )
         try:
             value = await send(self._transports[tool.source], tool, judged.arguments, context)
         except CallError as error:

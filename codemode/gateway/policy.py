@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from enum import StrEnum
 from fnmatch import translate
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from codemode.catalog.tool import Effect, Tool
 from codemode.gateway.conditions import Condition
@@ -61,6 +62,8 @@ class AccessPolicy:
         self.rules = tuple(Rule(rule, number) for number, rule in enumerate(self._settings.rules, 1))
         self.quotas = tuple(Quota(quota, number) for number, quota in enumerate(self._settings.quotas, 1))
         self.roles = self._settings.known_roles()
+        self._defaults = {effect: self._default(effect) for effect in Effect}
+        self._concerns: WeakKeyDictionary[Tool, dict[str, _Concern]] = WeakKeyDictionary()
 
     def decide(self, request: AccessRequest) -> Decision:
         """Return the decision on a call."""
@@ -68,15 +71,28 @@ class AccessPolicy:
 
     def ruling(self, request: AccessRequest) -> Ruling:
         """Return the decision on a call, with the rule that decides."""
-        for rule in self.rules:
-            if rule.concerns(request.tool, request.role) and rule.holds(request):
+        for rule in self._concern(request).rules:
+            if rule.holds(request):
                 return rule.ruling
         return self.default(request.tool)
 
     def default(self, tool: Tool) -> Ruling:
         """Return the default decision for a tool."""
-        decision = Decision(getattr(self._settings.default, tool.effect))
-        return Ruling(decision, f"default for {tool.effect}")
+        return self._defaults[tool.effect]
+
+    def _default(self, effect: Effect) -> Ruling:
+        return Ruling(Decision(getattr(self._settings.default, effect)), f"default for {effect}")
+
+    def _concern(self, request: AccessRequest) -> _Concern:
+        """Return the rules and quotas for a tool and a role, which are found once."""
+        by_role = self._concerns.setdefault(request.tool, {})
+        known = by_role.get(request.role)
+        if known is None:
+            known = by_role[request.role] = _Concern(
+                tuple(rule for rule in self.rules if rule.concerns(request.tool, request.role)),
+                tuple(quota for quota in self.quotas if quota.concerns(request.tool, request.role)),
+            )
+        return known
 
     def may_use(self, tool: Tool, role: str) -> bool:
         """Return whether any call of the tool can be allowed. Otherwise the tool does not exist for the role."""
@@ -107,7 +123,7 @@ class AccessPolicy:
 
     def count(self, request: AccessRequest, tally: Tally) -> Ruling | None:
         """Count an allowed call. Return a ruling against it if a quota is used up, else None."""
-        concerned = [quota for quota in self.quotas if quota.concerns(request.tool, request.role)]
+        concerned = self._concern(request).quotas
         for quota in concerned:
             if tally.counts[quota.number] >= quota.calls:
                 reason = f"at most {quota.calls} calls of these tools in one execution"
@@ -115,6 +131,14 @@ class AccessPolicy:
         for quota in concerned:
             tally.counts[quota.number] += 1
         return None
+
+
+@dataclass(frozen=True, slots=True)
+class _Concern:
+    """The rules and quotas that can decide on calls of one tool in one role, in order."""
+
+    rules: tuple[Rule, ...]
+    quotas: tuple[Quota, ...]
 
 
 class Rule:

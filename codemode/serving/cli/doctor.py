@@ -44,6 +44,7 @@ EXTRAS = {
     "postgres": "asyncpg",
     "telemetry": "prometheus_client",
     "tokens": "tiktoken",
+    "uvloop": "uvloop",
 }
 
 #: Bytes of free space that a folder must have, and error numbers that mean a full disk.

@@ -14,7 +14,8 @@ from urllib.parse import urljoin, urlsplit
 
 from codemode.errors import AddressNotAllowed, ConfigurationError
 
-_PORTS = {"http": 80, "https": 443}
+#: The ports of URLs without one.
+PORTS = {"http": 80, "https": 443}
 _LAST_PORT = 65535
 
 #: Characters forbidden before a URL's path, because parsers read them differently.
@@ -40,7 +41,7 @@ class Origin(NamedTuple):
     def authority(self) -> str:
         """The value of a Host header: the host, and the port unless it is the scheme's default (RFC 9110, 7.2)."""
         host = f"[{self.host}]" if ":" in self.host else self.host
-        return host if self.port == _PORTS[self.scheme] else f"{host}:{self.port}"
+        return host if self.port == PORTS[self.scheme] else f"{host}:{self.port}"
 
 
 class AddressKind(StrEnum):
@@ -139,10 +140,10 @@ def origin(url: str) -> Origin:
         port = parsed.port
     except (httpx2.InvalidURL, ValueError, UnicodeError):
         parsed, host, port = httpx2.URL(""), "", None
-    if parsed.scheme not in _PORTS or not host or parsed.userinfo or not 0 <= (port or 0) <= _LAST_PORT:
+    if parsed.scheme not in PORTS or not host or parsed.userinfo or not 0 <= (port or 0) <= _LAST_PORT:
         message = f"{_unsigned(url)!r} is not a valid http or https address"
         raise ConfigurationError(message)
-    return Origin(parsed.scheme, host, port or _PORTS[parsed.scheme])
+    return Origin(parsed.scheme, host, port or PORTS[parsed.scheme])
 
 
 def _canonical(host: str) -> str:
@@ -166,7 +167,7 @@ def without_userinfo(url: str) -> str:
 
 def upgraded(place: Origin) -> Origin:
     """Return the https origin of the same host for http on the default port, and other origins unchanged."""
-    return Origin("https", place.host, _PORTS["https"]) if (place.scheme, place.port) == ("http", 80) else place
+    return Origin("https", place.host, PORTS["https"]) if (place.scheme, place.port) == ("http", 80) else place
 
 
 def _unsigned(url: str) -> str:

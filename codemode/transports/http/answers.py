@@ -5,7 +5,7 @@ from __future__ import annotations
 import gc
 import json
 import re
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
@@ -61,7 +61,7 @@ _KNOWN_CHARSET = re.compile(
 _UNICODE = frozenset(("utf-8", "utf8", "utf-16", "utf-32", "us-ascii"))  # the JSON parser detects these
 _BETWEEN_LINES = re.compile(rb"[\n\r\x1e]")
 _LINE_END = re.compile("\r\n|\n|\r")
-#: Size from which the faster parser reads an answer, in bytes.
+#: Size from which garbage collections during parsing take noticeable time, in bytes.
 _LARGE = 1 << 16
 #: Integers beyond 64 bits are found by translating digits: a regular expression took a second.
 _DIGITS = bytes(ord("0") if chr(code) in "0123456789" else code if chr(code) == "-" else 32 for code in range(256))
@@ -74,7 +74,9 @@ _SURROGATES = re.compile("[\ud800-\udfff]")
 def media_type_of(headers: Mapping[str, str]) -> tuple[str, str]:
     """Return a response's media type, in lower case, and its charset."""
     name, _, rest = headers.get("content-type", "").partition(";")
-    match = _CHARSET.search(rest) if rest else None
+    if not rest:
+        return name.strip().lower(), "utf-8"
+    match = _CHARSET.search(rest)
     charset = match[1].lower() if match else ""
     return name.strip().lower(), charset if _KNOWN_CHARSET.fullmatch(charset) else "utf-8"
 
@@ -219,15 +221,22 @@ def loaded(text: str | bytes) -> Any:
 
 
 def _parsed(text: str | bytes) -> Any:
-    """Return the data of a text. The faster parser reads large texts, unless the two parsers would differ."""
-    if len(text) >= _LARGE:
-        encoded = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
-        if not _is_read_otherwise(encoded):
-            with suppress(ValueError), _without_collection():  # the other parser accepts NaN, or explains the error
-                return orjson.loads(encoded)
-        # Python code reads each number, which gives other threads their turns.
-        return json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)
-    return json.loads(text, parse_constant=_no_number, parse_float=_finite)
+    """Return the data of a text. The faster parser reads it, unless the two parsers would differ."""
+    encoded = text.encode("utf-8", "surrogatepass") if isinstance(text, str) else text
+    if not _is_read_otherwise(encoded):
+        try:
+            return _quickly_parsed(encoded)
+        except ValueError:
+            pass  # the other parser accepts NaN, or explains the error
+    # Python code reads each number, which gives other threads their turns.
+    return json.loads(text, parse_constant=_no_number, parse_float=_finite, parse_int=_whole)
+
+
+def _quickly_parsed(encoded: bytes) -> Any:
+    if len(encoded) < _LARGE:
+        return orjson.loads(encoded)
+    with _without_collection():
+        return orjson.loads(encoded)
 
 
 def _is_read_otherwise(encoded: bytes) -> bool:

@@ -1,187 +1,147 @@
-"""Connection reuse that rejects a connection with unread bytes after an answer.
-
-Bytes that a service sends unasked would be read as the answer to the connection's next request, which may be another
-caller's (response desynchronization). The pool and HTTP/1.1 are httpcore2's. The sockets are ours, because unread bytes
-must be visible in the parser, behind TLS, and here.
-"""
+"""A pool of connections: those that can carry another request are used again."""
 
 from __future__ import annotations
 
 import asyncio
-import os
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
-import httpcore2
+from codemode.transports.http.connection import ConnectTimeout
 
 if TYPE_CHECKING:
-    import ssl
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Callable
+
+    from codemode.transports.http.addresses import Origin
+    from codemode.transports.http.connection import Connection, Request
+
+    Dial = Callable[[Origin, float | None], Awaitable[Connection]]
 
 #: Idle connections are closed before common servers close them (uvicorn and Node.js: 5 s), so that few are stale.
 KEEPALIVE_S = 4.5
 
-#: Bytes that are buffered before reading from the socket pauses.
-_WAITING_BYTES = 256 * 1024
+
+@dataclass(frozen=True, slots=True)
+class Timeouts:
+    """Seconds to wait for a free connection, for a new one, and for the next bytes of an answer. None: no limit."""
+
+    pool_s: float | None = None
+    connect_s: float | None = None
+    read_s: float | None = None
 
 
-class ConnectionPool(httpcore2.AsyncConnectionPool):
-    """A pool of at most `most` connections. `context` configures TLS."""
-
-    def __init__(self, backend: httpcore2.AsyncNetworkBackend, context: ssl.SSLContext, *, most: int) -> None:
-        super().__init__(max_connections=most, max_keepalive_connections=most)
-        self._opened = partial(_Connection, ssl_context=context, keepalive_expiry=KEEPALIVE_S, network_backend=backend)
-
-    def create_connection(self, origin: httpcore2.Origin) -> httpcore2.AsyncConnectionInterface:
-        """Return a connection that connects with its first request."""
-        return self._opened(origin)
+_PATIENT = Timeouts()
 
 
-class _Connection(httpcore2.AsyncHTTPConnection):
-    async def handle_async_request(self, request: httpcore2.Request) -> httpcore2.Response:
-        if self.is_idle() and self.has_expired():
-            await self.aclose()
-            raise httpcore2.ConnectionNotAvailable
-        return await super().handle_async_request(request)
+class ConnectionPool:
+    """At most `most` connections, which `dial` opens. Each carries a request at a time."""
 
-    def has_expired(self) -> bool:
-        return super().has_expired() or (self.is_idle() and self._has_more())
+    def __init__(self, dial: Dial, *, most: int) -> None:
+        self._dial = dial
+        self._most = most
+        self._turns = asyncio.Semaphore(most)
+        self._active = 0
+        self._open: set[Connection] = set()
+        self._idle: list[Connection] = []
 
-    def _has_more(self) -> bool:
-        """Return whether the parser holds bytes beyond the answer. Assume so if that is not visible."""
-        match self._connection:
-            case httpcore2.AsyncHTTP11Connection(_h11_state=state):
-                return bool(state.trailing_data[0])
-            case _:
-                return True
+    async def send(self, request: Request, timeouts: Timeouts = _PATIENT) -> Response:
+        """Send a request. The answer must be closed.
 
-
-class Sockets(httpcore2.AsyncNetworkBackend):
-    """Connects to IP addresses."""
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,  # noqa: ASYNC109 -- httpcore2's signature
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
-        """Return a connection. Raises httpcore2.ConnectError, httpcore2.ConnectTimeout."""
+        Raises ConnectError, InvalidRequest, ConnectionBroken, TimeoutError (for `read_s`), AddressNotAllowed.
+        """
+        await self._turn(timeouts.pool_s)
+        connection = None
         try:
-            async with asyncio.timeout(timeout):
-                _, arrivals = await asyncio.get_running_loop().create_connection(_Arrivals, host, port)
-        except TimeoutError as error:
-            raise httpcore2.ConnectTimeout(str(error)) from None
-        except OSError as error:
-            raise httpcore2.ConnectError(os.strerror(error.errno) if error.errno else str(error)) from None
-        return _Stream(arrivals)
-
-
-class _Arrivals(asyncio.Protocol):
-    """Received bytes that are still unread, and whether more may be written."""
-
-    def __init__(self) -> None:
-        self.waiting = bytearray()
-        self.is_over = False
-        self.error: Exception | None = None
-        self.has_come = asyncio.Event()
-        self.may_write = asyncio.Event()
-        self.is_closed = asyncio.Event()
-        self.may_write.set()
-
-    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]  # it is one
-        self.transport = transport
-
-    def data_received(self, data: bytes) -> None:
-        self.waiting += data
-        self.has_come.set()
-        if len(self.waiting) > _WAITING_BYTES:
-            self.transport.pause_reading()
-
-    def eof_received(self) -> None:
-        self.is_over = True
-        self.has_come.set()
-
-    def connection_lost(self, exc: Exception | None) -> None:
-        self.is_over = True
-        self.error = exc
-        for event in (self.has_come, self.may_write, self.is_closed):
-            event.set()
-
-    def pause_writing(self) -> None:
-        self.may_write.clear()
-
-    def resume_writing(self) -> None:
-        self.may_write.set()
-
-    def take(self, most: int) -> bytes:
-        """Return the next bytes, none at the end. Raises OSError if the connection broke."""
-        if not self.waiting and self.error is not None:
-            raise self.error
-        data = bytes(self.waiting[:most])
-        del self.waiting[:most]
-        if not self.is_over and len(self.waiting) <= _WAITING_BYTES:
-            self.transport.resume_reading()
-            if not self.waiting:
-                self.has_come.clear()
-        return data
-
-
-class _Stream(httpcore2.AsyncNetworkStream):
-    def __init__(self, arrivals: _Arrivals) -> None:
-        self._arrivals = arrivals
-
-    async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 -- httpcore2's
-        try:
-            async with asyncio.timeout(timeout):
-                await self._arrivals.has_come.wait()
-            return self._arrivals.take(max_bytes)
-        except TimeoutError as error:
-            raise httpcore2.ReadTimeout(str(error)) from None
-        except OSError as error:
-            raise httpcore2.ReadError(str(error)) from None
-
-    async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 -- httpcore2's
-        arrivals = self._arrivals
-        if arrivals.is_over:
-            message = f"the service closed the connection: {arrivals.error or 'closed'}"
-            raise httpcore2.WriteError(message)
-        arrivals.transport.write(buffer)
-        try:
-            async with asyncio.timeout(timeout):
-                await arrivals.may_write.wait()
-        except TimeoutError as error:
-            raise httpcore2.WriteTimeout(str(error)) from None
+            connection = self._reused(request.origin) or await self._opened(request.origin, timeouts.connect_s)
+            answer = await connection.send(request, timeouts.read_s)
+        except BaseException:
+            self._drop(connection)
+            self._end_turn()
+            raise
+        return Response(answer.status, answer.headers, connection, self, timeouts.read_s)
 
     async def aclose(self) -> None:
-        self._arrivals.transport.abort()
-        await self._arrivals.is_closed.wait()
+        """Close all connections."""
+        closing = list(self._open)
+        for connection in closing:
+            self._drop(connection)
+        for connection in closing:
+            await connection.wait_closed()
 
-    async def start_tls(
+    def give_back(self, connection: Connection) -> None:
+        """Take a connection whose answer was read, or will not be."""
+        if connection.is_reusable and connection in self._open:
+            connection.rest(asyncio.get_running_loop().time() + KEEPALIVE_S)
+            self._idle.append(connection)
+        else:
+            self._drop(connection)
+        self._end_turn()
+
+    async def _turn(self, timeout_s: float | None) -> None:
+        if self._turns.locked():
+            try:
+                async with asyncio.timeout(timeout_s):
+                    await self._turns.acquire()
+            except TimeoutError:
+                raise ConnectTimeout("no connection became free in time") from None
+        else:
+            await self._turns.acquire()  # at once
+        self._active += 1
+
+    def _end_turn(self) -> None:
+        self._active -= 1
+        self._turns.release()
+
+    def _reused(self, origin: Origin) -> Connection | None:
+        """Return the idle connection to an origin that was used last, and close those that have expired."""
+        now = asyncio.get_running_loop().time()
+        for connection in [one for one in self._idle if not one.is_open or one.expires <= now]:
+            self._drop(connection)
+        for place in reversed(range(len(self._idle))):
+            if self._idle[place].origin == origin:
+                return self._idle.pop(place)
+        return None
+
+    async def _opened(self, origin: Origin, timeout_s: float | None) -> Connection:
+        if self._idle and self._active + len(self._idle) > self._most:
+            self._drop(self._idle[0])
+        connection = await self._dial(origin, timeout_s)
+        self._open.add(connection)
+        return connection
+
+    def _drop(self, connection: Connection | None) -> None:
+        if connection is None:
+            return
+        connection.close()
+        self._open.discard(connection)
+        if connection in self._idle:
+            self._idle.remove(connection)
+
+
+class Response:
+    """Status, raw headers and body of an answer. `close` gives its connection back."""
+
+    __slots__ = ("_connection", "_pool", "_read_s", "headers", "status")
+
+    def __init__(
         self,
-        ssl_context: ssl.SSLContext,
-        server_hostname: str | None = None,
-        timeout: float | None = None,  # noqa: ASYNC109 -- httpcore2's signature
-    ) -> httpcore2.AsyncNetworkStream:
-        arrivals, plain = _Arrivals(), self._arrivals.transport
-        arrivals.connection_made(plain)
-        try:
-            async with asyncio.timeout(timeout):
-                secured = await asyncio.get_running_loop().start_tls(
-                    plain, arrivals, ssl_context, server_hostname=server_hostname
-                )
-        except TimeoutError as error:
-            raise httpcore2.ConnectTimeout(str(error)) from None
-        except OSError as error:
-            raise httpcore2.ConnectError(str(error)) from None
-        if secured is None:
-            raise httpcore2.ConnectError("the service closed the connection")
-        arrivals.connection_made(secured)
-        return _Stream(arrivals)
+        status: int,
+        headers: list[tuple[bytes, bytes]],
+        connection: Connection,
+        pool: ConnectionPool,
+        read_s: float | None,
+    ) -> None:
+        self.status = status
+        self.headers = headers
+        self._connection: Connection | None = connection
+        self._pool = pool
+        self._read_s = read_s
 
-    def get_extra_info(self, info: str) -> Any:
-        """Return what httpcore2 asks for: the TLS object, and whether bytes or the end are readable."""
-        if info == "is_readable":
-            return self._arrivals.has_come.is_set()
-        return self._arrivals.transport.get_extra_info(info)
+    async def read(self) -> bytes:
+        """Return the next part of the body, b"" at its end. Raises ConnectionBroken, TimeoutError."""
+        return b"" if self._connection is None else await self._connection.read(self._read_s)
+
+    def close(self) -> None:
+        """Give the connection back. One with an unread answer is closed."""
+        if self._connection is not None:
+            self._pool.give_back(self._connection)
+            self._connection = None

@@ -23,6 +23,9 @@ _HEADER = re.compile(r"[\x21-\x7e]([\x20-\x7e\t]*[\x21-\x7e])?")
 _COOKIE = re.compile(r"[\x21\x23-\x2b\x2d-\x3a\x3c-\x5b\x5d-\x7e]*")
 _RESERVED = ":/?#[]@!$&'()*+,;="
 
+#: Characters that no escaping changes and no decoding reads otherwise. Most values have no others.
+_PLAIN = re.compile(r"[A-Za-z0-9_-]+")
+
 
 class Unsafe(ValueError):
     """A value that cannot be sent in its place. The message says why."""
@@ -38,6 +41,8 @@ def path_text(value: str, *, slashes: bool = False) -> str:
     if len(value) > LONGEST_SEGMENT:
         message = f"is longer than {LONGEST_SEGMENT} characters"
         raise Unsafe(message)
+    if _PLAIN.fullmatch(value):
+        return value
     for text in _decodings(value):
         _check_segment(text, slashes=slashes)
     try:
@@ -48,13 +53,15 @@ def path_text(value: str, *, slashes: bool = False) -> str:
 
 def query_text(value: str, *, reserved: bool = False) -> str:
     """Return a value percent-encoded for a query. `reserved` keeps RFC 3986's reserved characters, but `&#+`."""
+    if _PLAIN.fullmatch(value):
+        return value
     kept = "".join(character for character in _RESERVED if character not in "&#+") if reserved else ""
     return quote(value, safe=kept, errors="replace")
 
 
 def separator_text(separator: str) -> str:
     """Return the separator of a list in a query or form. A comma stays unescaped, unlike commas in values."""
-    return quote(separator, safe=",")
+    return quote(separator, safe=",") if separator else ""
 
 
 def header_text(value: str) -> str:

@@ -11,8 +11,6 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING, Protocol
 from urllib.parse import quote, urljoin
 
-import httpcore2
-
 from codemode.errors import (
     AnswerInvalid,
     CallError,
@@ -24,6 +22,8 @@ from codemode.errors import (
 from codemode.transports.auth.credentials import Place
 from codemode.transports.http.addresses import is_same_origin, origin, upgraded
 from codemode.transports.http.certificates import distrusted
+from codemode.transports.http.connection import ConnectError, ConnectionBroken, InvalidRequest, Request
+from codemode.transports.http.connections import Timeouts
 from codemode.transports.http.decompression import ACCEPTED, PackedWrongly, Unpacker
 from codemode.transports.http.uncertainty import Interrupted
 
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 
     from codemode.transports.auth.credentials import Credential
     from codemode.transports.http.addresses import Origin
+    from codemode.transports.http.connections import Response
     from codemode.transports.http.request import HttpRequest
 
 #: Redirects that are followed, for GET and HEAD on the same host.
@@ -43,15 +44,12 @@ _CONNECT_SHARE, _CONNECT_AT_MOST_S = 0.8, 10.0
 #: Time reserved to close an event stream before the call's deadline, in seconds.
 _TO_CLOSE_S = 0.05
 
-#: Methods that send a Content-Length even without a body (RFC 9110, 8.6).
-_SAY_LENGTH = frozenset(("POST", "PUT", "PATCH"))
-
 
 class Connections(Protocol):
     """A pool of connections that sends requests."""
 
-    async def handle_async_request(self, request: httpcore2.Request) -> httpcore2.Response:
-        """Send a request and return the response."""
+    async def send(self, request: Request, timeouts: Timeouts) -> Response:
+        """Send a request and return the response, which must be closed."""
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -95,9 +93,7 @@ class Exchange:
         self.timeout_s = timeout_s
         self._limit_bytes = limit_bytes
         self._connections = connections
-        self._extensions = {
-            "timeout": {"connect": min(timeout_s * _CONNECT_SHARE, _CONNECT_AT_MOST_S), "pool": timeout_s}
-        }
+        self._timeouts = Timeouts(timeout_s, min(timeout_s * _CONNECT_SHARE, _CONNECT_AT_MOST_S))
         self._origins: dict[str, Origin] = {}
 
     async def send(
@@ -132,12 +128,12 @@ class Exchange:
         message = f"{self._source} did not answer within {self.timeout_s:g} s"
         return UpstreamTimeout(f"{message}; it is unknown whether it did the work")
 
-    def _prepared(self, request: HttpRequest, url: str, credentials: tuple[Credential, ...]) -> httpcore2.Request:
+    def _prepared(self, request: HttpRequest, url: str, credentials: tuple[Credential, ...]) -> Request:
         """Return the request with credentials, which replace arguments of the same name."""
         start, slash, rest = _halves(url)
         target, _, query = f"{slash}{rest}".partition("?")
         place = self._origins.get(start) or self._origins.setdefault(start, origin(start))
-        headers = [("Host", place.authority), *request.headers]
+        headers = list(request.headers)
         cookies = list(request.cookies)
         for credential in credentials:
             match credential.place:
@@ -155,30 +151,27 @@ class Exchange:
         if cookies:
             headers.append(("Cookie", "; ".join(cookies)))
         headers += [("User-Agent", "codemode"), ("Accept-Encoding", ACCEPTED)]
-        if request.body is not None or request.method in _SAY_LENGTH:
-            headers.append(("Content-Length", str(len(request.body or b""))))
-        return httpcore2.Request(
+        return Request(
             request.method,
-            httpcore2.URL(
-                scheme=place.scheme, host=place.host, port=place.port, target=f"{target}?{query}" if query else target
-            ),
-            headers=[(name.encode("ascii"), value.encode("utf-8")) for name, value in headers],
-            content=request.body,
-            extensions=self._extensions,
+            place,
+            f"{target}?{query}" if query else target,
+            headers,
+            request.body,
         )
 
-    async def _once(self, request: httpcore2.Request, deadline: float | None) -> Answer:
+    async def _once(self, request: Request, deadline: float | None) -> Answer:
         try:
-            response = await self._connections.handle_async_request(request)
-        except (httpcore2.ConnectError, httpcore2.ConnectTimeout, httpcore2.PoolTimeout) as error:
-            where = f"{request.url.scheme.decode()}://{request.url.host.decode()}:{request.url.port}"
-            why = distrusted(error) or _reason(error)
+            response = await self._connections.send(request, self._timeouts)
+        except ConnectError as error:
+            place = request.origin
+            where = f"{place.scheme}://{place.host}:{place.port}"
+            why = distrusted(error) or str(error)
             message = f"{self._source} at {where} cannot be reached ({why}); nothing was sent"
             raise UpstreamUnreachable(message, source=self._source) from None
-        except httpcore2.LocalProtocolError as error:
-            message = f"{self._source}: the request is invalid ({_reason(error)}); nothing was sent"
+        except InvalidRequest as error:
+            message = f"{self._source}: the request is invalid ({error}); nothing was sent"
             raise CallError(message) from None
-        except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+        except ConnectionBroken as error:
             raise self._broken(error, is_stale=True) from None
         headers: dict[str, str] = {}
         for raw, value in response.headers:
@@ -189,9 +182,9 @@ class Exchange:
             until = deadline - _TO_CLOSE_S if deadline is not None and is_stream else None
             return Answer(response.status, headers, await self._read(response, headers, until))
         finally:
-            await response.aclose()
+            response.close()
 
-    async def _read(self, response: httpcore2.Response, headers: Mapping[str, str], until: float | None) -> bytes:
+    async def _read(self, response: Response, headers: Mapping[str, str], until: float | None) -> bytes:
         chunks: list[bytes] = []
         try:
             unpacker = Unpacker(headers.get("content-encoding", ""))
@@ -205,13 +198,13 @@ class Exchange:
         except PackedWrongly as error:
             message = f"{self._source}: the answer cannot be decompressed: {error}"
             raise _unusable(message, response.status) from None
-        except (httpcore2.NetworkError, httpcore2.ProtocolError) as error:
+        except ConnectionBroken as error:
             raise self._broken(error) from None
         return b"".join(chunks)
 
-    async def _collect(self, response: httpcore2.Response, unpacker: Unpacker, chunks: list[bytes]) -> None:
+    async def _collect(self, response: Response, unpacker: Unpacker, chunks: list[bytes]) -> None:
         size = 0
-        async for packed in response.aiter_stream():
+        while packed := await response.read():
             for chunk in unpacker.pieces(packed):
                 size += len(chunk)
                 if size > self._limit_bytes:
@@ -220,7 +213,7 @@ class Exchange:
                 chunks.append(chunk)
 
     def _broken(self, error: Exception, *, is_stale: bool = False) -> Interrupted:
-        message = f"the connection to {self._source} broke before the answer was complete ({_reason(error)})"
+        message = f"the connection to {self._source} broke before the answer was complete ({error})"
         return Interrupted(f"{message}; it is unknown whether it did the work", is_stale=is_stale)
 
     def _redirected(self, method: str, url: str, answer: Answer) -> str:
@@ -268,7 +261,3 @@ def _text(value: bytes) -> str:
         return value.decode("utf-8")
     except UnicodeDecodeError:
         return value.decode("latin-1")
-
-
-def _reason(error: Exception) -> str:
-    return str(error) or type(error).__name__

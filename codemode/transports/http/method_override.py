@@ -46,5 +46,8 @@ def check_overrides(tool: Tool, sent: Iterable[tuple[str, Any]]) -> None:
 
 
 def _overrides(name: str) -> bool:
-    text = unquote(name).strip().casefold().partition("[")[0]
+    text = unquote(name).casefold()
+    if "method" not in text:  # as in all of them
+        return False
+    text = text.strip().partition("[")[0]
     return _SAME.sub("_", text) in _NAMES

@@ -7,22 +7,33 @@ use the name.
 from __future__ import annotations
 
 import asyncio
-import logging
 import socket
 import ssl
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-import httpcore2
 import httpx2
 
 from codemode.errors import ConfigurationError
-from codemode.transports.http.addresses import AddressKind, Permitted, kind_of_address, origin
-from codemode.transports.http.connections import ConnectionPool, Sockets
+from codemode.transports.http.addresses import PORTS, AddressKind, Origin, Permitted, kind_of_address, origin
+from codemode.transports.http.connection import (
+    FRAMING,
+    ConnectError,
+    ConnectionBroken,
+    ConnectTimeout,
+    InvalidRequest,
+    Request,
+    connect,
+)
+from codemode.transports.http.connections import ConnectionPool, Timeouts
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
+    from codemode.transports.http.connection import Connection
+    from codemode.transports.http.connections import Response
+
+    Connect = Callable[[Origin, str, ssl.SSLContext | None, float | None], Awaitable[Connection]]
     Resolve = Callable[[str, int], Awaitable[tuple[str, ...]]]
 
 #: Largest model answer without streaming: some hundred times the usual size.
@@ -35,42 +46,34 @@ async def resolve(host: str, port: int) -> tuple[str, ...]:
     return tuple(dict.fromkeys(str(address[0]) for *_, address in entries))
 
 
-class PinnedBackend(httpcore2.AsyncNetworkBackend):
-    """Connects to permitted origins only, at checked addresses."""
+class Dialer:
+    """Opens connections to permitted origins only, at checked addresses. `tls` configures https."""
 
     def __init__(
         self,
         permitted: Permitted,
+        tls: ssl.SSLContext | None = None,
         resolve: Resolve = resolve,
-        sockets: httpcore2.AsyncNetworkBackend | None = None,
+        connect: Connect = connect,
     ) -> None:
         self._permitted = permitted
+        self._tls = tls
         self._resolve = resolve
-        self._sockets = sockets or Sockets()
+        self._connect = connect
         self._public: set[str] = set()
 
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,  # noqa: ASYNC109 -- httpcore2's signature
-        local_address: str | None = None,
-        socket_options: Iterable[httpcore2.SOCKET_OPTION] | None = None,
-    ) -> httpcore2.AsyncNetworkStream:
-        """Return a connection to the first address that accepts. Raises AddressNotAllowed, httpcore2.ConnectError."""
-        addresses = await self._addresses(host, port, timeout)
-        for place, address in enumerate(addresses, start=1):
-            share = None if timeout is None else timeout / len(addresses)
+    async def dial(self, place: Origin, timeout_s: float | None = None) -> Connection:
+        """Return a connection to the first address that accepts. Raises AddressNotAllowed, ConnectError."""
+        addresses = await self._addresses(place.host, place.port, timeout_s)
+        share = None if timeout_s is None else timeout_s / len(addresses)
+        tls = self._tls if place.scheme == "https" else None
+        for number, address in enumerate(addresses, start=1):
             try:
-                return await self._sockets.connect_tcp(address, port, share, local_address, socket_options)
-            except (httpcore2.ConnectError, httpcore2.ConnectTimeout):
-                if place == len(addresses):
+                return await self._connect(place, address, tls, share)
+            except ConnectError:
+                if number == len(addresses):
                     raise
         raise AssertionError  # there is at least one address
-
-    async def sleep(self, seconds: float) -> None:
-        """Wait."""
-        await asyncio.sleep(seconds)
 
     async def _addresses(self, host: str, port: int, timeout_s: float | None) -> tuple[str, ...]:
         configured = self._permitted.address_of(host, port)
@@ -81,10 +84,10 @@ class PinnedBackend(httpcore2.AsyncNetworkBackend):
                 resolved = await self._resolve(host, port)
         except TimeoutError:
             message = f"the name {host} was not resolved in time"
-            raise httpcore2.ConnectTimeout(message) from None
+            raise ConnectTimeout(message) from None
         except (OSError, UnicodeError) as error:
             message = f"the name {host} cannot be resolved: {getattr(error, 'strerror', None) or error}"
-            raise httpcore2.ConnectError(message) from None
+            raise ConnectError(message) from None
         allowed = self._permitted.judge(host, resolved, was_public=host in self._public)
         if all(kind_of_address(address) is AddressKind.PUBLIC for address in allowed):
             self._public.add(host)
@@ -98,7 +101,7 @@ def open_pool(
     certificate: tuple[str, str] | None = None,
     ca_file: str | None = None,
     resolve: Resolve = resolve,
-) -> httpcore2.AsyncConnectionPool:
+) -> ConnectionPool:
     """Return a pool of at most `most` connections to permitted origins.
 
     `certificate` is a client certificate and key (mutual TLS), `ca_file` the operator's own authority. Raises
@@ -111,8 +114,8 @@ def open_pool(
     except OSError as error:  # includes ssl.SSLError
         message = f"the TLS certificate files cannot be used: {error.strerror or error}"
         raise ConfigurationError(message) from None
-    _keep_answers_out_of_logs()
-    return ConnectionPool(PinnedBackend(permitted, resolve), context, most=most)
+    context.set_alpn_protocols(["http/1.1"])
+    return ConnectionPool(Dialer(permitted, context, resolve).dial, most=most)
 
 
 class PinnedTransport(httpx2.AsyncBaseTransport):
@@ -121,25 +124,27 @@ class PinnedTransport(httpx2.AsyncBaseTransport):
     Except for event streams, at most `limit_bytes` of an answer are read.
     """
 
-    def __init__(self, pool: httpcore2.AsyncConnectionPool, *, limit_bytes: int) -> None:
+    def __init__(self, pool: ConnectionPool, *, limit_bytes: int) -> None:
         self._pool = pool
         self._limit_bytes = limit_bytes
 
     async def handle_async_request(self, request: httpx2.Request) -> httpx2.Response:
         """Send a request. Raises AddressNotAllowed, httpx2.TransportError."""
         url = request.url
-        target = httpcore2.URL(scheme=url.raw_scheme, host=url.raw_host, port=url.port, target=url.raw_path)
-        if not isinstance(request.stream, httpx2.AsyncByteStream):
-            raise TypeError("the request must come from an asynchronous client")
-        sent = httpcore2.Request(
-            request.method, target, headers=request.headers.raw, content=request.stream, extensions=request.extensions
+        sent = Request(
+            request.method,
+            Origin(url.scheme, url.raw_host.decode("ascii"), url.port or PORTS[url.scheme]),
+            url.raw_path.decode("ascii"),
+            [(name, value) for name, value in request.headers.multi_items() if name.lower() not in FRAMING],
+            await request.aread() or None,
         )
+        waits = request.extensions.get("timeout", {})
         with _as_httpx2():
-            response = await self._pool.handle_async_request(sent)
+            response = await self._pool.send(sent, Timeouts(waits.get("pool"), waits.get("connect"), waits.get("read")))
         headers = httpx2.Headers(response.headers)
         is_stream = headers.get("content-type", "").lower().startswith("text/event-stream")
         body = _Body(response, None if is_stream else self._limit_bytes)
-        return httpx2.Response(response.status, headers=headers, stream=body, extensions=response.extensions)
+        return httpx2.Response(response.status, headers=headers, stream=body)
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -156,15 +161,14 @@ def pinned_client(base_url: str, *, timeout_s: float, limit_bytes: int = MODEL_A
 
 
 class _Body(httpx2.AsyncByteStream):
-    def __init__(self, response: httpcore2.Response, limit_bytes: int | None) -> None:
+    def __init__(self, response: Response, limit_bytes: int | None) -> None:
         self._response = response
         self._limit_bytes = limit_bytes
-        self._parts = response.aiter_stream()  # kept: a reader may continue after an event stream's end
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
         size = 0
         with _as_httpx2():
-            async for part in self._parts:
+            while part := await self._response.read():
                 size += len(part)
                 if self._limit_bytes is not None and size > self._limit_bytes:
                     message = f"the answer is larger than {self._limit_bytes:,} bytes"
@@ -172,22 +176,21 @@ class _Body(httpx2.AsyncByteStream):
                 yield part
 
     async def aclose(self) -> None:
-        await self._response.aclose()
+        self._response.close()
 
 
 @contextmanager
 def _as_httpx2() -> Iterator[None]:
-    """Raise httpcore2's errors as httpx2's of the same name."""
+    """Raise errors of connections as httpx2's."""
     try:
         yield
-    except (httpcore2.TimeoutException, httpcore2.NetworkError, httpcore2.ProtocolError) as error:
-        raise getattr(httpx2, type(error).__name__)(str(error)) from None
-
-
-def _keep_answers_out_of_logs() -> None:
-    """Keep answer headers out of httpcore2's DEBUG log, because a service may echo secrets."""
-    logging.getLogger("httpcore2.http11").addFilter(_has_no_headers)  # logging adds a filter only once
-
-
-def _has_no_headers(record: logging.LogRecord) -> bool:
-    return not record.msg.startswith("receive_response_headers.complete")
+    except ConnectTimeout as error:
+        raise httpx2.ConnectTimeout(str(error)) from None
+    except ConnectError as error:
+        raise httpx2.ConnectError(str(error)) from None
+    except InvalidRequest as error:
+        raise httpx2.LocalProtocolError(str(error)) from None
+    except ConnectionBroken as error:
+        raise httpx2.RemoteProtocolError(str(error)) from None
+    except TimeoutError:
+        raise httpx2.ReadTimeout("nothing arrived in time") from None

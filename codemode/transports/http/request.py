@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
-from urllib.parse import parse_qsl, quote, unquote, urlsplit
+from urllib.parse import parse_qsl, quote, unquote, unquote_plus
 
 from codemode.catalog.tool import Location
 from codemode.errors import ArgumentsInvalid
@@ -39,6 +39,10 @@ _HOLE = re.compile(r"\{([^{}]*)\}")
 _MEDIA_TYPE = re.compile(r"[\w!#$&^.+*-]+/[\w!#$&^.+*-]+(;[ -~]*)?")
 _LITERAL_SAFE = "!$&'()*+,;=:@~%"
 
+#: Characters that parsers of URLs remove, or read as the end of the request target.
+_UNSAFE_IN_URL = re.compile(r"[^!-~]|[#\\]")
+_ELSEWHERE = "these arguments would change where the request goes"
+
 
 @dataclass(frozen=True, slots=True)
 class HttpRequest:
@@ -63,6 +67,7 @@ class RequestPlan:
         self._tool = tool
         self._invocation = invocation
         self._base_url = base_url
+        self._is_plain_base = not {"?", "#"} & set(base_url)
         self._by_location: dict[Location, list[Parameter]] = {}
         for parameter in tool.parameters:
             self._by_location.setdefault(parameter.location, []).append(parameter)
@@ -74,8 +79,13 @@ class RequestPlan:
         in_path = {parameter.wire_name: parameter for parameter in self._by_location.get(Location.PATH, ())}
         self._segments = tuple(_parse_segment(text, in_path) for text in invocation.path.strip("/").split("/"))
         self._ends_in_slash = len(invocation.path) > 1 and invocation.path.endswith("/")
+        self._template = _flat(self._segments, "/" if self._ends_in_slash and self._segments != ("",) else "")
         self._fixed_query = "&".join(_joined(key, value) for key, value in invocation.query)
         self._accept = _accept(invocation)
+        in_query = [parameter.wire_name for parameter in self._by_location.get(Location.QUERY, ())]
+        self._declared_in_query = {key for key, _ in invocation.query}.union(
+            in_query, (name.partition("[")[0] for name in in_query)
+        )
 
     def build(self, arguments: Mapping[str, Any], contents: OwnedContents) -> HttpRequest:
         """Return the request for validated arguments. Raises ArgumentsInvalid for values that cannot be sent."""
@@ -89,35 +99,34 @@ class RequestPlan:
         value, body, media_type = self._body(arguments, contents)
         if body is not None:
             headers.append(("Content-Type", media_type))
-        self._check(url, arguments)
-        check_overrides(self._tool, [*headers, *_queried(url), *_fields(value, body, media_type)])
+        queried = _queried(query)
+        self._check(url, queried, arguments)
+        check_overrides(self._tool, [*headers, *queried, *_fields(value, body, media_type)])
         return HttpRequest(self._invocation.method, url, tuple(headers), body, tuple(self._cookies(arguments)))
 
     def _path(self, arguments: Mapping[str, Any]) -> str:
-        parts = []
-        for segment in self._segments:
-            if isinstance(segment, str):
-                parts.append(segment)
-            else:
-                parts.append(
-                    "".join(part if isinstance(part, str) else self._hole(part, arguments) for part in segment)
-                )
-        return "/" + "/".join(parts) + ("/" if self._ends_in_slash and parts != [""] else "")
+        return "".join([part if isinstance(part, str) else self._hole(part, arguments) for part in self._template])
 
     def _hole(self, parameter: Parameter, arguments: Mapping[str, Any]) -> str:
-        pieces = _pieces(parameter, arguments[parameter.name])
         is_expanded = parameter.wire_name in self._invocation.expanded
         slashes = is_expanded or parameter.wire_name in self._invocation.slashed
-        with self._blaming(parameter):
+        try:
+            pieces = _pieces(parameter, arguments[parameter.name])
             if not pieces:
                 raise Unsafe("must not be empty")
-            text = "".join(separator + path_text(text, slashes=slashes) for separator, text in pieces)
+            text = "".join([separator + path_text(text, slashes=slashes) for separator, text in pieces])
+        except Unsafe as error:
+            raise self._blamed(parameter, error) from None
         return text.replace("%2F", "/") if is_expanded else text
 
     def _query(self, arguments: Mapping[str, Any]) -> str:
         texts = [self._fixed_query] if self._fixed_query else []
         for parameter, value in self._given(Location.QUERY, arguments):
             reserved = parameter.allow_reserved
+            if type(value) in styles.SCALARS and parameter.style != "json":
+                text = query_text(styles.scalar(value), reserved=reserved)
+                texts.append(f"{query_text(parameter.wire_name)}={text}")
+                continue
             for name, pieces in self._pairs(parameter, value):
                 parts = [separator_text(separator) + query_text(text, reserved=reserved) for separator, text in pieces]
                 texts.append(f"{query_text(name)}={''.join(parts)}")
@@ -126,24 +135,33 @@ class RequestPlan:
     def _headers(self, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for parameter, value in self._given(Location.HEADER, arguments):
             pieces = _pieces(parameter, value)
-            with self._blaming(parameter):
-                yield parameter.wire_name, header_text("".join(separator + text for separator, text in pieces))
+            try:
+                text = header_text("".join(separator + text for separator, text in pieces))
+            except Unsafe as error:
+                raise self._blamed(parameter, error) from None
+            yield parameter.wire_name, text
 
     def _cookies(self, arguments: Mapping[str, Any]) -> Iterator[str]:
         for parameter, value in self._given(Location.COOKIE, arguments):
             for name, pieces in self._pairs(parameter, value):
-                with self._blaming(parameter):
-                    parts = [separator + cookie_text(text) for separator, text in pieces]
-                    yield f"{cookie_text(name)}={''.join(parts)}"
+                try:
+                    parts = [cookie_text(name), "=", *(separator + cookie_text(text) for separator, text in pieces)]
+                except Unsafe as error:
+                    raise self._blamed(parameter, error) from None
+                yield "".join(parts)
 
     def _pairs(self, parameter: Parameter, value: Any) -> Iterator[tuple[str, list[tuple[str, str]]]]:
         """Return a value as names and pieces. An exploded object's keys must not match other parameters."""
-        others = self._plain_names[parameter.location] - {plain_name(parameter.wire_name)}
         for name, pieces in styles.pairs(parameter.wire_name, value, parameter.style, explode=parameter.explode):
-            if name != parameter.wire_name and plain_name(name) in others:
+            if name != parameter.wire_name and self._is_another(name, parameter):
                 message = f"{parameter.name} would send {name!r}, which the service could read as another parameter"
                 raise ArgumentsInvalid(self._tool.id, message, parameter=parameter.name)
             yield name, pieces
+
+    def _is_another(self, name: str, parameter: Parameter) -> bool:
+        """Return whether a lenient service may read a name as another parameter in the same location."""
+        plain = plain_name(name)
+        return plain in self._plain_names[parameter.location] and plain != plain_name(parameter.wire_name)
 
     def _body(self, arguments: Mapping[str, Any], contents: OwnedContents) -> tuple[Any, bytes | None, str]:
         """Return the body's value, its bytes, and its media type."""
@@ -173,30 +191,33 @@ class RequestPlan:
             if value is not None:
                 yield parameter, value
 
-    def _blaming(self, parameter: Parameter) -> _Blame:
-        return _Blame(self._tool, parameter)
+    def _blamed(self, parameter: Parameter, error: Unsafe) -> ArgumentsInvalid:
+        """Return the error of a value that cannot be sent, with the name of its parameter."""
+        message = f"{parameter.name} {error}, because it is sent in the {parameter.location.value}"
+        valid = self._tool.parameter_names
+        return ArgumentsInvalid(self._tool.id, message, parameter=parameter.name, valid=valid)
 
-    def _check(self, url: str, arguments: Mapping[str, Any]) -> None:
+    def _check(self, url: str, queried: list[tuple[str, str]], arguments: Mapping[str, Any]) -> None:
         """Raise ArgumentsInvalid if the finished URL does not match the declaration."""
-        finished, base = urlsplit(url), urlsplit(self._base_url)
-        prefix = [part for part in base.path.split("/") if part]
-        segments = finished.path.lstrip("/").split("/")[len(prefix) :]
-        if self._ends_in_slash:
-            segments = segments[:-1]
-        wanted = [part for part in self._segments for _ in range(self._breadth(part, arguments))]
-        is_same = (finished.scheme, finished.netloc, finished.fragment) == (base.scheme, base.netloc, "")
-        is_same = is_same and finished.path.startswith(base.path) and len(segments) == len(wanted)
-        for declared, segment in zip(wanted, segments, strict=False):
-            is_same = is_same and (
-                segment == declared if isinstance(declared, str) else unquote(segment) not in ("", ".", "..")
-            )
-        if not is_same:
-            raise ArgumentsInvalid(self._tool.id, "these arguments would change where the request goes")
-        names = self._query_names(arguments)
-        for name, _ in _queried(url):
+        if not (self._is_plain_base and url.startswith(f"{self._base_url}/") and _UNSAFE_IN_URL.search(url) is None):
+            raise ArgumentsInvalid(self._tool.id, _ELSEWHERE)
+        path = url[len(self._base_url) + 1 :].partition("?")[0]
+        segments = path.split("/")[:-1] if self._ends_in_slash else path.split("/")
+        wanted = self._segments if not self._invocation.expanded else self._widened(arguments)
+        if len(segments) != len(wanted):
+            raise ArgumentsInvalid(self._tool.id, _ELSEWHERE)
+        for declared, segment in zip(wanted, segments, strict=True):
+            if not (segment == declared if isinstance(declared, str) else unquote(segment) not in ("", ".", "..")):
+                raise ArgumentsInvalid(self._tool.id, _ELSEWHERE)
+        names = self._query_names(arguments) if queried else set()
+        for name, _ in queried:
             if name not in names and name.partition("[")[0] not in names:
                 message = f"these arguments would send {name!r}, which the operation does not declare"
                 raise ArgumentsInvalid(self._tool.id, message)
+
+    def _widened(self, arguments: Mapping[str, Any]) -> list[str | tuple[str | Parameter, ...]]:
+        """Return the template segments, each as often as the URL has segments for it."""
+        return [part for part in self._segments for _ in range(self._breadth(part, arguments))]
 
     def _breadth(self, segment: str | tuple[str | Parameter, ...], arguments: Mapping[str, Any]) -> int:
         """Return the number of URL segments for a template segment: one, unless a value is expanded."""
@@ -205,35 +226,25 @@ class RequestPlan:
         return 1 + sum(str(arguments[hole.name]).count("/") for hole in expanded)
 
     def _query_names(self, arguments: Mapping[str, Any]) -> set[str]:
-        """Return the declared names, and the keys of exploded objects, which must not match declared names."""
+        """Return the declared names. With exploded objects, return the names of given arguments, and their keys.
+
+        A key must not match a declared name.
+        """
+        given = list(self._given(Location.QUERY, arguments))
+        spread = {str(key) for parameter, value in given if _is_spread(parameter, value) for key in value}
+        if not spread:
+            return self._declared_in_query
         names = {key for key, _ in self._invocation.query}
-        spread: set[str] = set()
-        for parameter, value in self._given(Location.QUERY, arguments):
-            names.add(parameter.wire_name)
-            names.add(parameter.wire_name.partition("[")[0])
-            if isinstance(value, Mapping) and parameter.style not in ("json", "deepObject") and parameter.explode:
-                spread |= {str(key) for key in value}
-        declared = {parameter.wire_name for parameter in self._by_location.get(Location.QUERY, ())}
-        return names | (spread - declared)
+        for parameter, _ in given:
+            names |= {parameter.wire_name, parameter.wire_name.partition("[")[0]}
+        return names | (spread - self._declared_in_query)
 
 
-class _Blame:
-    """Converts Unsafe into an ArgumentsInvalid that names the parameter."""
-
-    __slots__ = ("_parameter", "_tool")
-
-    def __init__(self, tool: Tool, parameter: Parameter) -> None:
-        self._tool = tool
-        self._parameter = parameter
-
-    def __enter__(self) -> None:
-        return None
-
-    def __exit__(self, kind: object, error: BaseException | None, trace: object) -> None:
-        if isinstance(error, Unsafe):
-            name = self._parameter.name
-            message = f"{name} {error}, because it is sent in the {self._parameter.location.value}"
-            raise ArgumentsInvalid(self._tool.id, message, parameter=name, valid=self._tool.parameter_names) from None
+def _is_spread(parameter: Parameter, value: Any) -> bool:
+    """Return whether the keys of a value are sent as names."""
+    if type(value) in styles.SCALARS or not isinstance(value, Mapping):
+        return False
+    return parameter.explode and parameter.style not in ("json", "deepObject")
 
 
 def _pieces(parameter: Parameter, value: Any) -> list[tuple[str, str]]:
@@ -262,8 +273,22 @@ def _parse_segment(text: str, parameters: Mapping[str, Parameter]) -> str | tupl
     return tuple(parts)
 
 
-def _queried(url: str) -> list[tuple[str, str]]:
-    return parse_qsl(urlsplit(url).query, keep_blank_values=True)
+def _flat(segments: tuple[str | tuple[str | Parameter, ...], ...], end: str) -> tuple[str | Parameter, ...]:
+    """Return the texts and parameters of a path in order, with its slashes."""
+    parts: list[str | Parameter] = []
+    for segment in segments:
+        parts += ["/", segment] if isinstance(segment, str) else ["/", *segment]
+    return (*parts, end)
+
+
+def _queried(query: str) -> list[tuple[str, str]]:
+    """Return the names and values of a query, as a service reads them."""
+    pairs = (pair.partition("=") for pair in query.split("&") if pair)
+    return [(_decoded(name), _decoded(value)) for name, _, value in pairs]
+
+
+def _decoded(text: str) -> str:
+    return unquote_plus(text) if "%" in text or "+" in text else text
 
 
 def _fields(value: Any, body: bytes | None, media_type: str) -> list[tuple[str, Any]]:

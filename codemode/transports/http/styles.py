@@ -9,6 +9,9 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+#: The types of JSON values without parts.
+SCALARS = frozenset((str, int, float, bool))
+
 _SEPARATORS = {"spaceDelimited": " ", "pipeDelimited": "|", "tabDelimited": "\t"}
 
 
@@ -50,6 +53,8 @@ def pairs(name: str, value: Any, style: str, *, explode: bool) -> Iterator[tuple
 
 def simple(value: Any, *, explode: bool) -> list[tuple[str, str]]:
     """Return a value in style `simple` as `(separator, text)` pieces. Texts are escaped later, separators are not."""
+    if type(value) in SCALARS:
+        return [("", scalar(value))]
     if isinstance(value, list):
         return [("," if index else "", scalar(item)) for index, item in enumerate(value)]
     if isinstance(value, Mapping):

@@ -25,6 +25,7 @@ REQUIRED_IN_TURN = {
     "click",
     "cryptography",
     "h11",
+    "httpcore2",
     "idna",
     "jiter",
     "jsonschema-specifications",

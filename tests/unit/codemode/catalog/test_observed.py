@@ -66,6 +66,21 @@ def test_what_is_documented_is_not_learned() -> None:
     assert len(shapes) == 0
 
 
+def test_a_new_field_is_learned_soon_after_many_equal_responses() -> None:
+    shapes = ObservedShapes()
+    for _ in range(100):
+        shapes.observe(TOOL, {"id": 7}, "ann")
+    for _ in range(16):
+        shapes.observe(TOOL, {"id": 7, "name": "Ann"}, "ann")
+    learned = shapes.schema("ann", TOOL)
+    assert learned is not None
+    assert [*learned.properties()] == ["id", "name"]
+    shapes.observe(TOOL, {"id": 7, "age": 3}, "ann")  # what is new is followed by full attention
+    learned = shapes.schema("ann", TOOL)
+    assert learned is not None
+    assert [*learned.properties()] == ["id", "name", "age"]
+
+
 def test_what_was_learned_is_kept_in_a_file_and_shown_as_observed(tmp_path: Path) -> None:
     file = tmp_path / "state" / "shapes.json"
     shapes = ObservedShapes(file)

@@ -273,3 +273,14 @@ async def test_a_near_name_is_never_taken_for_the_tool() -> None:
         outcome = await door.call(call(name, {"to": "x@evil.org"}))
         assert isinstance(outcome.error, ToolNotFound), name
     assert transport.sent == []
+
+
+def test_a_tool_is_decided_for_each_role_and_each_call_of_its_own() -> None:
+    rules = policy(
+        {"tools": "mail.send", "roles": ["support"], "decision": "deny"},
+        {"tools": "mail.send", "where": {"to": "*@own.org"}, "decision": "allow"},
+        default={"write": "ask"},
+    )
+    asked = [("support", "a@own.org"), ("default", "a@own.org"), ("default", "a@evil.org"), ("support", "a@evil.org")]
+    decisions = [rules.decide(AccessRequest(SEND, {"to": to}, role)) for role, to in asked * 2]
+    assert decisions == [Decision.DENY, Decision.ALLOW, Decision.ASK, Decision.DENY] * 2

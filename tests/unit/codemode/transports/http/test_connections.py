@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-import httpcore2
 import pytest
 
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.base import CallContext
-from codemode.transports.http.connections import Sockets
+from codemode.transports.http.addresses import Permitted, origin
+from codemode.transports.http.connection import ConnectTimeout, Request
+from codemode.transports.http.connections import ConnectionPool, Timeouts
+from codemode.transports.http.network import Dialer
 from codemode.transports.http.transport import HttpTransport, Reach
 from tests.unit.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:
-    import asyncio
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from tests.unit.codemode.transports.sockets import Serve
@@ -98,24 +102,95 @@ async def test_a_connection_on_which_nothing_is_left_is_used_again() -> None:
     assert requests == [2]
 
 
-async def test_what_was_not_read_yet_is_seen() -> None:
-    async def serve(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        writer.write(b"ab")
-        await writer.drain()
+async def test_a_byte_that_nobody_asked_for_ends_an_idle_connection() -> None:
+    speak, spoken = asyncio.Event(), asyncio.Event()
 
-    async with listening(serve) as port:
-        stream = await Sockets().connect_tcp("127.0.0.1", port, timeout=5)
-        assert await stream.read(1) == b"a"
-        assert stream.get_extra_info("is_readable")
-        assert await stream.read(1) == b"b"
-        assert await stream.read(1) == b""
-        with pytest.raises(httpcore2.WriteError, match="the service closed the connection"):
-            await stream.write(b"c")
-        await stream.aclose()
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        requests.append(1)
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(_answer(b"1"))
+        await speak.wait()
+        writer.write(FORGED)
+        await reader.read()  # until the client closes the connection
+        spoken.set()
+
+    requests: list[int] = []
+    async with listening(serve) as port, _pool(port) as (pool, request):
+        assert await _body(pool, request) == b"1"
+        speak.set()
+        await spoken.wait()
+        assert await _body(pool, request) == b"1"
+    assert requests == [1, 1]
 
 
-async def test_a_port_at_which_nobody_listens() -> None:
-    async with listening(_service(b"", [])) as port:
-        pass
-    with pytest.raises(httpcore2.ConnectError, match=r"^Connection refused$"):
-        await Sockets().connect_tcp("127.0.0.1", port, timeout=5)
+async def test_a_pool_has_no_more_connections_than_it_may() -> None:
+    async with listening(_service(_answer(b"1"), [])) as port, _pool(port, most=1) as (pool, request):
+        response = await pool.send(request)
+        with pytest.raises(ConnectTimeout, match="no connection became free in time"):
+            await pool.send(request, Timeouts(pool_s=0.01))
+        response.close()
+        assert await _body(pool, request)
+
+
+async def test_an_idle_connection_gives_way_to_one_to_another_origin() -> None:
+    ended = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        writer.write(_answer(b"1"))
+        await reader.read()
+        ended.set()
+
+    async with listening(serve) as port, listening(_service(_answer(b"2"), [])) as other:
+        permitted = Permitted((origin(f"http://127.0.0.1:{port}"), origin(f"http://127.0.0.1:{other}")))
+        pool = ConnectionPool(Dialer(permitted).dial, most=1)
+        bodies = [await _body(pool, Request("GET", place, "/")) for place in permitted.origins]
+        await ended.wait()
+        await pool.aclose()
+    assert bodies == [b"1", b"2"]
+
+
+async def test_an_answer_that_is_not_read_ends_its_connection() -> None:
+    requests: list[int] = []
+    async with listening(_service(_answer(b"1" * 100), requests)) as port, _pool(port) as (pool, request):
+        (await pool.send(request)).close()
+        assert await _body(pool, request) == b"2"
+    assert requests == [1, 1]
+
+
+async def test_a_cancelled_request_leaves_its_place_and_ends_its_connection() -> None:
+    asked, ended = asyncio.Event(), asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        if asked.is_set():
+            writer.write(_answer(b"2"))
+        asked.set()
+        await reader.read()
+        ended.set()
+
+    async with listening(serve) as port, _pool(port, most=1) as (pool, request):
+        task = asyncio.create_task(pool.send(request))
+        await asked.wait()
+        task.cancel()
+        await ended.wait()
+        assert await _body(pool, request) == b"2"
+
+
+@asynccontextmanager
+async def _pool(port: int, most: int = 2) -> AsyncIterator[tuple[ConnectionPool, Request]]:
+    place = origin(f"http://127.0.0.1:{port}")
+    pool = ConnectionPool(Dialer(Permitted((place,))).dial, most=most)
+    try:
+        yield pool, Request("GET", place, "/")
+    finally:
+        await pool.aclose()
+
+
+async def _body(pool: ConnectionPool, request: Request) -> bytes:
+    response = await pool.send(request)
+    body = b""
+    while part := await response.read():
+        body += part
+    response.close()
+    return body

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import asyncio
 import ssl
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
-import httpcore2
 import httpx2
 import pytest
 
@@ -14,17 +14,19 @@ from codemode.errors import AddressNotAllowed, SourceError, UpstreamUnreachable
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.base import CallContext
 from codemode.transports.http.addresses import Permitted, origin
+from codemode.transports.http.connection import Request, connect
 from codemode.transports.http.fetch import fetch_text
-from codemode.transports.http.network import PinnedBackend, PinnedTransport, open_pool
+from codemode.transports.http.network import Dialer, PinnedTransport, open_pool
 from codemode.transports.http.transport import HttpTransport, Reach
 from tests.unit.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
     from codemode.catalog.tool import Tool
+    from codemode.transports.http.addresses import Origin
+    from codemode.transports.http.connection import Connection
 
 
 def _tool() -> Tool:
@@ -116,24 +118,23 @@ async def test_a_name_is_resolved_once_for_a_connection_and_not_trusted_the_next
 
 
 async def test_a_public_name_that_turns_private_is_refused() -> None:
-    class Inside(httpcore2.AnyIOBackend):
-        """Maps every address to the local server: nothing leaves the machine."""
-
-        async def connect_tcp(self, host: str, port: int, *rest: Any) -> httpcore2.AsyncNetworkStream:
-            asked.append(host)
-            return await super().connect_tcp("127.0.0.2", port, *rest)
+    async def connect_inside(place: Origin, address: str, *rest: Any) -> Connection:
+        """Connect to the local server in the place of every address: nothing leaves the machine."""
+        asked.append(address)
+        return await connect(place, "127.0.0.2", *rest)
 
     asked: list[str] = []
     async with _server("127.0.0.2") as (port, _):
+        place = origin(f"http://api.test:{port}")
         names = Names(["10.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["8.8.8.8"], ["10.0.0.1"])
-        backend = PinnedBackend(Permitted((origin(f"http://api.test:{port}"),)), names, Inside())
+        dialer = Dialer(Permitted((place,)), resolve=names, connect=connect_inside)
         for _ in range(3):
-            stream = await backend.connect_tcp("api.test", port)
-            await stream.write(b"GET / HTTP/1.1\r\n\r\n")
-            assert (await stream.read(100)).startswith(b"HTTP/1.1 200")
-            await stream.aclose()
+            connection = await dialer.dial(place)
+            assert (await connection.send(Request("GET", place, "/"))).status == 200
+            connection.close()
+            await connection.wait_closed()
         with pytest.raises(AddressNotAllowed, match="a private address"):
-            await backend.connect_tcp("api.test", port)
+            await dialer.dial(place)
     assert asked == ["10.0.0.1", "8.8.8.8", "8.8.8.8"]
 
 
@@ -216,3 +217,20 @@ async def test_the_client_of_a_library_sees_errors_of_its_own() -> None:
     async with httpx2.AsyncClient(transport=PinnedTransport(open_pool(permitted), limit_bytes=1024)) as client:
         with pytest.raises(httpx2.ConnectError):
             await client.get("http://127.0.0.2:1/")
+
+
+async def test_the_client_of_a_library_waits_no_longer_than_it_says() -> None:
+    asked = asyncio.Event()
+
+    async def serve(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        await reader.readuntil(b"\r\n\r\n")
+        asked.set()
+        await reader.read()
+
+    async with listening(serve) as port:
+        url = f"http://127.0.0.1:{port}/"
+        pinned = PinnedTransport(open_pool(Permitted((origin(url),))), limit_bytes=1024)
+        async with httpx2.AsyncClient(transport=pinned, timeout=httpx2.Timeout(5, read=0.01)) as client:
+            with pytest.raises(httpx2.ReadTimeout):
+                await client.get(url)
+    assert asked.is_set()
