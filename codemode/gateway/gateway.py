@@ -19,12 +19,13 @@ from codemode.errors import (
     CallError,
     CodeModeError,
     EndUnknown,
+    ReadOnly,
     UpstreamError,
     UpstreamTimeout,
     UpstreamUnreachable,
 )
 from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
-from codemode.gateway.policy import AccessPolicy, AccessRequest, Decision, Ruling
+from codemode.gateway.policy import READ_ONLY, AccessPolicy, AccessRequest, Decision, Ruling
 from codemode.sources.destination import HERE
 from codemode.transports.base import CallContext
 
@@ -95,7 +96,7 @@ class Gateway:
             return JudgedCall(call, tool, error=error)
         if not call.caller.is_let_in():
             return JudgedCall(call, tool, arguments, _NOT_LET_IN, CallerNotLetIn(tool.id))
-        request = AccessRequest(tool, arguments, call.caller.role)
+        request = AccessRequest(tool, arguments, call.caller.role, call.caller.read_only)
         ruling = self._policy.ruling(request)
         if ruling.decision is Decision.ALLOW:
             ruling = self._policy.count(request, call.tally) or ruling
@@ -213,6 +214,8 @@ def _refusal(tool: Tool, ruling: Ruling) -> CodeModeError | None:
     match ruling.decision:
         case Decision.ALLOW:
             return None
+        case Decision.DENY if ruling is READ_ONLY:
+            return ReadOnly(tool.id, ruling.rule)
         case Decision.DENY:
             return AccessDenied(tool.id, ruling.rule, ruling.reason)
         case Decision.ASK:

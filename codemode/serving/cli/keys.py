@@ -35,6 +35,7 @@ def create(
     role: Annotated[str, typer.Option(help="The role of callers with this key.")] = DEFAULT_ROLE,
     label: Annotated[str, typer.Option(help="Owner or purpose of the key.")] = "",
     expires: Annotated[str, typer.Option(help="Lifetime, as 12h or 90d. Default: unlimited.")] = "",
+    read_only: Annotated[bool, typer.Option("--read-only", help="Deny calls other than reads.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Create a key, and show it once."""
@@ -45,7 +46,7 @@ def create(
             message = f"there is no role {role!r}; valid: {', '.join(known)} (policy.roles)"
             raise ConfigurationError(message)
         lifetime_s = _seconds(expires) if expires else None
-        key, text = key_file(settings).create(role=role, label=label, lifetime_s=lifetime_s)
+        key, text = key_file(settings).create(role=role, label=label, lifetime_s=lifetime_s, read_only=read_only)
         _show_once(key, text, as_json=as_json)
 
 
@@ -62,11 +63,11 @@ def list_keys(
             show.print_json([_public(key) for key in keys])
             return
         table = Table(box=None, padding=(0, 2), header_style="dim")
-        for title in ("id", "role", "label", "status", "created", "expires"):
+        for title in ("id", "role", "label", "status", "created", "expires", "read only"):
             table.add_column(title)
         for key in keys:
             public = _public(key)
-            table.add_row(*(show.plain(str(public[name] or "")) for name in public if name != "old_until"))
+            table.add_row(*(show.plain(_cell(value)) for name, value in public.items() if name != "old_until"))
         show.console.print(table)
 
 
@@ -117,7 +118,12 @@ def _public(key: StoredKey) -> dict[str, Any]:
         "label": key.label,
         "status": key.status(time.time()),
         **{name: _moment(data[name]) for name in ("created", "expires", "old_until")},
+        "read_only": key.read_only,
     }
+
+
+def _cell(value: object) -> str:
+    return "yes" if value is True else str(value or "")
 
 
 def _moment(seconds: float | None) -> str | None:
