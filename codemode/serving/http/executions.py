@@ -66,6 +66,9 @@ class ExecuteRequest(BaseModel):
 
     `resume_from` is an earlier execution of the same key: its committed calls are not repeated. Its reads are repeated
     with `fresh_reads` only. After `wait_s` seconds the answer is 202, and the program continues.
+
+    A `dry_run` lists writes in `planned` instead of making them. It is not recorded, so it takes neither `wait_s` nor
+    `resume_from`, and ignores an `Idempotency-Key`.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -73,6 +76,7 @@ class ExecuteRequest(BaseModel):
     code: str
     resume_from: Name = ""
     fresh_reads: bool = False
+    dry_run: bool = False
     wait_s: float | None = Field(default=None, ge=0, le=_LONGEST_WAIT_S)
 
 
@@ -134,13 +138,16 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         """
         caller: Caller = request.state.caller
         given = _credentials(request, service)
-        if body.wait_s is None and idempotency_key is None:
+        if body.dry_run and (body.resume_from or body.wait_s is not None):
+            return problem(422, "request_invalid", "a dry run is not recorded: leave out resume_from and wait_s")
+        if body.dry_run or (body.wait_s is None and idempotency_key is None):
             work = service.execute(
                 body.code,
                 caller=caller,
                 credentials=given,
                 resume_from=body.resume_from,
                 fresh_reads=body.fresh_reads,
+                dry_run=body.dry_run,
                 begun=request.state.turn.begun,
             )
             try:
