@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from textwrap import dedent
 from typing import TYPE_CHECKING
 
 import httpx2
@@ -57,6 +58,17 @@ async def test_a_dry_run_against_a_service_changes_nothing_and_lists_what_it_wou
         *("committed", "planned", "planned", "not started", "planned", "committed")
     ]
     assert type(outcome).from_json(outcome.to_json()) == outcome
+
+
+async def test_a_whole_list_for_a_placeholder_is_a_placeholder(gym: Gym) -> None:
+    code = """
+    plan = gym.plans.create_plan(name="Trial", description="A week", durationDays=7, priceMinor=0)
+    [client["id"] for client in gym.clients.get_clients_list.items(planId=plan["id"])]
+    """
+    async with CodeMode.from_settings(gym.settings()) as service:
+        outcome = await service.execute(dedent(code), dry_run=True)
+    assert outcome.value == ["<items[0].id of gym.clients.get_clients_list #1>"], outcome.failure
+    assert [str(call.state) for call in outcome.calls] == ["planned", "not started"]
 
 
 async def test_a_dry_run_repairs_nothing(gym: Gym) -> None:
