@@ -26,6 +26,7 @@
     └─ CallError             one call of a tool
        ├─ ArgumentsInvalid
        ├─ AccessDenied
+       │  └─ ReadOnly        the key or the server may only read
        ├─ CallerNotLetIn     the key was revoked or expired while the program ran
        ├─ ApprovalRequired   a person must approve the call first
        ├─ AddressNotAllowed  the operator has not allowed the call's address
@@ -304,6 +305,18 @@ class AccessDenied(CallError):
         self.rule = rule
         why = f": {reason}" if reason else ""
         super().__init__(f"{tool} is not allowed with these arguments by {rule}{why}; nothing was sent")
+
+
+class ReadOnly(AccessDenied):
+    """The call would change something, and its key or server may only read; nothing was sent."""
+
+    def __init__(self, tool: str, rule: str) -> None:
+        self.tool = tool
+        self.rule = rule
+        how = "use a key without read_only, or pass dry_run to list the writes of the program"
+        CallError.__init__(
+            self, f"{tool} is not a read, and only reads are allowed here ({rule}); nothing was sent: {how}"
+        )
 
 
 class CallerNotLetIn(CallError):

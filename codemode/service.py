@@ -328,6 +328,7 @@ class CodeMode:
         credentials: Mapping[str, str] = MappingProxyType({}),
         resume_from: str = "",
         fresh_reads: bool = False,
+        dry_run: bool = False,
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
     ) -> ExecutionOutcome:
@@ -337,6 +338,9 @@ class CodeMode:
         caller's failed execution to repair: its committed calls are reused instead of repeated, and its reads too
         unless `fresh_reads`.
 
+        A `dry_run` sends reads only. Writes, and calls that need a person, are listed in `planned` of the outcome and
+        return placeholders. It is not recorded.
+
         `credentials` are the caller's own secrets for services, by their names in the configuration (`caller: NAME`).
         They are held for this execution only.
 
@@ -344,17 +348,19 @@ class CodeMode:
         when the call is refused, sent and ended.
 
         Errors of the program or of a tool are part of the outcome. Raises `sandbox.SandboxError` if no program can run,
-        ExecutionNotFound for an unknown `resume_from` or another caller's, JournalUnavailable.
+        ExecutionNotFound for an unknown `resume_from` or another caller's, JournalUnavailable, WrongArgument.
         """
         WrongArgument.unless(code, str, "code")
+        if dry_run and resume_from:
+            raise WrongArgument("dry_run and resume_from exclude each other: a dry run repairs no execution")
         await self.view(caller)
         await self.start_sandbox()
-        if resume_from or self._executions is not None:
+        if not dry_run and (resume_from or self._executions is not None):
             request = Request(code, credentials, resume_from, fresh_reads, begun=begun, watch=watch)
             outcome = await self.executions.execute(request, caller)
         else:
             who = caller.bringing(credentials) if credentials else caller
-            outcome = await self._programs.run(code, who, begun=begun, watch=watch)
+            outcome = await self._programs.run(code, who, begun=begun, watch=watch, dry_run=dry_run)
             self._results.keep(outcome, caller)
         note = self._repetition.note(code, caller, outcome)
         if note:

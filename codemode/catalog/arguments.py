@@ -19,7 +19,7 @@ from codemode.text.nearest import did_you_mean, nearest
 from codemode.text.prose import shorten
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping
 
     from jsonschema.exceptions import ValidationError
 
@@ -32,12 +32,14 @@ _ALTERNATIVES = 4
 _IN_TEXT = (Location.PATH, Location.QUERY, Location.HEADER, Location.COOKIE)
 
 
-def validate(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+def validate(tool: Tool, arguments: Mapping[str, Any], *, unchecked: Collection[str] = ()) -> dict[str, Any]:
     """Return the arguments by parameter name, ready for the transport. Raises ArgumentsInvalid.
 
     Exact wire names are accepted too. None for an optional parameter that does not allow null omits it. Floats with
     integral values become integers. Numbers become strings if they are sent as text. In a merge patch (RFC 7396), any
     member may be null, which removes it.
+
+    The values of the arguments `unchecked` are not validated, and neither are rules across fields then.
     """
     if holds_too_many(arguments):
         message = f"the arguments hold more than {MOST_VALUES:,} values: split them into several calls"
@@ -50,7 +52,7 @@ def validate(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
             if name == WHOLE_BODY and plan.takes_whole_body:
                 continue
             raise _unknown(tool, name)
-        if slot.check(value):
+        if name in unchecked or slot.check(value):
             valid[slot.parameter.name] = value
         elif value is not None or slot.parameter.required:
             valid[slot.parameter.name] = _checked_by_library(tool, plan, slot.parameter, value)
@@ -59,8 +61,8 @@ def validate(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
         elif plan.merges and plan.takes_whole_body and slot.parameter.name in plan.fields:
             raise _ambiguous(tool, slot.parameter)
     if plan.takes_whole_body and WHOLE_BODY in arguments:
-        return _with_whole_body(tool, plan, valid, arguments[WHOLE_BODY])
-    _check_as_a_whole(tool, plan, valid)
+        return _with_whole_body(tool, plan, valid, arguments[WHOLE_BODY], is_checked=WHOLE_BODY not in unchecked)
+    _check_as_a_whole(tool, plan, valid, across_fields=not unchecked)
     return valid
 
 
@@ -168,7 +170,7 @@ def _as_integer(value: Any) -> Any:
     return int(value) if type(value) is float and value.is_integer() else value
 
 
-def _with_whole_body(tool: Tool, plan: _Plan, valid: dict[str, Any], body: Any) -> dict[str, Any]:
+def _with_whole_body(tool: Tool, plan: _Plan, valid: dict[str, Any], body: Any, *, is_checked: bool) -> dict[str, Any]:
     mixed = [name for name in valid if name in plan.fields]
     if mixed:
         message = f"give either {WHOLE_BODY}= or its fields ({', '.join(mixed)}), not both"
@@ -176,7 +178,7 @@ def _with_whole_body(tool: Tool, plan: _Plan, valid: dict[str, Any], body: Any) 
     missing = [name for name in plan.required if name not in valid and name not in plan.fields]
     if missing:
         raise _missing(tool, missing)
-    if plan.body is not None:
+    if plan.body is not None and is_checked:
         error = _body_error(plan, plan.body, body)
         if error is not None:
             whole = Parameter(WHOLE_BODY, "", Location.BODY, required=True, schema=plan.body)
@@ -184,14 +186,14 @@ def _with_whole_body(tool: Tool, plan: _Plan, valid: dict[str, Any], body: Any) 
     return {**valid, WHOLE_BODY: body}
 
 
-def _check_as_a_whole(tool: Tool, plan: _Plan, valid: dict[str, Any]) -> None:
+def _check_as_a_whole(tool: Tool, plan: _Plan, valid: dict[str, Any], *, across_fields: bool) -> None:
     """Check required arguments, the fields that a body requires, and rules across fields."""
     missing = [name for name in plan.required if name not in valid]
     if not missing and not plan.fields.keys().isdisjoint(valid):
         missing = sorted(plan.body_needs - set(valid))
     if missing:
         raise _missing(tool, missing)
-    if plan.checks_body:
+    if plan.checks_body and across_fields:
         _check_body(tool, plan, valid)
 
 

@@ -83,6 +83,7 @@ def two_tools_of(domains: Mapping[str, int]) -> list[dict[str, Any]]:
         "properties": {
             "code": {"type": "string"},
             "resume_from": {"type": "string", "description": "An execution to repair or continue, not to repeat"},
+            "dry_run": {"type": "boolean", "description": "List writes instead of making them"},
         },
         "required": ["code"],
     }

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
     from codemode.executions.ledger import Ledger, LedgerEntry
+    from codemode.executions.planned import PlannedCall
     from codemode.executions.plugins.hooks import Hooks
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.gateway.caller import Caller
@@ -38,7 +39,8 @@ class CallSession:
     """Answers the calls of one program, and records them in `ledger`.
 
     `partial_lists` are the lists of which it read some pages. `waits` is the failure that stopped the program because
-    a person must decide. Compare it by identity, because a program can raise a failure that looks the same.
+    a person must decide. Compare it by identity, because a program can raise a failure that looks the same. `planned`
+    are the calls that a dry run listed.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class CallSession:
         self.ledger = ledger
         self.waits: Failure | None = None
         self.partial_lists = PartialLists()
+        self.planned: tuple[PlannedCall, ...] = ()
         self._gateway = gateway
         self._caller = caller
         self._hooks = hooks

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 from codemode.errors import ExecutionFailed
 from codemode.executions.journal.base import PendingCall
 from codemode.executions.ledger import LedgerEntry
+from codemode.executions.planned import PlannedCall
 from codemode.executions.waterfall import outcome_html
 from codemode.gateway.call import CallState
 from sandbox import Failure, JsonText, Refusal, Usage, value_of
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 class ExecutionOutcome:
     """How an execution ended: the fields of `sandbox.Outcome`, and the ledger in `calls`.
 
-    A `paused` execution has not ended. `pending` lists the calls that need a decision, by id and with a reason.
+    A `paused` execution has not ended. `pending` lists the calls that need a decision, by id and with a reason. After a
+    dry run, `planned` lists the calls that were not sent.
     """
 
     id: str
@@ -40,6 +42,7 @@ class ExecutionOutcome:
     limit: str | None
     notes: tuple[str, ...]
     pending: tuple[PendingCall, ...] = ()
+    planned: tuple[PlannedCall, ...] = ()
 
     @property
     def value(self) -> Any:
@@ -83,6 +86,7 @@ class ExecutionOutcome:
             "usage": _fields_of(self.usage),
             "calls": tuple(call._asdict() for call in self.calls),
             "pending": tuple(call.to_json() for call in self.pending),
+            "planned": tuple(_fields_of(call) for call in self.planned),
         }
 
     @classmethod
@@ -103,6 +107,7 @@ class ExecutionOutcome:
             limit=data.get("limit"),
             notes=tuple(data.get("notes", ())),
             pending=tuple(PendingCall.from_json(call) for call in data.get("pending", ())),
+            planned=tuple(PlannedCall(**call) for call in data.get("planned", ())),
         )
 
 
@@ -117,6 +122,6 @@ def unasked(outcome: Any) -> Any:
 _UNASKED = {CallState.PENDING: CallState.NOT_STARTED}
 
 
-def _fields_of(record: ExecutionOutcome | Usage) -> dict[str, Any]:
+def _fields_of(record: ExecutionOutcome | PlannedCall | Usage) -> dict[str, Any]:
     """Return the fields uncopied. `asdict` copies each value, which can take longer than the call itself."""
     return {name: getattr(record, name) for name in record.__slots__}

@@ -31,6 +31,7 @@ from codemode.executions.journal.base import (
     FRESH_READS,
     GOOD_UNTIL,
     OPEN,
+    READ_ONLY,
     ExecutionStatus,
     JournalEntry,
     NewExecution,
@@ -170,7 +171,7 @@ class Executions:
         """
         await self.open()
         record, reuse = await self._to_repair(request, caller)
-        own = {FRESH_READS: request.fresh_reads, GOOD_UNTIL: caller.good_until}
+        own = {FRESH_READS: request.fresh_reads, GOOD_UNTIL: caller.good_until, READ_ONLY: caller.read_only}
         new = NewExecution(
             id=new_execution(),
             owner=caller.id,
@@ -236,7 +237,12 @@ class Executions:
 
     def _owner(self, recorded: NewExecution) -> Caller:
         """Return the owner, for an execution that someone else resumes."""
-        return Caller(recorded.owner, recorded.role, is_let_in=lambda: self.role_of(recorded) == recorded.role)
+        return Caller(
+            recorded.owner,
+            recorded.role,
+            is_let_in=lambda: self.role_of(recorded) == recorded.role,
+            read_only=recorded.settings.get(READ_ONLY, False),
+        )
 
     async def _take_up(
         self,

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from codemode.errors import CallerNotLetIn, CodeModeError
 from codemode.executions.advice import advised
 from codemode.executions.call_session import CallSession
+from codemode.executions.dry_run import DryRunSession
 from codemode.executions.engines import engine_name, engine_of
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.execution_ids import new_execution
@@ -94,11 +95,12 @@ class Executor:
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
         recording: ExecutionRecording | None = None,
+        dry_run: bool = False,
     ) -> ExecutionOutcome:
         """Run `code` with every namespace of the gateway's catalog bound.
 
         `execution` is the execution's id; the default is a new one. `recording` records the execution, and continues it
-        from the end of its record.
+        from the end of its record. A `dry_run`, which is not recorded, lists writes instead of sending them.
 
         `functions` are available to the program beside the tools, by signature (`search(queries)`). They validate their
         own arguments with pydantic, and appear in no ledger.
@@ -111,7 +113,8 @@ class Executor:
         run: CallSession
         recorded: RecordedSession | None = None
         if recording is None:
-            run = CallSession(
+            session = DryRunSession if dry_run else CallSession
+            run = session(
                 execution or new_execution(),
                 gateway,
                 caller,
@@ -223,6 +226,7 @@ def _outcome(run: CallSession, ended: Outcome, *, is_asked: bool) -> ExecutionOu
         isolation=ended.isolation,
         limit=ended.limit,
         notes=(*ended.notes, *run.ledger.notes(), *run.partial_lists.notes()),
+        planned=run.planned,
     )
 
 

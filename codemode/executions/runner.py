@@ -93,11 +93,12 @@ class Runner:
         begun: Callable[[], None],
         watch: Callable[[LedgerEntry], None],
         unrecorded: CodeModeError | None = None,
+        dry_run: bool = False,
     ) -> ExecutionOutcome:
         """Run a program without recording it.
 
-        If recording was required and failed for the reason `unrecorded`, the program may only read. Raises
-        `sandbox.SandboxError`.
+        If recording was required and failed for the reason `unrecorded`, the program may only read. A `dry_run` lists
+        writes instead of sending them. Raises `sandbox.SandboxError`.
         """
         await self.start()
         gateway = (await self._view(caller)).gateway
@@ -112,6 +113,7 @@ class Runner:
                 functions=self._functions(caller),
                 begun=begun,
                 watch=called,
+                dry_run=dry_run,
             )
             ended.append(outcome)
         return outcome

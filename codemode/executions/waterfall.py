@@ -28,6 +28,7 @@ _COLOURS = {
     "committed": "#2da44e",
     "reused": "#57ab5a",
     "pending": "#bf8700",
+    "planned": "#0969da",
     "unknown": "#bf8700",
     "failed": "#cf222e",
     "denied": "#cf222e",

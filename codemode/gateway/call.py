@@ -25,6 +25,7 @@ class CallState(StrEnum):
     PENDING = "pending"  # it waits for a person: nothing was sent
     UNKNOWN = "unknown"  # it was sent without a known answer: the service may have done it
     NOT_STARTED = "not started"  # nothing was sent
+    PLANNED = "planned"  # a dry run listed it: nothing was sent
 
 
 @dataclass(frozen=True, slots=True)

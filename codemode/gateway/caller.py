@@ -23,7 +23,7 @@ class Caller:
 
     `credentials` are the caller's own credentials for upstream services, for one execution. `is_let_in` returns whether
     the caller would be authenticated now, in the same role. `good_until` is the expiry of a token that nobody can check
-    again, in seconds since 1970.
+    again, in seconds since 1970. Writes of a `read_only` caller are denied.
     """
 
     id: str
@@ -33,6 +33,7 @@ class Caller:
     good_until: float | None = field(default=None, compare=False)
     is_let_in: Callable[[], bool] = field(default=_always, repr=False, compare=False)
     credentials: CallerCredentials = field(default=NOBODY, repr=False, compare=False)
+    read_only: bool = False
 
     def is_still_good(self) -> bool:
         """Return whether the caller would be authenticated now, with the same key or token."""

@@ -6,7 +6,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.arguments import validate
-from codemode.gateway.policy import AccessRequest
+from codemode.gateway.policy import READ_ONLY, AccessRequest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -44,13 +44,22 @@ class Explanation:
         return asdict(self)
 
 
-def explain(policy: AccessPolicy, tool: Tool, role: str, arguments: Mapping[str, Any] | None) -> Explanation:
-    """Return the decision with the verdict of each rule. Raises ArgumentsInvalid."""
+def explain(
+    policy: AccessPolicy, tool: Tool, role: str, arguments: Mapping[str, Any] | None, *, read_only: bool = False
+) -> Explanation:
+    """Return the decision with the verdict of each rule, for a key that is `read_only` or not.
+
+    Raises ArgumentsInvalid.
+    """
     request = None if arguments is None else AccessRequest(tool, validate(tool, arguments), role)
-    steps = tuple(_steps(policy, tool, role, request))
+    if policy.only_reads(tool, read_only=read_only):
+        steps: tuple[Step, ...] = (Step(READ_ONLY.rule, READ_ONLY.decision, _DECIDES),)
+    else:
+        steps = tuple(_steps(policy, tool, role, request))
     last = steps[-1]
     is_decided = last.verdict == _DECIDES
-    ruling = next((rule.ruling for rule in policy.rules if rule.label == last.rule), policy.default(tool))
+    rulings = (READ_ONLY, *(rule.ruling for rule in policy.rules))
+    ruling = next((ruling for ruling in rulings if ruling.rule == last.rule), policy.default(tool))
     return Explanation(
         tool=tool.id,
         effect=tool.effect,

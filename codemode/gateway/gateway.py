@@ -19,19 +19,21 @@ from codemode.errors import (
     CallError,
     CodeModeError,
     EndUnknown,
+    ReadOnly,
     UpstreamError,
     UpstreamTimeout,
     UpstreamUnreachable,
 )
 from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
-from codemode.gateway.policy import AccessPolicy, AccessRequest, Decision, Ruling
+from codemode.gateway.policy import READ_ONLY, AccessPolicy, AccessRequest, Decision, Ruling
 from codemode.sources.destination import HERE
 from codemode.transports.base import CallContext
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Collection, Mapping
 
     from codemode.catalog.catalog import Catalog
+    from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Tool
     from codemode.gateway.call import ToolCall
     from codemode.gateway.caller import Caller
@@ -80,22 +82,23 @@ class Gateway:
         other._only_reads = why
         return other
 
-    def judge(self, call: ToolCall) -> JudgedCall:
+    def judge(self, call: ToolCall, *, unchecked: Collection[str] = ()) -> JudgedCall:
         """Resolve, validate and decide, with the arguments that will be sent. An allowed call is counted.
 
-        The caller is checked with every call, so a running program loses the rights that its caller loses.
+        The caller is checked with every call, so a running program loses the rights that its caller loses. The values
+        of the arguments `unchecked` are not validated: the call is judged and will not be sent.
         """
         try:
             tool = self.catalog.get(call.tool)
         except CodeModeError as error:
             return JudgedCall(call, error=error)
         try:
-            arguments = validate(tool, call.arguments)
+            arguments = validate(tool, call.arguments, unchecked=unchecked)
         except CodeModeError as error:
             return JudgedCall(call, tool, error=error)
         if not call.caller.is_let_in():
             return JudgedCall(call, tool, arguments, _NOT_LET_IN, CallerNotLetIn(tool.id))
-        request = AccessRequest(tool, arguments, call.caller.role)
+        request = AccessRequest(tool, arguments, call.caller.role, call.caller.read_only)
         ruling = self._policy.ruling(request)
         if ruling.decision is Decision.ALLOW:
             ruling = self._policy.count(request, call.tally) or ruling
@@ -126,6 +129,10 @@ class Gateway:
     def destination(self, tool: Tool) -> Destination:
         """Where calls of the tool go, and as whom."""
         return self._destinations.get(tool.source, HERE)
+
+    def result_schema(self, tool: Tool, caller: Caller) -> Schema | None:
+        """Return the declared schema of a tool's result, or the one that the caller has observed, or None."""
+        return tool.returns or self._shapes.schema(caller.id, tool)
 
     def takes_key(self, tool: Tool) -> bool:
         """Return whether the service of the tool accepts idempotency keys."""
@@ -219,6 +226,8 @@ def _refusal(tool: Tool, ruling: Ruling) -> CodeModeError | None:
     match ruling.decision:
         case Decision.ALLOW:
             return None
+        case Decision.DENY if ruling is READ_ONLY:
+            return ReadOnly(tool.id, ruling.rule)
         case Decision.DENY:
             return AccessDenied(tool.id, ruling.rule, ruling.reason)
         case Decision.ASK:

@@ -38,6 +38,10 @@ class Ruling:
     low_risk: bool = False
 
 
+#: The ruling on writes where `read_only` is set, for a key or in the policy.
+READ_ONLY = Ruling(Decision.DENY, "read_only", "only reads are allowed here")
+
+
 @dataclass(slots=True)
 class Tally:
     """Number of calls of one execution by quota."""
@@ -47,11 +51,12 @@ class Tally:
 
 @dataclass(frozen=True, slots=True)
 class AccessRequest:
-    """A call for the policy. `arguments` are those that will be sent."""
+    """A call for the policy. `arguments` are those that will be sent. `read_only`: the caller may only read."""
 
     tool: Tool
     arguments: Mapping[str, Any]
     role: str = DEFAULT_ROLE
+    read_only: bool = False
 
 
 class AccessPolicy:
@@ -71,10 +76,16 @@ class AccessPolicy:
 
     def ruling(self, request: AccessRequest) -> Ruling:
         """Return the decision on a call, with the rule that decides."""
+        if self.only_reads(request.tool, read_only=request.read_only):
+            return READ_ONLY
         for rule in self._concern(request).rules:
             if rule.holds(request):
                 return rule.ruling
         return self.default(request.tool)
+
+    def only_reads(self, tool: Tool, *, read_only: bool = False) -> bool:
+        """Return whether `read_only`, of the caller or in the policy, denies every call of the tool."""
+        return (read_only or self._settings.read_only) and tool.effect is not Effect.READ
 
     def default(self, tool: Tool) -> Ruling:
         """Return the default decision for a tool."""

@@ -44,6 +44,7 @@ async def run_or_continue(
             caller=caller,
             credentials=credentials,
             resume_from=asked.resume_from,
+            dry_run=asked.dry_run,
             begun=begun,
             watch=watch,
         )

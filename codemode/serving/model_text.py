@@ -24,6 +24,9 @@ SHOWN_CHARACTERS = 20_000
 #: Maximum bytes that JSON needs for one character: a `\uXXXX` escape.
 _MOST_BYTES = 6
 
+#: Calls of a dry run that are listed, and the characters of each.
+_PLANNED, _PLANNED_CHARACTERS = 50, 300
+
 #: Tools listed with their calls when the program did not complete.
 _NAMED = 10
 
@@ -43,7 +46,8 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
     """Return the outcome as data, for clients that show a model structured content instead of the text.
 
     Keys: `id` and `status`; `value`, of which `shortened` lists what a value over the limit lacks; `failure`; `calls`,
-    counted by tool and state. `text` holds what remains of `outcome_text`: output, next step, notes.
+    counted by tool and state; `planned`, the calls that a dry run listed. `text` holds what remains of `outcome_text`:
+    output, next step, notes.
     """
     data: dict[str, Any] = {"id": ended.id, "status": str(ended.status)}
     if ended.has_value:
@@ -55,7 +59,9 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
     if ended.calls:
         counted = Counter((call.tool, str(call.state)) for call in ended.calls)
         data["calls"] = [{"tool": tool, "state": state, "count": n} for (tool, state), n in counted.items()]
-    rest = replace(ended, has_value=False, failure=None)
+    if ended.planned:
+        data["planned"] = [asdict(call) for call in ended.planned[:_PLANNED]]
+    rest = replace(ended, has_value=False, failure=None, planned=ended.planned[_PLANNED:])
     text = _parts_text(rest, limit, can_resume=can_resume)
     return data | ({"text": text} if text not in ("", data["status"]) else {})
 
@@ -85,6 +91,8 @@ def _parts_text(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str
         parts.append(_done(ended, can_resume=can_resume))
     if ended.status == "paused":
         parts.append(_waits(ended))
+    if ended.planned:
+        parts.append(_planned(ended))
     parts += [f"note: {note}" for note in ended.notes]
     return "\n".join(part for part in parts if part)
 
@@ -127,6 +135,13 @@ def _done(ended: ExecutionOutcome, *, can_resume: bool) -> str:
     if not can_resume or ended.status == "paused":
         return made
     return f"{made}\nto skip them, send the corrected program with resume_from={ended.id!r}"
+
+
+def _planned(ended: ExecutionOutcome) -> str:
+    """List the calls of a dry run with the policy's decision on each."""
+    shown = [_cut(str(call), _PLANNED_CHARACTERS, "shortened") for call in ended.planned[:_PLANNED]]
+    more = [f"and {len(ended.planned) - _PLANNED} more"] if len(ended.planned) > _PLANNED else []
+    return "\n".join(["planned, not sent:", *shown, *more])
 
 
 def _waits(ended: ExecutionOutcome) -> str:

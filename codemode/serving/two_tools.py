@@ -11,18 +11,23 @@ from codemode.text.validation import described
 class ExecuteArguments(BaseModel):
     """Arguments of `execute`.
 
-    `code` alone runs a program. `resume_from` alone continues an earlier execution. Both together repair it.
+    `code` alone runs a program, with `dry_run` without its writes. `resume_from` alone continues an earlier execution.
+    Both together repair it.
     """
 
     model_config = ConfigDict(extra="forbid")
 
     code: str = ""
     resume_from: str = ""
+    dry_run: bool = False
 
     @model_validator(mode="after")
     def _something_to_do(self) -> ExecuteArguments:
         if not self.code and not self.resume_from:
             message = "give code, a Python program"
+            raise ValueError(message)
+        if self.dry_run and self.resume_from:
+            message = "dry_run and resume_from exclude each other: leave one of them out"
             raise ValueError(message)
         return self
 

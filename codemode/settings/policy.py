@@ -119,6 +119,12 @@ class PolicySettings(Section):
     default: DefaultDecisions = Field(
         default=DefaultDecisions(), description="Decisions by effect, for calls that no rule matches."
     )
+    read_only: bool = Field(
+        default=False,
+        description="Deny every call that is not a read, before the rules and for all callers. A key can have its own "
+        "`read_only`.",
+        examples=[True],
+    )
 
     def known_roles(self) -> tuple[str, ...]:
         """Return all roles that a caller may have."""

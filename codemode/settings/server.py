@@ -17,29 +17,32 @@ if TYPE_CHECKING:
 
 
 class KeySettings(Section):
-    """A server key, by reference, and the role of its callers: `{env: NAME, role: support}`."""
+    """A server key, by reference, and the rights of its callers: `{env: NAME, role: support, read_only: true}`."""
 
     secret: SecretReference = Field(
-        description="The key. Its reference may also be written beside `role` and `label`.",
+        description="The key. Its reference may also be written beside the other fields.",
         examples=[{"env": "CODEMODE_API_KEY"}],
     )
     role: Name = Field(default=DEFAULT_ROLE, description="Role of callers with this key.", examples=["support"])
     label: str = Field(
         default="", max_length=80, description="Label in logs and audit records.", examples=["help desk"]
     )
+    read_only: bool = Field(
+        default=False, description="Deny every call with this key that is not a read.", examples=[True]
+    )
 
     @model_validator(mode="before")
     @classmethod
     def _flat(cls, value: Any) -> Any:
-        """Accept the reference beside role and label."""
+        """Accept the reference beside the other fields."""
         if not isinstance(value, dict) or "secret" in value:
             return value if isinstance(value, dict) else {"secret": value}
-        own = {key: part for key, part in value.items() if key in ("role", "label")}
+        own = {key: part for key, part in value.items() if key in ("role", "label", "read_only")}
         return own | {"secret": {key: part for key, part in value.items() if key not in own}}
 
     @classmethod
     def __get_pydantic_json_schema__(cls, core_schema: CoreSchema, handler: GetJsonSchemaHandler) -> JsonSchemaValue:
-        """Describe both forms: the reference as `secret`, and its keys beside `role` and `label`."""
+        """Describe both forms: the reference as `secret`, and its keys beside the other fields."""
         schema = handler(core_schema)
         key = handler.resolve_ref_schema(schema)
         places = handler.resolve_ref_schema(key["properties"]["secret"])["properties"]

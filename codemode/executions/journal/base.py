@@ -38,9 +38,10 @@ ExecutionStatus = Literal[
 #: Executions that can continue. All others have ended.
 OPEN: tuple[ExecutionStatus, ...] = ("queued", "running", "paused")
 
-#: Keys in an execution's settings: whether a repair repeats reads, and `Caller.good_until`.
+#: Keys in an execution's settings: whether a repair repeats reads, `Caller.good_until`, `Caller.read_only`.
 FRESH_READS = "fresh_reads"
 GOOD_UNTIL = "good_until"
+READ_ONLY = "read_only"
 
 #: Kinds of entries. `started`: a call is about to be sent. `ended`: how it ended. `delivered`: a message sent to the
 #: program, in order. `printed`: output. `paused`, `resumed`, `decided` and `expired`: events from outside the program.

@@ -6,11 +6,12 @@ import hashlib
 import hmac
 import logging
 import time
+from dataclasses import replace
 from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError
-from codemode.executions.journal.base import GOOD_UNTIL
+from codemode.executions.journal.base import GOOD_UNTIL, READ_ONLY
 from codemode.gateway.caller import Caller
 from codemode.serving.auth.keys import KEY_FILE, KeyFile, key_file
 from codemode.serving.auth.tokens import TokenCheck, TokenRefused
@@ -62,7 +63,8 @@ class Callers:
                 message = f"{settings.place('server', 'keys', number - 1)}: {error}"
                 raise ConfigurationError(message) from None
             label = key.label or f"key {number}"
-            configured[text] = Caller(f"configured:{_short(text)}", key.role, label, secrets=(text,))
+            id_ = f"configured:{_short(text)}"
+            configured[text] = Caller(id_, key.role, label, secrets=(text,), read_only=key.read_only)
         tokens = None if settings.server.tokens is None else TokenCheck(settings.server.tokens)
         roles = settings.policy.known_roles()
         file = key_file(settings)
@@ -95,13 +97,15 @@ class Callers:
     def role_of(self, given: NewExecution) -> str | None:
         """Return the current role of the caller who started an execution, or None if they would be rejected now.
 
-        A role granted by a token holds until the token expires. Owners with an id of another form belong to an
+        A key that has become read-only continues no execution that it started before. A role granted by a token holds
+        until the token expires. Owners with an id of another form belong to an
         embedding application, which authenticates them itself.
         """
         kind, _, id_ = given.owner.partition(":")
-        configured = next((caller.role for _, caller in self._configured if caller.id == given.owner), None)
+        configured = next((caller for _, caller in self._configured if caller.id == given.owner), None)
         if configured is not None:
-            return configured
+            is_narrowed = configured.read_only and not given.settings.get(READ_ONLY, False)
+            return None if is_narrowed else configured.role
         match kind:
             case "key":
                 role = self._file.role_of(id_)
@@ -122,7 +126,8 @@ class Callers:
             log.warning("key %s rejected: its role %r is not in policy.roles", key.id, key.role)
             return None
         still = partial(self._is_still, key)
-        return Caller(f"key:{key.id}", key.role, key.label, secrets=(presented,), is_let_in=still)
+        caller = Caller(f"key:{key.id}", key.role, key.label, secrets=(presented,), is_let_in=still)
+        return replace(caller, read_only=key.read_only)
 
     def _is_still(self, key: StoredKey) -> bool:
         return self._file.role_of(key.id) == key.role

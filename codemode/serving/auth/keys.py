@@ -56,6 +56,7 @@ class StoredKey:
     old_digest: str = ""
     old_until: float = 0.0
     project: str = ""
+    read_only: bool = False
 
     def status(self, now: float) -> str:
         """Return `active`, `expired` or `revoked`."""
@@ -106,12 +107,14 @@ class KeyFile:
     def _is_mine(self, key: StoredKey) -> bool:
         return key.project in (self._project, "")
 
-    def create(self, *, role: str, label: str = "", lifetime_s: float | None = None) -> tuple[StoredKey, str]:
+    def create(
+        self, *, role: str, label: str = "", lifetime_s: float | None = None, read_only: bool = False
+    ) -> tuple[StoredKey, str]:
         """Create a key. Return it and its text, which is shown once. Raises ConfigurationError."""
         now = self._clock()
         id_, text = _new_text(secrets.token_hex(_ID_BYTES))
         expires = None if lifetime_s is None else now + lifetime_s
-        key = StoredKey(id_, role, label, digest_of(text), now, expires, project=self._project)
+        key = StoredKey(id_, role, label, digest_of(text), now, expires, project=self._project, read_only=read_only)
         with self._changing() as keys:
             keys.append(key)
         return key, text

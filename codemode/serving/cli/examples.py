@@ -4,7 +4,7 @@ from __future__ import annotations
 
 EXAMPLES = {
     "demo": "codemode demo",
-    "run": "codemode run program.py > value.json",
+    "run": "codemode run program.py --dry-run",
     "call": "codemode call gym.clients.get_clients_list limit=3 name=Ann",
     "tools": "codemode tools --namespace gym.memberships --tree",
     "cost": "codemode cost --source https://api.example.com/openapi.json --plot cost.svg",

@@ -35,6 +35,7 @@ def create(
     role: Annotated[str, typer.Option(help="The role of callers with this key.")] = DEFAULT_ROLE,
     label: Annotated[str, typer.Option(help="Owner or purpose of the key.")] = "",
     expires: Annotated[str, typer.Option(help="Lifetime, as 12h or 90d. Default: unlimited.")] = "",
+    read_only: Annotated[bool, typer.Option("--read-only", help="Deny calls other than reads.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Create a key, and show it once."""
@@ -44,7 +45,7 @@ def create(
         if role not in known:
             raise no_role(role, tuple(known))
         lifetime_s = _seconds(expires) if expires else None
-        key, text = key_file(settings).create(role=role, label=label, lifetime_s=lifetime_s)
+        key, text = key_file(settings).create(role=role, label=label, lifetime_s=lifetime_s, read_only=read_only)
         _show_once(key, text, as_json=as_json)
 
 
@@ -60,8 +61,8 @@ def list_keys(
         if as_json:
             show.print_json([_public(key) for key in keys])
             return
-        columns = ("id", "role", "label", "status", "created", "expires")
-        rows = [[str(public[name] or "") for name in columns] for public in map(_public, keys)]
+        columns = ("id", "role", "label", "status", "created", "expires", "read_only")
+        rows = [[_cell(public[name]) for name in columns] for public in map(_public, keys)]
         print_table(columns, rows, may_be_cut=("label",))
 
 
@@ -112,7 +113,12 @@ def _public(key: StoredKey) -> dict[str, Any]:
         "label": key.label,
         "status": key.status(time.time()),
         **{name: _moment(data[name]) for name in ("created", "expires", "old_until")},
+        "read_only": key.read_only,
     }
+
+
+def _cell(value: object) -> str:
+    return "yes" if value is True else str(value or "")
 
 
 def _moment(seconds: float | None) -> str | None:

@@ -29,6 +29,7 @@ def explain(
     tool: Annotated[str, typer.Argument(help="A tool's id, or an exact alias.")],
     role: Role = DEFAULT_ROLE,
     args: Annotated[str, typer.Option(help="The arguments, as a JSON object.")] = "",
+    read_only: Annotated[bool, typer.Option("--read-only", help="Act as a read-only key.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Show which rule decides on a call, and why earlier rules do not. Exit code 0 if always allowed, else 1."""
@@ -37,7 +38,7 @@ def explain(
         from codemode.gateway.explanation import explain as explained
 
         caller = local_caller(service, role)
-        found = explained(service.policy, service.catalog.get(tool), caller.role, _arguments(args))
+        found = explained(service.policy, service.catalog.get(tool), caller.role, _arguments(args), read_only=read_only)
         if as_json:
             show.print_json(found.to_json())
         else:

@@ -52,6 +52,7 @@ def run(
     role: Role = DEFAULT_ROLE,
     resume_from: Annotated[str, typer.Option(help="An earlier execution whose calls are not repeated.")] = "",
     fresh_reads: Annotated[bool, typer.Option("--fresh-reads", help="Repeat its reads.")] = False,  # noqa: FBT002
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="List writes instead of making them.")] = False,  # noqa: FBT002
     html: Annotated[Path | None, typer.Option(help="Also write the outcome to this file, as an HTML page.")] = None,
     strict: Strict = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
@@ -65,6 +66,7 @@ def run(
             caller=local_caller(service, role),
             resume_from=resume_from,
             fresh_reads=fresh_reads,
+            dry_run=dry_run,
         )
         if as_json:
             ended = await execute()

@@ -105,6 +105,7 @@ def outcome(ended: ExecutionOutcome, *, with_value: bool = True, with_calls: boo
         plain(f"waits for a decision on {call.id}: {call.tool} at {call.host} ({call.reason})", style="yellow")
         for call in ended.pending
     )
+    parts.extend(plain(f"planned: {call}", style="blue") for call in ended.planned)
     parts.extend(plain(f"note: {note}", style="dim") for note in ended.notes)
     calls = counted(len(ended.calls), "call")
     usage = f"{ended.usage.wall_s * 1000:.1f} ms, {calls}, {ended.usage.cpu_s * 1000:.0f} ms CPU"

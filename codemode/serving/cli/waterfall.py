@@ -37,6 +37,7 @@ STATE_STYLE = {
     "unknown": "magenta",
     "not started": "dim",
     "pending": "yellow",
+    "planned": "blue",
 }
 
 _ANSWERED = ("committed", "reused")

@@ -76,13 +76,16 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         """
         caller: Caller = request.state.caller
         given = _credentials(request, service)
-        if body.wait_s is None and idempotency_key is None:
+        if body.dry_run and (body.resume_from or body.wait_s is not None):
+            return problem(422, "request_invalid", "a dry run is not recorded: leave out resume_from and wait_s")
+        if body.dry_run or (body.wait_s is None and idempotency_key is None):
             work = service.execute(
                 body.code,
                 caller=caller,
                 credentials=given,
                 resume_from=body.resume_from,
                 fresh_reads=body.fresh_reads,
+                dry_run=body.dry_run,
                 begun=request.state.turn.begun,
             )
             try:

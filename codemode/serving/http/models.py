@@ -254,8 +254,24 @@ class Approval(BaseModel):
     damage: str
 
 
+class PlannedCall(BaseModel):
+    """A write, or a call that needs a person, in a dry run. Nothing was sent."""
+
+    path: str
+    label: str = Field(description="The name of the call in placeholders.")
+    tool: str
+    effect: Effect
+    host: str
+    arguments: dict[str, Any]
+    decision: str = Field(description="The policy's: allow, ask or deny.")
+    rule: str
+
+
 class Outcome(BaseModel):
-    """How an execution ended. A `paused` one has not ended: `pending` lists the calls that need a decision."""
+    """How an execution ended. A `paused` one has not ended: `pending` lists the calls that need a decision.
+
+    A dry run lists in `planned` the calls that it did not make.
+    """
 
     id: str
     status: ExecutionStatus
@@ -270,6 +286,7 @@ class Outcome(BaseModel):
     limit: str | None
     notes: list[str]
     pending: list[Approval]
+    planned: list[PlannedCall]
 
 
 class WholeResult(BaseModel):

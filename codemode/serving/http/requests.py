@@ -34,6 +34,9 @@ class ExecuteRequest(BaseModel):
 
     `resume_from` is an earlier execution of the same key: its committed calls are not repeated. Its reads are repeated
     with `fresh_reads` only. After `wait_s` seconds the answer is 202, and the program continues.
+
+    A `dry_run` lists writes in `planned` instead of making them. It is not recorded, so it takes neither `wait_s` nor
+    `resume_from`, and ignores an `Idempotency-Key`.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -41,6 +44,7 @@ class ExecuteRequest(BaseModel):
     code: str
     resume_from: Name = ""
     fresh_reads: bool = False
+    dry_run: bool = False
     wait_s: WaitS = None
 
 

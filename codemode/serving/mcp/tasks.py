@@ -14,7 +14,7 @@ from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from pydantic import ValidationError
 
-from codemode.errors import CodeModeError
+from codemode.errors import CodeModeError, WrongArgument
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.programs import Request
 from codemode.serving.executions import BEYOND_S
@@ -93,6 +93,8 @@ class McpTasks:
             return await call_next(ctx)
         try:
             asked = ExecuteArguments.model_validate(params.get("arguments") or {})
+            if asked.dry_run:
+                raise WrongArgument("a dry run is not recorded, and cannot be a task: call execute without a task")
             await self._opened()
             stored = await self._begun(asked, ctx)
         except ValidationError as error:

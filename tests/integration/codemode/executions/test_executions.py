@@ -690,6 +690,17 @@ async def test_what_an_approver_lets_go_on_does_not_outlive_the_key_that_started
     assert here.upstream.seen == ["DELETE /drop?n=1"]
 
 
+async def test_what_an_approver_lets_go_on_stays_read_only(here: Place) -> None:
+    async with here.service(policy={"default": {"read": "ask"}}) as service:
+        outcome = await service.execute("up.x.get()\nup.x.post(n=2)", caller=replace(OWNER, read_only=True))
+        await service.executions.decide(verdict_on(outcome), APPROVER)
+        await service.executions.resume(outcome.id, APPROVER)
+        stored = await ended(service, outcome.id)
+    assert stored.status == "failed"
+    assert "up.x.post is not a read, and only reads are allowed here" in stored.outcome["failure"]["message"]
+    assert here.upstream.seen == ["GET /get"]
+
+
 @pytest.mark.parametrize("is_recorded", [True, False])
 async def test_a_program_asks_nothing_more_once_its_key_is_revoked(here: Place, is_recorded: bool) -> None:
     hold = here.upstream.hold("/get")

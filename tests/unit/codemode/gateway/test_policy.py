@@ -9,9 +9,10 @@ import pytest
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Details, Effect, Location, Parameter, Tool
-from codemode.errors import AccessDenied, ApprovalRequired, ToolNotFound
+from codemode.errors import AccessDenied, ApprovalRequired, ReadOnly, ToolNotFound
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.caller import Caller
+from codemode.gateway.explanation import explain
 from codemode.gateway.gateway import Gateway
 from codemode.gateway.policy import AccessPolicy, AccessRequest, Decision, Tally
 from codemode.settings import PolicySettings
@@ -284,3 +285,27 @@ def test_a_tool_is_decided_for_each_role_and_each_call_of_its_own() -> None:
     asked = [("support", "a@own.org"), ("default", "a@own.org"), ("default", "a@evil.org"), ("support", "a@evil.org")]
     decisions = [rules.decide(AccessRequest(SEND, {"to": to}, role)) for role, to in asked * 2]
     assert decisions == [Decision.DENY, Decision.ALLOW, Decision.ASK, Decision.DENY] * 2
+
+
+@pytest.mark.parametrize(
+    ("caller", "more"),
+    [(Caller("ann", read_only=True), {}), (Caller("ann"), {"read_only": True})],
+    ids=["key", "server"],
+)
+async def test_read_only_denies_everything_but_reads_before_the_rules(caller: Caller, more: dict[str, Any]) -> None:
+    door, transport = gateway({"tools": "*", "decision": "allow"}, **more)
+    for tool, arguments in (("mail.send", {"to": "a@own.org"}), ("mail.delete", {"id": 1})):
+        refused = await door.call(ToolCall("ex_1", "1", tool, arguments, caller=caller))
+        assert refused.state is CallState.DENIED
+        assert isinstance(refused.error, ReadOnly)
+        assert f"{tool} is not a read, and only reads are allowed here (read_only)" in str(refused.error)
+    assert (await door.call(ToolCall("ex_1", "2", "mail.read", {"id": 1}, caller=caller))).value == "done"
+    assert transport.sent == [("mail.read", {"id": 1})]
+
+
+def test_an_explanation_names_read_only_and_no_rule() -> None:
+    found = explain(policy({"tools": "*", "decision": "allow"}), SEND, "default", None, read_only=True)
+    assert (found.decision, found.rule, found.reason) == ("deny", "read_only", "only reads are allowed here")
+    assert [(step.rule, step.verdict) for step in found.steps] == [("read_only", "decides")]
+    assert found.exists
+    assert explain(policy(), READ, "default", None, read_only=True).decision == "allow"

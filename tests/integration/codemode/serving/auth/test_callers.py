@@ -16,7 +16,7 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from codemode.executions.journal.base import NewExecution
 from codemode.gateway.caller import Caller
 from codemode.serving.auth.callers import Callers
-from codemode.serving.auth.keys import KeyFile
+from codemode.serving.auth.keys import KeyFile, key_file
 from codemode.serving.auth.tokens import TokenCheck
 from codemode.settings import Settings, TokenSettings
 from tests.unit.codemode.transports.sockets import listening
@@ -177,6 +177,24 @@ def test_the_role_of_today_of_who_started_something(tmp_path: Path) -> None:
     file.revoke(key.id)
     gone = (f"key:{key.id}", f"key:{retired.id}", f"key:{late.id}", "key:none", "configured:2", "anybody", "token:x#y")
     assert [callers.role_of(started_by(owner)) for owner in gone] == [None] * 7
+
+
+async def test_a_read_only_key_makes_its_caller_read_only(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("READER", "reading")
+    monkeypatch.setenv("WRITER", "writing")
+    keys = [{"env": "READER", "read_only": True}, {"env": "WRITER"}]
+    settings = Settings.model_validate({"server": {"keys": keys}, "state_folder": str(tmp_path)})
+    _, created = key_file(settings).create(role="default", read_only=True)
+    callers = Callers.of(settings)
+    found = [await callers.identify(f"Bearer {key}") for key in (created, "reading", "writing")]
+    assert [caller.read_only if caller else None for caller in found] == [True, True, False]
+
+
+def test_a_key_that_has_become_read_only_continues_nothing_that_it_started_before(tmp_path: Path) -> None:
+    narrowed = Caller("configured:1", "support", read_only=True)
+    callers = Callers({"configured": narrowed}, KeyFile(tmp_path / "keys.json"))
+    assert callers.role_of(started_by("configured:1")) is None
+    assert callers.role_of(started_by("configured:1", read_only=True)) == "support"
 
 
 async def test_what_a_token_allowed_holds_until_it_expires(tmp_path: Path) -> None:

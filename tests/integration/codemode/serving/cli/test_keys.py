@@ -67,6 +67,9 @@ def test_explain_says_which_rule_decides_and_why(folder: Path) -> None:
     allowed = codemode("policy", "explain", "get_clients_list", "--args", '{"status": "active"}', folder=folder)
     assert allowed.returncode == 0, allowed.stderr
     assert "allow by rule 2" in allowed.stdout
+    denied = codemode("policy", "explain", "gym.clients.create_client", "--read-only", folder=folder)
+    assert denied.returncode == 1
+    assert "deny by read_only: only reads are allowed here" in denied.stdout
     depends = codemode("policy", "explain", "get_clients_list", folder=folder)
     assert depends.returncode == 1
     assert "the decision depends on the arguments" in depends.stdout

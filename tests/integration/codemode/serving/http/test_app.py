@@ -278,7 +278,12 @@ async def test_a_wrong_body_is_told_what_is_wrong_with_it(
         ("GET", "/v1/tools/gym.core.login?detail=full", "query.detail", "Valid: nothing"),
         ("GET", "/v1/executions?state=paused", "query.state", "did you mean 'status'? Valid: status, limit, before"),
         ("POST", "/v1/execute?wait_s=1", "query.wait_s", "Valid: nothing"),
-        ("POST", "/v1/execute", "body.waits", "did you mean 'wait_s'? Valid: code, resume_from, fresh_reads, wait_s"),
+        (
+            "POST",
+            "/v1/execute",
+            "body.waits",
+            "did you mean 'wait_s'? Valid: code, resume_from, fresh_reads, dry_run, wait_s",
+        ),
     ],
 )
 async def test_a_name_that_is_not_there_is_said_with_the_nearest_one(

@@ -107,5 +107,7 @@ async def test_tasks_are_cancelled_fail_and_are_not_there(wire: Wire) -> None:
     assert "there is no execution 'ex_none'" in (await wire.ask("tasks/get", taskId="ex_none"))["message"]
     wrong = await wire.ask("tools/call", name="execute", arguments={"program": "1"}, task={})
     assert "program" in json.dumps(wrong)
+    dry = await wire.ask("tools/call", name="execute", arguments={"code": "1", "dry_run": True}, task={})
+    assert "a dry run is not recorded, and cannot be a task" in dry["message"]
     plain = await wire.ask("tools/call", name="execute", arguments={"code": "1 + 1"})
     assert plain["structuredContent"]["value"] == 2
