@@ -343,7 +343,7 @@ async def test_a_body_that_is_none_is_told_what_it_should_be(
 def test_no_request_runs_in_a_thread(service: CodeMode, tmp_path: Path) -> None:
     """FastAPI hands plain functions over to a thread, which takes longer than they do."""
     routes = create_app(service, Callers({}, KeyFile(tmp_path / "keys.json"))).routes
-    dependants = [route.dependant for route in routes if isinstance(route, APIRoute)]
+    dependants = [route.dependant for route in routes if isinstance(route, APIRoute) and route.path.startswith("/v1")]
     assert len(dependants) > 10
     for each in (each for dependant in dependants for each in (dependant, *dependant.dependencies)):
         call = each.call if inspect.isroutine(each.call) else type(each.call).__call__
