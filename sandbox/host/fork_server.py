@@ -101,7 +101,7 @@ class ForkServer:
         """Kill the server and all its workers, and wait until they have ended."""
         workers = list(self._workers.values())
         for worker in workers:
-            worker.kill()  # its session learns of the end from its socket
+            worker.discard()
         try:
             if workers:
                 await asyncio.wait([worker.ended for worker in workers], timeout=5)
