@@ -9,7 +9,7 @@ summaries of its own operations.
 
 `on page` is the share of needed tools among the hits. The other columns are shares of these:
 
-- `fields`: the signature, and the fields of the result and of the items in a list of results;
+- `fields`: the signature, and the fields of the result and of the items in a list of results, at least ten of each;
 - `signature`: the parameters with their types;
 - `name`: the name alone.
 """
@@ -39,7 +39,7 @@ from codemode.sources.documents.parse import parse_document
 from codemode.sources.openapi.document import load_openapi
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from codemode.catalog.tool import Tool
 
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
 
 _CALL = re.compile(r"\bgym\.\w+\.\w+")
 _TYPE = re.compile(r"\b[A-Z]\w*")
+_ENOUGH_FIELDS = 10
+_GROUPINGS = 5
 _KNOWN = frozenset(("Any", "None", "Literal", "Content", "NotRequired"))
 
 
@@ -78,20 +80,24 @@ def main() -> None:
 
 
 def measure(index: Index, queries: Sequence[LabelledQuery], count: int) -> Measured:
-    """Search `count` queries at a time and measure the answers."""
-    order = list(queries)
-    random.Random(7).shuffle(order)  # noqa: S311
+    """Search `count` queries at a time and measure the answers. Several queries are grouped in several ways."""
     by_id = {tool.id: tool for tool in index.tools}
     measured = Measured()
-    for start in range(0, len(order) - count + 1, count):
-        asked = order[start : start + count]
-        hits = index.with_look_ups(index.search(Query(tuple(each.query for each in asked))))
-        text = render(hits)
-        measured.tokens.append(tokens.count(text))
-        found = {hit.tool.id for hit in hits.hits}
-        for gold in (gold for each in asked for gold in each.gold if gold):
-            measured.shown.append(min((shown(by_id[id_], text) for id_ in gold & found), key=_ORDER.index, default=""))
+    for seed in range(1 if count == 1 else _GROUPINGS):
+        order = list(queries)
+        random.Random(seed).shuffle(order)  # noqa: S311
+        for start in range(0, len(order) - count + 1, count):
+            _measure(measured, index, order[start : start + count], by_id)
     return measured
+
+
+def _measure(measured: Measured, index: Index, asked: Sequence[LabelledQuery], by_id: Mapping[str, Tool]) -> None:
+    hits = index.with_look_ups(index.search(Query(tuple(each.query for each in asked))))
+    text = render(hits)
+    measured.tokens.append(tokens.count(text))
+    found = {hit.tool.id for hit in hits.hits}
+    for gold in (gold for each in asked for gold in each.gold if gold):
+        measured.shown.append(min((shown(by_id[id_], text) for id_ in gold & found), key=_ORDER.index, default=""))
 
 
 _ORDER = ("fields", "signature", "name", "")
@@ -99,7 +105,7 @@ _ORDER = ("fields", "signature", "name", "")
 
 def shown(tool: Tool, text: str) -> str:
     """Return how an answer shows a tool: `fields`, `signature`, `name`, or "" if it does not."""
-    lines = [line for line in text.splitlines() if line.startswith(f"{tool.id}(") or line.startswith(f"{tool.id} ")]
+    lines = [line for line in text.splitlines() if line.startswith((f"{tool.id}(", f"{tool.id} "))]
     if not lines:
         return ""
     line = next((line for line in lines if ") -> " in line), "")
@@ -114,13 +120,20 @@ def shown(tool: Tool, text: str) -> str:
 def _defines(text: str, result: str) -> bool:
     """Return whether all types of a result are defined, and those of the items of a list in it."""
     for name in set(_TYPE.findall(result)) - _KNOWN:
-        definition = re.search(rf"^(?:# )?{name} = (.*)$", text, re.MULTILINE)
-        if definition is None:
+        definition = re.search(rf"^(?:# )?{name}(?:\[X\])? = (.*)$", text, re.MULTILINE)
+        if definition is None or _is_cut(definition[1]):
             return False
-        for item in re.findall(r"[\"']?(?:items|data|results)[\"']?: list\[([A-Z]\w*)\]", definition[1]):
+        for item in re.findall(r"[\"']?(?:items|data|results)[\"']?: list\[([A-Z]\w+)\]", definition[1]):
             if re.search(rf"^(?:# )?{item} = ", text, re.MULTILINE) is None:
                 return False
     return True
+
+
+def _is_cut(definition: str) -> bool:
+    """Return whether a definition leaves out fields although it has fewer than `_ENOUGH_FIELDS`."""
+    if not re.search(r"\d+ more(?: fields|\})", definition):
+        return False
+    return len(re.findall(r"\w+\"?(?=[,:])", definition)) < _ENOUGH_FIELDS
 
 
 def _corpora(options: argparse.Namespace) -> Iterator[tuple[str, Corpus]]:

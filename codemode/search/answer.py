@@ -14,8 +14,9 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
     from codemode.search.finder import Finder
+    from codemode.search.page import Observed
     from codemode.search.query import Hits
-    from codemode.search.render import Guarded, Observed
+    from codemode.search.render import Guarded
     from codemode.search.request import SearchRequest
 
 
