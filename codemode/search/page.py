@@ -27,13 +27,21 @@ _ENOUGH = 0.82  # of the budget: more hits get no types beyond it
 _CLOSE = 0.5  # least score of a hit with types, as a share of the best score of its query
 _NEXT = 2  # further hits of each query that get their types, if there are several queries
 _NEXT_ALONE = 6  # the same for a single query
+#: Below this confidence, an answer says that nothing fits and shows names only. One answerable query in 200 has less,
+#: and nine in ten of random words (measured on eight public sets and the gym).
+_NOTHING_FITS = 0.07
 _FULL_SHARE = 0.75  # of the budget, for the full text of a hit that was not found by exact name
+
+
+def may_fit(hits: Hits, query: int) -> bool:
+    """Return whether any hit of a query may fit."""
+    return query >= len(hits.confidence) or hits.confidence[query] >= _NOTHING_FITS
 
 
 class Page:
     """The text of a page of hits. `left` are the remaining tokens, and `shown` the ids of the shown tools.
 
-    Types are defined once. A hit that is also a look-up is named there.
+    Types are defined once. A look-up that is also a hit is only named. If nothing fits a query, so are its hits.
     """
 
     def __init__(self, hits: Hits, detail: Detail, budget_tokens: int, observed: Observed) -> None:
@@ -72,7 +80,7 @@ class Page:
             lambda: [stubs.one_liner(tool, observed=observed)],
             lambda: [stubs.bare(tool)],
         ]
-        for choice in choices:
+        for choice in choices if may_fit(self._hits, hit.query) else choices[-1:]:
             shapes = self._shapes.copy()
             block = [*heading, *choice()]
             if cost(block) <= share:
@@ -109,7 +117,11 @@ class Page:
         """
         most = _NEXT if len(self._hits.query.queries) > 1 else _NEXT_ALONE
         kept = self._budget * (1 - _ENOUGH)
-        close = [(self._closeness(hit), place, hit) for place, hit in self._named if hit.rank <= most]
+        close = [
+            (self._closeness(hit), place, hit)
+            for place, hit in self._named
+            if hit.rank <= most and may_fit(self._hits, hit.query)
+        ]
         for closeness, place, hit in sorted(close, key=lambda each: -each[0]):
             if closeness >= _CLOSE and self._widened(place, hit.tool, int(self.left - kept)):
                 self._named.remove((place, hit))

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from codemode.catalog import tokens
 from codemode.catalog.identifiers import snake
 from codemode.catalog.tool import Effect
-from codemode.search.page import Page
+from codemode.search.page import Page, may_fit
 from codemode.text.visible import visible
 
 if TYPE_CHECKING:
@@ -113,7 +113,9 @@ def _withheld(count: int) -> Iterator[str]:
 def _heading(hit: Hit, hits: Hits) -> Iterator[str]:
     if len(hits.query.queries) > 1:
         yield f"# {_quoted(hits, hit.query)}"
-    if hit.query in hits.unsure:
+    if not may_fit(hits, hit.query):
+        yield "# nothing here fits; nearest:"
+    elif hit.query in hits.unsure:
         yield "# not sure: nothing here may fit; nearest:"
 
 

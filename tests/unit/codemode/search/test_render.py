@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -222,3 +223,19 @@ def test_a_search_without_a_match_is_reported_beside_the_others(index: Index) ->
 def test_a_page_after_the_last_says_so(index: Index) -> None:
     hits = index.search(Query(("freeze",), offset=500))
     assert render(hits) == f"# no more hits: {hits.total} in all, asked from 500"
+
+
+@pytest.mark.parametrize(
+    ("confidence", "lines"),
+    [
+        (0.5, ["gym.members.freeze(*, member_id: int) -> Any  # Freeze a member"]),
+        (0.1, ["# not sure: nothing here may fit; nearest:", "gym.members.freeze(*, member_id: int) -> Any"]),
+        (0.01, ["# nothing here fits; nearest:", "gym.members.freeze(...)  # Freeze a member"]),
+    ],
+)
+def test_an_answer_says_how_likely_its_hits_fit(index: Index, confidence: float, lines: list[str]) -> None:
+    hits = index.search(Query(("freeze",), limit=3))
+    unsure = (0,) if confidence < 0.147 else ()
+    shown = render(replace(hits, confidence=(confidence,), unsure=unsure)).splitlines()
+    assert [line[: len(start)] for line, start in zip(shown, lines, strict=False)] == lines
+    assert (") -> Any" in "\n".join(shown)) is (confidence > 0.07)
