@@ -9,9 +9,9 @@ summaries of its own operations.
 
 `on page` is the share of needed tools among the hits. The other columns are shares of these:
 
-- `fields`: the signature, and the fields of the result and of the items in a list of results, at least ten of each;
-- `signature`: the parameters with their types;
-- `name`: the name alone.
+- `arguments`: shown with the types of their arguments, and not by name alone;
+- `fields`: shown with the fields of their result, and of the items in a list of results, at least ten of each. Only
+  tools with a declared result count.
 """
 
 from __future__ import annotations
@@ -54,25 +54,32 @@ _KNOWN = frozenset(("Any", "None", "Literal", "Content", "NotRequired"))
 
 @dataclass
 class Measured:
-    """Tokens of each answer, and how each needed tool is shown: "fields", "signature", "name" or "" (not found)."""
+    """Tokens of each answer, and how each needed tool is shown: "fields", "arguments", "name" or "" (not found).
+
+    `declared` is whether the tool has a declared result.
+    """
 
     tokens: list[int] = field(default_factory=list)
     shown: list[str] = field(default_factory=list)
+    declared: list[bool] = field(default_factory=list)
 
     def row(self) -> str:
         """Return the figures as cells of a table."""
         sizes = sorted(self.tokens)
         found = [how for how in self.shown if how]
-        shares = [len(found) / len(self.shown)]
-        shares += [found.count(how) / max(1, len(found)) for how in ("fields", "signature", "name")]
-        cells = [f"{statistics.median(sizes):.0f}", str(sizes[int(len(sizes) * 0.9)]), *(f"{s:.3f}" for s in shares)]
-        return " | ".join(cells)
+        with_result = [how for how, declared in zip(self.shown, self.declared, strict=True) if how and declared]
+        arguments = 1 - found.count("name") / max(1, len(found))
+        fields = f"{with_result.count('fields') / len(with_result):.3f}" if with_result else "-"
+        page = len(found) / len(self.shown)
+        return (
+            f"{statistics.median(sizes):.0f} | {sizes[int(len(sizes) * 0.9)]} | {page:.3f} | {arguments:.3f} | {fields}"
+        )
 
 
 def main() -> None:
     options = _options()
-    print("| set | queries | median tokens | p90 | on page | fields | signature | name |")
-    print("|---|---|---|---|---|---|---|---|")
+    print("| set | queries | median tokens | p90 | on page | arguments | fields |")
+    print("|---|---|---|---|---|---|---|")
     for name, (tools, queries) in _corpora(options):
         index = Index.build(tools)
         for count in (1, 3):
@@ -98,13 +105,14 @@ def _measure(measured: Measured, index: Index, asked: Sequence[LabelledQuery], b
     found = {hit.tool.id for hit in hits.hits}
     for gold in (gold for each in asked for gold in each.gold if gold):
         measured.shown.append(min((shown(by_id[id_], text) for id_ in gold & found), key=_ORDER.index, default=""))
+        measured.declared.append(any(by_id[id_].returns is not None for id_ in gold))
 
 
-_ORDER = ("fields", "signature", "name", "")
+_ORDER = ("fields", "arguments", "name", "")
 
 
 def shown(tool: Tool, text: str) -> str:
-    """Return how an answer shows a tool: `fields`, `signature`, `name`, or "" if it does not."""
+    """Return how an answer shows a tool: "fields", "arguments", "name", or "" if it does not."""
     lines = [line for line in text.splitlines() if line.startswith((f"{tool.id}(", f"{tool.id} "))]
     if not lines:
         return ""
@@ -114,7 +122,7 @@ def shown(tool: Tool, text: str) -> str:
     result = line.partition(") -> ")[2].partition("  #")[0]
     if tool.returns is not None and not tool.returns.resolved().types():
         return "fields"
-    return "fields" if tool.returns is not None and _defines(text, result) else "signature"
+    return "fields" if tool.returns is not None and _defines(text, result) else "arguments"
 
 
 def _defines(text: str, result: str) -> bool:

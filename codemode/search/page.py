@@ -24,6 +24,7 @@ _LEAD_TOKENS = 420  # budget of the first hits of all queries together, but at l
 _LEAST_LEAD_TOKENS = 180
 _NEXT_TOKENS = 130  # budget of a hit after the first, with its types
 _ENOUGH = 0.82  # of the budget: more hits get no types beyond it
+_CHEAP = 0.4  # of the budget: up to it, any hit gets its types
 _CLOSE = 0.5  # least score of a hit with types, as a share of the best score of its query
 _NEXT = 2  # further hits of each query that get their types, if there are several queries
 _NEXT_ALONE = 6  # the same for a single query
@@ -50,6 +51,7 @@ class Page:
         self._observed = observed
         self._budget = budget_tokens
         self._for_leads = max(_LEAD_TOKENS, _LEAST_LEAD_TOKENS * len(hits.leads))
+        self._most = _NEXT if len(hits.query.queries) > 1 else _NEXT_ALONE
         self._shapes = Shapes(compact=True)
         self._blocks: list[str] = []
         self._named: list[tuple[int, Hit]] = []  # position in `_blocks` of each hit that is shown by name
@@ -115,15 +117,10 @@ class Page:
 
         The hits whose scores are closest to the best of their query come first: most often, they are the right ones.
         """
-        most = _NEXT if len(self._hits.query.queries) > 1 else _NEXT_ALONE
-        kept = self._budget * (1 - _ENOUGH)
-        close = [
-            (self._closeness(hit), place, hit)
-            for place, hit in self._named
-            if hit.rank <= most and may_fit(self._hits, hit.query)
-        ]
+        close = [(self._closeness(hit), place, hit) for place, hit in self._named if may_fit(self._hits, hit.query)]
         for closeness, place, hit in sorted(close, key=lambda each: -each[0]):
-            if closeness >= _CLOSE and self._widened(place, hit.tool, int(self.left - kept)):
+            kept = _ENOUGH if closeness >= _CLOSE and hit.rank <= self._most else _CHEAP
+            if self._widened(place, hit.tool, int(self.left - self._budget * (1 - kept))):
                 self._named.remove((place, hit))
 
     def _closeness(self, hit: Hit) -> float:
