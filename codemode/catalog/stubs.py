@@ -34,7 +34,6 @@ SIGNATURE_TOKENS = 220
 STUB_TOKENS = 400
 FULL_TOKENS = 1500
 
-_BRIEF_TOKENS = 45  # tokens of a brief signature
 _CLOSING_TOKENS = 60  # tokens of `full` for the names of omitted types
 _LONGEST_DEFAULT = 40  # characters
 _LONGEST_SUMMARY = 80  # characters, beside a name
@@ -63,19 +62,20 @@ def stub(
     budget_tokens: int = STUB_TOKENS,
     observed: Schema | None = None,
     shapes: Shapes | None = None,
-    is_brief: bool = False,
+    head_tokens: int | None = None,
 ) -> str:
     """Render the signature with compact types, one example, and type definitions within the budget.
 
-    With `shapes`, the types of earlier stubs are not defined again. A brief stub has no example, and fewer optional
-    parameters.
+    With `shapes`, the types of earlier stubs are not defined again. With `head_tokens` for the signature, the stub is
+    brief: it has no example.
     """
     given = Shapes(compact=True) if shapes is None else shapes
+    is_brief = head_tokens is not None
     wide = max(budget_tokens // 2, LINE_TOKENS)
     choices = ((wide, _needed_examples(tool)), (wide, ()), (LINE_TOKENS, ()))
-    for head_tokens, examples in ((_BRIEF_TOKENS, ()),) if is_brief else choices:
+    for tokens, examples in choices if head_tokens is None else ((head_tokens, ()),):
         tried = given.copy()
-        head = _signature(tool, tried, head_tokens, notes=True, pages=not is_brief, observed=observed)
+        head = _signature(tool, tried, tokens, notes=True, pages=not is_brief, observed=observed)
         lines = [head, *(f"# example: {example}" for example in examples)]
         definitions, undefined = tried.define(budget_tokens - estimate("\n".join(lines)) - 4)
         if not undefined:

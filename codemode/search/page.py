@@ -21,9 +21,12 @@ if TYPE_CHECKING:
 
 _LOOK_UP_TOKENS = 40  # budget of a look-up
 _LEAD_TOKENS = 420  # budget of the first hits of all queries together, but at least the following for each
-_LEAST_LEAD_TOKENS = 180
+_LEAST_LEAD_TOKENS = 240
 _NEXT_TOKENS = 130  # budget of a hit after the first, with its types
+_HEAD_TOKENS = 45  # budget of its signature
+_WIDE_HEAD_TOKENS = 110  # the same with optional arguments
 _ENOUGH = 0.82  # of the budget: more hits get no types beyond it
+_MODERATE = 0.72  # of the budget: up to it, more optional arguments are shown
 _CHEAP = 0.4  # of the budget: up to it, any hit gets its types
 _CLOSE = 0.5  # least score of a hit with types, as a share of the best score of its query
 _NEXT = 2  # further hits of each query that get their types, if there are several queries
@@ -120,8 +123,15 @@ class Page:
         close = [(self._closeness(hit), place, hit) for place, hit in self._named if may_fit(self._hits, hit.query)]
         for closeness, place, hit in sorted(close, key=lambda each: -each[0]):
             kept = _ENOUGH if closeness >= _CLOSE and hit.rank <= self._most else _CHEAP
-            if self._widened(place, hit.tool, int(self.left - self._budget * (1 - kept))):
+            if self._widened(place, hit.tool, self._room(kept)):
                 self._named.remove((place, hit))
+        for _, place, hit in sorted(close, key=lambda each: -each[0]):
+            if (place, hit) not in self._named:
+                self._show_optional(place, hit.tool, self._room(_MODERATE))
+
+    def _room(self, share: float) -> int:
+        """Return the tokens until a share of the budget is used."""
+        return int(self.left - self._budget * (1 - share))
 
     def _closeness(self, hit: Hit) -> float:
         """Return the score of a hit as a share of the best score of its query. A look-up counts as 1."""
@@ -133,7 +143,9 @@ class Page:
         shapes = self._shapes.copy()
         before = cost([self._blocks[place]])
         budget = min(_NEXT_TOKENS, room + before)
-        wider = stubs.stub(tool, budget_tokens=budget, observed=self._observed(tool), shapes=shapes, is_brief=True)
+        wider = stubs.stub(
+            tool, budget_tokens=budget, observed=self._observed(tool), shapes=shapes, head_tokens=_HEAD_TOKENS
+        )
         more = cost([wider]) - before
         if more > room:
             return False
@@ -141,6 +153,23 @@ class Page:
         self._blocks[place] = wider
         self.left -= more
         return True
+
+    def _show_optional(self, place: int, tool: Tool, room: int) -> None:
+        """Replace a brief signature by one with more optional parameters, if it fits."""
+        shapes = self._shapes.copy()
+        head, *types = self._blocks[place].split("\n")
+        wider, *more_types = stubs.stub(
+            tool,
+            budget_tokens=_NEXT_TOKENS,
+            observed=self._observed(tool),
+            shapes=shapes,
+            head_tokens=_WIDE_HEAD_TOKENS,
+        ).split("\n")
+        more = cost([wider, *more_types]) - cost([head])
+        if wider != head and more <= room:
+            self._shapes = shapes
+            self._blocks[place] = "\n".join([wider, *types, *more_types])
+            self.left -= more
 
     def _whole(self, hit: Hit, room: int, observed: Schema | None) -> list[str]:
         tool = hit.tool

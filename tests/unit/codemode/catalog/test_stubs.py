@@ -151,7 +151,7 @@ def test_types_are_defined_once_in_several_stubs() -> None:
 
 def test_a_brief_stub_has_fewer_optional_parameters_and_no_example() -> None:
     tool = _tool({f"parameter_{n}": {"type": "string"} for n in range(30)}, examples=("gym.clients.list()",))
-    brief = stubs.stub(tool, is_brief=True)
+    brief = stubs.stub(tool, head_tokens=45)
     assert estimate(brief) < estimate(stubs.stub(tool)) / 2
     assert "example" not in brief
     assert "optional: parameter_" in brief
