@@ -166,11 +166,14 @@ def test_remaining_room_widens_the_next_hits(tool: ToolFactory) -> None:
 
 def test_a_page_shows_the_results_of_close_hits_before_those_of_others(tool: ToolFactory) -> None:
     tools = [tool(f"gym.{name}", f"{name}.") for name in ("freeze_member", "freeze_member_card", "member_of_guests")]
-    lines = render(Index.build(tools).search("freeze member")).splitlines()
-    assert [line.partition("  #")[0] for line in lines[:3]] == [
-        "gym.freeze_member() -> Any",
-        "gym.freeze_member_card() -> Any",
-        "gym.member_of_guests(...)",
+    hits = Index.build(tools).search("freeze member")
+    shown = [
+        [line.partition("  #")[0] for line in render(hits, budget_tokens=budget).splitlines()[:3]]
+        for budget in (130, 1200)
+    ]
+    assert shown == [
+        ["gym.freeze_member() -> Any", "gym.freeze_member_card() -> Any", "gym.member_of_guests(...)"],
+        ["gym.freeze_member() -> Any", "gym.freeze_member_card() -> Any", "gym.member_of_guests() -> Any"],
     ]
 
 
