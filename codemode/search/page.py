@@ -28,11 +28,11 @@ _WIDE_HEAD_TOKENS = 110  # the same with optional arguments
 _ENOUGH = 0.79  # of the budget: more hits get no types beyond it
 _MODERATE = 0.72  # of the budget: up to it, more optional arguments are shown
 _CHEAP = 0.4  # of the budget: up to it, any hit gets its types
-_CLOSE = 0.5  # least score of a hit with types, as a share of the best score of its query
+_CLOSE = 0.5  # least score of a hit that may use more than `_CHEAP`, as a share of the best score of its query
 _NEXT = 2  # further hits of each query that get their types, if there are several queries
 _NEXT_ALONE = 6  # the same for a single query
 #: Below this confidence, an answer says that nothing fits and shows names only. One answerable query in 200 has less,
-#: and nine in ten of random words (measured on eight public sets and the gym).
+#: and nine in ten of random words (measured on seven public sets and the gym).
 _NOTHING_FITS = 0.07
 _FULL_SHARE = 0.75  # of the budget, for the full text of a hit that was not found by exact name
 
