@@ -48,3 +48,4 @@ class Surface:
     toolkits: tuple[Toolkit, ...] = ()
     server_defaults: tuple[str, ...] = ()
     failure: Failure | None = None  # set if the tools are those last read, or missing
+    description: str = ""  # what the document says about the API as a whole

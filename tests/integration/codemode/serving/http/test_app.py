@@ -327,8 +327,16 @@ async def test_a_place_that_is_none_is_said_with_the_nearest(
     [
         (b'{"queries": ["\xff"]}', "body: not UTF-8 text: invalid start byte at byte 14"),
         (b'{"queries": ["x"], "limit": ' + b"1" * 5_000 + b"}", "body: it contains a number with too many digits"),
-        (b"", "body: send a JSON object; valid: queries, namespace, detail, source, effect, tag, limit, offset"),
-        (b"[]", "body: send a JSON object; valid: queries, namespace, detail, source, effect, tag, limit, offset"),
+        (
+            b"",
+            "body: send a JSON object; valid: queries, namespace, detail, source, effect, tag, limit, offset, "
+            "introduce",
+        ),
+        (
+            b"[]",
+            "body: send a JSON object; valid: queries, namespace, detail, source, effect, tag, limit, offset, "
+            "introduce",
+        ),
     ],
 )
 async def test_a_body_that_is_none_is_told_what_it_should_be(
