@@ -21,7 +21,7 @@ from codemode.executions.journal.configured import journal_of
 from codemode.executions.ledger import unwatched
 from codemode.executions.plugins.loading import load_hooks
 from codemode.executions.program_functions import program_functions
-from codemode.executions.programs import Request
+from codemode.executions.programs import Request, request_digest
 from codemode.executions.repetition import Repetition
 from codemode.executions.results import Results
 from codemode.executions.runner import Runner
@@ -328,6 +328,7 @@ class CodeMode:
         credentials: Mapping[str, str] = MappingProxyType({}),
         resume_from: str = "",
         fresh_reads: bool = False,
+        idempotency_key: str = "",
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
     ) -> ExecutionOutcome:
@@ -340,6 +341,9 @@ class CodeMode:
         `credentials` are the caller's own secrets for services, by their names in the configuration (`caller: NAME`).
         They are held for this execution only.
 
+        `idempotency_key` needs the journal: a second call with the caller's same key runs nothing and raises
+        RequestRepeated with the id of the first execution, or RequestConflict if the program differs.
+
         `begun` is called when the program has compiled and is about to run. `watch` is called with each call's entry
         when the call is refused, sent and ended.
 
@@ -349,8 +353,17 @@ class CodeMode:
         WrongArgument.unless(code, str, "code")
         await self.view(caller)
         await self.start_sandbox()
-        if resume_from or self._executions is not None:
-            request = Request(code, credentials, resume_from, fresh_reads, begun=begun, watch=watch)
+        if resume_from or idempotency_key or self._executions is not None:
+            request = Request(
+                code,
+                credentials,
+                resume_from,
+                fresh_reads,
+                key=idempotency_key,
+                digest=request_digest(code, resume_from, fresh_reads=fresh_reads) if idempotency_key else "",
+                begun=begun,
+                watch=watch,
+            )
             outcome = await self.executions.execute(request, caller)
         else:
             who = caller.bringing(credentials) if credentials else caller

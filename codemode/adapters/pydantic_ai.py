@@ -1,0 +1,75 @@
+"""A pydantic-ai capability: `Agent(model, capabilities=[CodeModeCapability(service)])`."""
+
+from __future__ import annotations
+
+import hashlib
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemode.adapters.framework import needs
+from codemode.adapters.toolset import Toolset, shown
+from codemode.errors import ConfigurationError
+from codemode.gateway.caller import LOCAL
+
+with needs("pydantic-ai-slim"):
+    from pydantic_ai import RunContext, Tool
+    from pydantic_ai.capabilities import AbstractCapability
+    from pydantic_ai.exceptions import ApprovalRequired, ToolFailed
+    from pydantic_ai.toolsets import FunctionToolset
+
+if TYPE_CHECKING:
+    from codemode.gateway.caller import Caller
+    from codemode.service import CodeMode
+
+
+class CodeModeCapability(AbstractCapability[Any]):
+    """`search`, `execute` and the caller's pins.
+
+    With an `approver`, a paused program ends the run with `DeferredToolRequests`, which must be an output type of the
+    agent. `requests.metadata[tool call id]["approvals"]` lists the calls: id, tool, arguments, reason, host. Continue
+    with `requests.build_results(approvals=…, metadata=requests.metadata)`; the metadata says what was approved. Raises
+    ConfigurationError if the approver may not decide.
+    """
+
+    def __init__(self, service: CodeMode, *, caller: Caller = LOCAL, approver: Caller | None = None) -> None:
+        super().__init__()
+        self._toolset = Toolset(service, caller, approver)
+
+    def get_toolset(self) -> Any:
+        """Return a function that makes the tools of a run, because sources may change between runs."""
+
+        async def tools(_: RunContext[Any]) -> FunctionToolset[Any]:
+            return FunctionToolset(
+                [
+                    Tool.from_schema(
+                        partial(self._call, one.name), one.name, one.description, one.parameters, takes_ctx=True
+                    )
+                    for one in await self._toolset.functions()
+                ]
+            )
+
+        return tools
+
+    async def _call(self, name: str, context: RunContext[Any], /, **arguments: Any) -> str:
+        answer = await self._toolset.call(name, arguments, _key(context, arguments))
+        if context.tool_call_approved and answer.outcome is not None and await self._toolset.questions(answer):
+            answer = await self._toolset.decide(answer.outcome.id, _approved(context))
+        questions = await self._toolset.questions(answer)
+        if questions:
+            raise ApprovalRequired({"approvals": shown(questions)})
+        if not answer.ok:
+            raise ToolFailed(answer.text)
+        return answer.text
+
+
+def _key(context: RunContext[Any], arguments: dict[str, Any]) -> str:
+    """Return what stays the same when an approved call is made again."""
+    return hashlib.sha256(f"{context.conversation_id} {context.tool_call_id} {arguments}".encode()).hexdigest()
+
+
+def _approved(context: RunContext[Any]) -> dict[str, bool]:
+    listed = (context.tool_call_metadata or {}).get("approvals")
+    if listed is None:
+        message = f"tool call {context.tool_call_id} was approved without its metadata: pass metadata=requests.metadata"
+        raise ConfigurationError(message)
+    return {call["id"]: True for call in listed}
