@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from mcp_types import ElicitRequest, ElicitRequestFormParams, InputRequiredResult
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import PrivateAttr
 
 from codemode.adapters.framework import needs
@@ -11,17 +13,18 @@ from codemode.adapters.toolset import Toolset
 from codemode.gateway.caller import LOCAL
 
 with needs("fastmcp"):
-    from fastmcp.exceptions import ToolError
     from fastmcp.server.dependencies import get_context
     from fastmcp.server.transforms import Transform
     from fastmcp.tools import Tool
-    from fastmcp.tools.base import ToolResult
-    from mcp import MCPError
+    from fastmcp.tools.base import InputRequiredToolResult, ToolResult
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
-    from codemode.adapters.toolset import Answer, Function
+    from fastmcp import Context
+
+    from codemode.adapters.toolset import Function
+    from codemode.executions.journal.base import PendingCall
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
 
@@ -30,8 +33,8 @@ class CodeModeTransform(Transform):
     """Replaces the server's tools by `search`, `execute` and the caller's pins.
 
     `caller_of` returns the caller of the current request, for example from `get_access_token()`. With an `approver`, a
-    paused program asks the client's user by elicitation; a client without elicitation gets what the program waits for.
-    Raises ConfigurationError if the approver may not decide.
+    paused program asks the client's user by elicitation. A client without elicitation, or with a protocol before
+    2026-07-28, gets what the program waits for. Raises ConfigurationError if the approver may not decide.
     """
 
     def __init__(
@@ -55,22 +58,41 @@ class _CodeModeTool(Tool):
     _toolset: Toolset = PrivateAttr()
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
-        answer = await self._toolset.call(self.name, arguments)
-        while answer.outcome is not None and (questions := await self._toolset.questions(answer)):
-            verdict = await _elicited(answer)
-            if verdict is None:
-                break
-            answer = await self._toolset.decide(answer.outcome.id, {call.id: verdict for call in questions})
+        context = get_context()
+        execution = context.request_state
+        verdicts = _verdicts(context.input_responses or {})
+        if execution is None:
+            answer = await self._toolset.call(self.name, arguments)
+        else:
+            answer = await self._toolset.decide(execution, verdicts)
+        questions = await self._toolset.questions(answer) if execution is None or verdicts else ()
+        if questions and answer.outcome is not None and _can_ask(context):
+            asked: dict[str, Any] = {call.id: _question(call) for call in questions}
+            return InputRequiredToolResult(InputRequiredResult(input_requests=asked, request_state=answer.outcome.id))
         return ToolResult(answer.text, answer.data or None, is_error=not answer.ok)
 
 
-async def _elicited(answer: Answer) -> bool | None:
-    """Ask the user about the pending calls. Return None if the user, or the client, does not decide."""
-    try:
-        asked = await get_context().elicit(f"Approve these calls?\n{answer.text}", bool)
-    except (MCPError, ToolError):  # the client, or its version of the protocol, has no elicitation
-        return None
-    return bool(asked.data) if asked.action == "accept" else None
+def _can_ask(context: Context) -> bool:
+    request = context.request_context
+    capabilities = context.session.client_capabilities
+    is_modern = request is not None and request.protocol_version in MODERN_PROTOCOL_VERSIONS
+    return is_modern and capabilities is not None and capabilities.elicitation is not None
+
+
+def _question(call: PendingCall) -> ElicitRequest:
+    arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
+    schema = {"type": "object", "properties": {"approve": {"type": "boolean"}}, "required": ["approve"]}
+    message = f"Approve {call.tool}({arguments})? {call.reason}"
+    return ElicitRequest(params=ElicitRequestFormParams(message=message, requested_schema=schema))
+
+
+def _verdicts(responses: Mapping[str, Any]) -> dict[str, bool]:
+    """Return the user's verdicts by approval id. A cancelled question has none."""
+    return {
+        id_: result.action == "accept" and (result.content or {}).get("approve") is True
+        for id_, result in responses.items()
+        if result.action in ("accept", "decline")
+    }
 
 
 def _tool(toolset: Toolset, function: Function) -> Tool:

@@ -95,16 +95,21 @@ class Toolset:
         return await self.pending(answer.outcome.id)
 
     async def pending(self, execution: str) -> Sequence[PendingCall]:
-        """Return the pending calls of an execution. Empty without an approver. Raises ExecutionNotFound."""
+        """Return the pending calls of an execution of the caller. Empty without an approver.
+
+        Raises ExecutionNotFound, also for an execution of another caller.
+        """
         if self._approver is None:
             return ()
+        await self._service.executions.get(execution, self._caller)
         waiting = await self._service.executions.approvals(self._approver, execution)
         return [call for call in waiting if call.kind == "approval"]
 
     async def decide(self, execution: str, verdicts: Mapping[str, bool]) -> Answer:
         """Record the approver's verdicts by approval id, true to approve and false to reject, and continue.
 
-        Ids that are no longer pending are ignored. Raises WrongArgument for another form of the verdicts.
+        Ids that are no longer pending are ignored. Raises WrongArgument for another form of the verdicts, and
+        ExecutionNotFound.
         """
         example = "{approval id: True or False}"
         WrongArgument.unless(verdicts, dict, "verdicts", example)
