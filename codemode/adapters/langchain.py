@@ -71,9 +71,13 @@ def _tool(toolset: Toolset, function: Function) -> StructuredTool:
     )
 
 
-def _key(runtime: ToolRuntime, arguments: dict[str, Any]) -> str:
-    """Return what stays the same when a graph runs an interrupted node again. Empty without a checkpointer."""
+def _key(runtime: ToolRuntime | None, arguments: dict[str, Any]) -> str:
+    """Return what stays the same when a graph runs an interrupted node again. Empty without a checkpointer.
+
+    The number of messages keeps turns apart, because some model services repeat the ids of tool calls.
+    """
     thread = runtime.config.get("configurable", {}).get("thread_id") if runtime is not None else None
-    if not thread:
+    if runtime is None or not thread:
         return ""
-    return hashlib.sha256(f"{thread} {runtime.tool_call_id} {arguments}".encode()).hexdigest()
+    messages = runtime.state.get("messages", ()) if isinstance(runtime.state, dict) else ()
+    return hashlib.sha256(f"{thread} {len(messages)} {runtime.tool_call_id} {arguments}".encode()).hexdigest()

@@ -134,6 +134,20 @@ async def test_two_pauses_take_one_verdict_each(shop: Shop) -> None:
     assert shop.done == ["refund 1", "refund 2"]
 
 
+async def test_a_call_id_that_a_model_service_repeats_runs_again(shop: Shop) -> None:
+    def notes(seen: Seen) -> Say:
+        return Say("noted") if seen.answers else Say(calls=[("execute", {"code": "shop.note(text='tea')"})])
+
+    config = {"configurable": {"thread_id": "thread 1"}}
+    checkpointer = InMemorySaver()
+    for _ in range(2):
+        async with serving(notes) as (model, _):  # a new server counts its calls from the start
+            graph = await graph_of(shop, model, checkpointer)
+            ended = await graph.ainvoke({"messages": [("user", "Note tea.")]}, config)
+    assert len({call["id"] for message in ended["messages"] for call in getattr(message, "tool_calls", ())}) == 1
+    assert shop.done == ["note tea", "note tea"]
+
+
 async def test_without_an_approver_the_model_reads_what_the_program_waits_for(shop: Shop) -> None:
     async with serving(refunds) as (model, _):
         agent = create_agent(model, await codemode_tools(shop.service, caller=CLERK))

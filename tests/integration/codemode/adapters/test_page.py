@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -48,7 +48,7 @@ async def test_the_block_of_a_framework_runs(adapter: str, module: str, tmp_path
     (tmp_path / "codemode.yaml").write_text(configuration, encoding="utf-8")
     (tmp_path / "block.py").write_text(block.text, encoding="utf-8")
     async with ModelServer(clerk) as model:
-        variables = {
+        variables: dict[str, Any] = {
             "OPENAI_BASE_URL": model.base_url,
             "OPENAI_API_KEY": model.key,
             "OPENAI_AGENTS_DISABLE_TRACING": "1",
