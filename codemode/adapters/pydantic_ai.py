@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +25,9 @@ class CodeModeCapability(AbstractCapability[Any]):
     """`search`, `execute` and the caller's pins.
 
     With an `approver`, a paused program ends the run with `DeferredToolRequests`, which must be an output type of the
-    agent. `requests.metadata[tool call id]["approvals"]` lists the calls: id, tool, arguments, reason, host. Continue
-    with `requests.build_results(approvals=…, metadata=requests.metadata)`; the metadata says what was approved. Raises
-    ConfigurationError if the approver may not decide.
+    agent. `requests.metadata[tool call id]` holds its `execution` and `approvals`: id, tool, arguments, reason, host.
+    Continue with `requests.build_results(approvals=…, metadata=requests.metadata)`: the metadata says what was
+    approved. Raises ConfigurationError if the approver may not decide.
     """
 
     def __init__(self, service: CodeMode, *, caller: Caller = LOCAL, approver: Caller | None = None) -> None:
@@ -51,25 +50,23 @@ class CodeModeCapability(AbstractCapability[Any]):
         return tools
 
     async def _call(self, name: str, context: RunContext[Any], /, **arguments: Any) -> str:
-        answer = await self._toolset.call(name, arguments, _key(context, arguments))
-        if context.tool_call_approved and answer.outcome is not None and await self._toolset.questions(answer):
-            answer = await self._toolset.decide(answer.outcome.id, _approved(context))
+        if context.tool_call_approved and self._toolset.asks:
+            paused = _paused(context)
+            answer = await self._toolset.decide(paused["execution"], {call["id"]: True for call in paused["approvals"]})
+        else:
+            answer = await self._toolset.call(name, arguments)
         questions = await self._toolset.questions(answer)
-        if questions:
-            raise ApprovalRequired({"approvals": shown(questions)})
+        if questions and answer.outcome is not None:
+            raise ApprovalRequired({"execution": answer.outcome.id, "approvals": shown(questions)})
         if not answer.ok:
             raise ToolFailed(answer.text)
         return answer.text
 
 
-def _key(context: RunContext[Any], arguments: dict[str, Any]) -> str:
-    """Return what stays the same when an approved call is made again."""
-    return hashlib.sha256(f"{context.conversation_id} {context.tool_call_id} {arguments}".encode()).hexdigest()
-
-
-def _approved(context: RunContext[Any]) -> dict[str, bool]:
-    listed = (context.tool_call_metadata or {}).get("approvals")
-    if listed is None:
+def _paused(context: RunContext[Any]) -> dict[str, Any]:
+    """Return the metadata of the request that was approved. Without it, the program would run again."""
+    metadata = context.tool_call_metadata
+    if not isinstance(metadata, dict) or not {"execution", "approvals"} <= metadata.keys():
         message = f"tool call {context.tool_call_id} was approved without its metadata: pass metadata=requests.metadata"
         raise ConfigurationError(message)
-    return {call["id"]: True for call in listed}
+    return metadata

@@ -60,6 +60,11 @@ class Toolset:
         self._caller = caller
         self._approver = approver
 
+    @property
+    def asks(self) -> bool:
+        """Whether there is an approver."""
+        return self._approver is not None
+
     async def functions(self) -> list[Function]:
         """Return the definitions of the tools."""
         return [
