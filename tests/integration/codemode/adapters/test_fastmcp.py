@@ -66,8 +66,17 @@ async def test_a_pause_asks_the_user(shop: Shop, verdict: bool, said: str) -> No
     assert shop.done == ["note asked", *(["refund 7"] if verdict else [])]
 
 
-async def test_a_client_that_cannot_ask_gets_what_the_program_waits_for(shop: Shop) -> None:
-    async with Client(server_of(shop, approver=MANAGER)) as client:
+async def never(message: str, kind: Any, params: Any, context: Any) -> Any:
+    raise AssertionError(message)
+
+
+@pytest.mark.parametrize(
+    "options", [{}, {"mode": "legacy", "elicitation_handler": never}], ids=["no handler", "legacy"]
+)
+async def test_a_client_that_cannot_be_asked_gets_what_the_program_waits_for(
+    shop: Shop, options: dict[str, Any]
+) -> None:
+    async with Client(server_of(shop, approver=MANAGER), **options) as client:
         paused = await client.call_tool("execute", {"code": REFUND}, raise_on_error=False)
     assert "a person must decide on" in paused.content[0].text
     assert shop.done == ["note asked"]
