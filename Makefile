@@ -129,6 +129,7 @@ $(SERVERS)/npm/.installed: tests/integration/servers/package.json
 
 servers: $(INSTALLED) $(foreach server,small examples mcp mcp-clients mcp-langchain npm chroma prefect litellm powerdns,$(SERVERS)/$(server)/.installed) ## real work on services, MCP servers and clients that others wrote
 	$(BIN)/python -m pytest tests/integration/servers tests/acceptance/examples
+	$(SERVERS)/examples/bin/python -m pytest tests/integration/codemode/adapters
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) $(SERVERS) $(DOCS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

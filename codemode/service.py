@@ -21,7 +21,7 @@ from codemode.executions.journal.configured import journal_of
 from codemode.executions.ledger import unwatched
 from codemode.executions.plugins.loading import load_hooks
 from codemode.executions.program_functions import program_functions
-from codemode.executions.programs import Request
+from codemode.executions.programs import Request, request_digest
 from codemode.executions.repetition import Repetition
 from codemode.executions.results import Results
 from codemode.executions.runner import Runner
@@ -334,6 +334,7 @@ class CodeMode:
         resume_from: str = "",
         fresh_reads: bool = False,
         dry_run: bool = False,
+        idempotency_key: str = "",
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
     ) -> ExecutionOutcome:
@@ -349,6 +350,9 @@ class CodeMode:
         `credentials` are the caller's own secrets for services, by their names in the configuration (`caller: NAME`).
         They are held for this execution only.
 
+        `idempotency_key` needs the journal: a second call with the caller's same key runs nothing and raises
+        RequestRepeated with the id of the first execution, or RequestConflict if the program differs.
+
         `begun` is called when the program has compiled and is about to run. `watch` is called with each call's entry
         when the call is refused, sent and ended.
 
@@ -360,8 +364,17 @@ class CodeMode:
             raise WrongArgument("dry_run and resume_from exclude each other: a dry run repairs no execution")
         await self.view(caller)
         await self.start_sandbox()
-        if not dry_run and (resume_from or self._executions is not None):
-            request = Request(code, credentials, resume_from, fresh_reads, begun=begun, watch=watch)
+        if not dry_run and (resume_from or idempotency_key or self._executions is not None):
+            request = Request(
+                code,
+                credentials,
+                resume_from,
+                fresh_reads,
+                key=idempotency_key,
+                digest=request_digest(code, resume_from, fresh_reads=fresh_reads) if idempotency_key else "",
+                begun=begun,
+                watch=watch,
+            )
             outcome = await self.executions.execute(request, caller)
         else:
             who = caller.bringing(credentials) if credentials else caller

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -83,3 +85,8 @@ class Request:
     digest: str = ""
     begun: Callable[[], None] = nothing
     watch: Callable[[LedgerEntry], None] = unwatched
+
+
+def request_digest(code: str, resume_from: str, *, fresh_reads: bool) -> str:
+    """Return the digest that tells a repeated request from a different one with the same idempotency key."""
+    return hashlib.sha256(json.dumps([code, resume_from, fresh_reads]).encode()).hexdigest()

@@ -31,10 +31,11 @@ async def run_or_continue(
     caller: Caller,
     *,
     credentials: Mapping[str, str] = MappingProxyType({}),
+    key: str = "",
     begun: Callable[[], None] = nothing,
     watch: Callable[[LedgerEntry], None] = unwatched,
 ) -> ExecutionOutcome:
-    """Run a program, or continue an earlier execution if no code is given.
+    """Run a program, or continue an earlier execution if no code is given. `key` is its idempotency key.
 
     Cancelling this coroutine cancels the execution. Raises the errors of `CodeMode.execute` and `Executions.resume`.
     """
@@ -45,6 +46,7 @@ async def run_or_continue(
             credentials=credentials,
             resume_from=asked.resume_from,
             dry_run=asked.dry_run,
+            idempotency_key=key,
             begun=begun,
             watch=watch,
         )

@@ -1,0 +1,83 @@
+"""LangChain tools for any agent or graph, and a middleware for `create_agent`.
+
+agent = create_agent(model, middleware=[CodeModeMiddleware(await codemode_tools(service))])
+"""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from codemode.adapters.framework import needs
+from codemode.adapters.toolset import Toolset, shown
+from codemode.gateway.caller import LOCAL
+
+with needs("langchain"):
+    from langchain.agents.middleware import AgentMiddleware
+    from langchain.tools import ToolRuntime  # noqa: TC002 -- LangGraph reads the annotation
+    from langchain_core.tools import StructuredTool, ToolException
+    from langgraph.types import interrupt
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from codemode.adapters.toolset import Function
+    from codemode.gateway.caller import Caller
+    from codemode.service import CodeMode
+
+
+async def codemode_tools(
+    service: CodeMode, *, caller: Caller = LOCAL, approver: Caller | None = None
+) -> list[StructuredTool]:
+    """Return `search`, `execute` and the caller's pins as LangChain tools.
+
+    With an `approver` and a checkpointer, a paused program interrupts the graph. The interrupt's value is
+    `{"approvals": [{id, tool, arguments, reason, host}]}`; resume with `Command(resume={id: True})` to approve, False
+    to reject. Raises ConfigurationError if the approver may not decide.
+    """
+    toolset = Toolset(service, caller, approver)
+    return [_tool(toolset, function) for function in await toolset.functions()]
+
+
+class CodeModeMiddleware(AgentMiddleware):
+    """Replaces the tools bound to the model by those of `codemode_tools`. The agent must run asynchronously."""
+
+    def __init__(self, tools: Sequence[StructuredTool]) -> None:
+        super().__init__()
+        self.tools = tools
+
+    async def awrap_model_call(self, request: Any, handler: Callable[[Any], Awaitable[Any]]) -> Any:
+        """Ask the model with these tools alone."""
+        return await handler(request.override(tools=list(self.tools)))
+
+
+def _tool(toolset: Toolset, function: Function) -> StructuredTool:
+    async def run(runtime: ToolRuntime = None, **arguments: Any) -> str:
+        key = _key(runtime, arguments)
+        answer = await toolset.call(function.name, arguments, key)
+        while key and answer.outcome is not None and (questions := await toolset.questions(answer)):
+            verdicts = interrupt({"approvals": shown(questions)})
+            answer = await toolset.decide(answer.outcome.id, verdicts)
+        if not answer.ok:
+            raise ToolException(answer.text)
+        return answer.text
+
+    return StructuredTool(
+        name=function.name,
+        description=function.description,
+        args_schema=function.parameters,
+        coroutine=run,
+        handle_tool_error=True,
+    )
+
+
+def _key(runtime: ToolRuntime | None, arguments: dict[str, Any]) -> str:
+    """Return what stays the same when a graph runs an interrupted node again. Empty without a checkpointer.
+
+    The number of messages keeps turns apart, because some model services repeat the ids of tool calls.
+    """
+    thread = runtime.config.get("configurable", {}).get("thread_id") if runtime is not None else None
+    if runtime is None or not thread:
+        return ""
+    messages = runtime.state.get("messages", ()) if isinstance(runtime.state, dict) else ()
+    return hashlib.sha256(f"{thread} {len(messages)} {runtime.tool_call_id} {arguments}".encode()).hexdigest()

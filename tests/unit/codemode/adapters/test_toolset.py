@@ -1,0 +1,112 @@
+"""What the adapters of all frameworks share."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+import codemode
+from codemode import Caller, CodeMode
+from codemode.adapters.toolset import Toolset
+from codemode.errors import ConfigurationError, WrongArgument
+from codemode.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+CLERK = Caller("clerk")
+MANAGER = Caller("mia", "approver")
+ASKS = {"rules": [{"tools": "shop.refund", "decision": "ask"}]}
+
+
+@codemode.tool(effect="write")
+def refund(order: int) -> int:
+    """Refund an order."""
+    return order
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[CodeMode]:
+    settings = Settings.model_validate({"state_folder": tmp_path, "policy": ASKS, "pins": ["shop.refund"]})
+    async with CodeMode.from_settings(settings, functions={"shop": [refund]}) as opened:
+        yield opened
+
+
+async def test_the_pins_are_offered_and_called(service: CodeMode) -> None:
+    toolset = Toolset(service, CLERK)
+    assert [function.name for function in await toolset.functions()] == ["search", "execute", "shop-refund"]
+    answer = await toolset.call("shop-refund", {"order": 7})
+    assert answer.outcome is not None
+    assert answer.outcome.status == "paused"
+
+
+@pytest.mark.parametrize(
+    ("name", "arguments", "said"),
+    [
+        ("search", {"query": "x"}, "valid: queries"),
+        ("execute", {}, "give code"),
+        ("execute", {"code": "", "resume_from": "ex_0"}, "ex_0"),
+        ("refund", {}, "there is no tool 'refund'"),
+    ],
+)
+async def test_mistakes_of_the_model_are_answered(
+    service: CodeMode, name: str, arguments: dict[str, Any], said: str
+) -> None:
+    answer = await Toolset(service).call(name, arguments)
+    assert not answer.ok
+    assert said in answer.text
+
+
+async def test_a_repeated_call_does_not_run_again(service: CodeMode) -> None:
+    toolset = Toolset(service, CLERK)
+    first = await toolset.call("execute", {"code": "shop.refund(order=1)"}, "key")
+    again = await toolset.call("execute", {"code": "shop.refund(order=1)"}, "key")
+    assert first.outcome is not None
+    assert again.outcome is not None
+    assert again.outcome.id == first.outcome.id
+    other = await toolset.call("execute", {"code": "2"}, "key")
+    assert not other.ok
+    assert first.outcome.id in other.text
+
+
+async def test_verdicts_of_another_form_are_rejected(service: CodeMode) -> None:
+    toolset = Toolset(service, CLERK, MANAGER)
+    paused = await toolset.call("execute", {"code": "shop.refund(order=1)"})
+    assert paused.outcome is not None
+    (call,) = await toolset.questions(paused)
+    for verdicts in ({call.id: "yes"}, True):
+        with pytest.raises(WrongArgument, match=r"\{approval id: True or False\}"):
+            await toolset.decide(paused.outcome.id, verdicts)  # type: ignore[arg-type]
+    assert [one.id for one in await toolset.questions(paused)] == [call.id]
+
+
+async def test_a_call_that_another_approver_decided_goes_on(service: CodeMode) -> None:
+    toolset = Toolset(service, CLERK, MANAGER)
+    paused = await toolset.call("execute", {"code": "shop.refund(order=1)"})
+    assert paused.outcome is not None
+    (call,) = await toolset.questions(paused)
+    await service.executions.decide(
+        [codemode.Decision(call.id, call.digest, "approved", "ben")], Caller("ben", "approver")
+    )
+    answer = await toolset.decide(paused.outcome.id, {call.id: False})
+    assert answer.text == "1"
+
+
+@pytest.mark.parametrize(
+    ("approver", "said"),
+    [
+        (Caller("ben"), "the role .* is not in policy.approvers"),
+        (Caller("clerk", "approver"), "clerk is the caller too"),
+    ],
+)
+def test_an_approver_who_may_not_decide_is_rejected_at_once(approver: Caller, said: str) -> None:
+    service = CodeMode(Settings.model_validate({"journal": {"enabled": True}}))
+    with pytest.raises(ConfigurationError, match=said):
+        Toolset(service, CLERK, approver)
+
+
+def test_an_approver_needs_the_journal() -> None:
+    with pytest.raises(ConfigurationError, match="pauses need the journal"):
+        Toolset(CodeMode.from_functions(shop=[refund]), CLERK, MANAGER)
