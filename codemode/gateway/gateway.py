@@ -24,6 +24,7 @@ from codemode.errors import (
     UpstreamTimeout,
     UpstreamUnreachable,
 )
+from codemode.gateway.answers import narrowed
 from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
 from codemode.gateway.policy import READ_ONLY, AccessPolicy, AccessRequest, Decision, Ruling
 from codemode.sources.destination import HERE
@@ -145,7 +146,7 @@ class Gateway:
         """
 
         async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-            value = await transport.call(tool, arguments, context)
+            value = narrowed(tool, await transport.call(tool, arguments, context))
             self._shapes.observe(tool, value, context.owner)
             return value
 
@@ -155,7 +156,7 @@ class Gateway:
         """Send a judged call for one page of a list. The value is the transport's `Page`."""
 
         async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-            return await transport.call_page(tool, arguments, context)
+            return narrowed(tool, await transport.call_page(tool, arguments, context))
 
         return await self._pass(judged, context, send)
 

@@ -6,9 +6,9 @@ import re
 from importlib.metadata import entry_points
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
 from codemode.settings.credentials import ClientCertificate, CredentialSettings
 from codemode.settings.secrets import SecretReference
@@ -34,6 +34,19 @@ _OF_SERVICES = ("aws", "google")
 SOURCES_GROUP = "codemode.sources"
 
 EffectName = Literal["read", "write", "destructive"]
+
+_FIELD_PATH = r"^(\[\]|[^.\[\]]+)(\[\])*(\.[^.\[\]]+(\[\])*)*$"
+
+
+def _field_path(path: str) -> str:
+    if re.match(_FIELD_PATH, path) is None:
+        message = "expected a path of names joined by dots, with [] for the items of a list: owner.name, items[].id"
+        raise ValueError(message)
+    return path
+
+
+#: A path of a field in a result.
+FieldPath = Annotated[str, AfterValidator(_field_path), WithJsonSchema({"type": "string", "pattern": _FIELD_PATH})]
 
 
 def _known_kinds_first(schema: dict[str, Any]) -> None:
@@ -201,6 +214,12 @@ class SourceSettings(Section):
         default={},
         description="The call that reverses a tool, by id, operationId or `METHOD /path`.",
         examples=[{"freeze_membership": "memberships.unfreeze(id=arguments.id)"}],
+    )
+    fields: dict[str, tuple[FieldPath, ...]] = Field(
+        default={},
+        description="Fields to keep of results, by pattern of ids, operationIds or `METHOD /path`. The first that "
+        "matches applies. Dots join names, and `[]` stands for the items of a list. Pages keep their own fields.",
+        examples=[{"clients.*": ["id", "name", "items[].id", "items[].name"]}],
     )
 
     @model_validator(mode="after")

@@ -118,6 +118,7 @@ def _with_overrides(name: str, surface: Surface, settings: SourceSettings) -> Su
         examples=settings.examples,
         tier=settings.tier,
         revert=settings.revert,
+        fields=settings.fields,
     )
     tools = apply_overrides(surface.tools, overrides, source=name)
     return replace(surface, tools=tools, digest=f"{surface.digest} {overrides!r}" if surface.digest else "")
