@@ -286,7 +286,7 @@ class CodeMode:
             name,
             (await self.view(caller)).catalog,
             budget_tokens=self.settings.search.budget_tokens,
-            instructions={source: settings.instructions for source, settings in self.settings.sources.items()},
+            instructions={source: settings.introduction for source, settings in self.settings.sources.items()},
             observed=partial(self._shapes.schema, caller.id),
         )
 
@@ -505,7 +505,7 @@ class CodeMode:
         self._views = Views(
             catalog, self._finder, transports, self._shapes, self.policy, self._destinations, self.answer_checks
         )
-        instructions = {name: source.instructions for name, source in settings.sources.items()}
+        instructions = {name: source.introduction for name, source in settings.sources.items()}
         self._menus = Menus(settings.menu, instructions)
         return catalog
 

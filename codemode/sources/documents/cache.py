@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MOST_KEPT = 40
 
 #: Increase this whenever the same text yields other tools. Catalogs of other versions are ignored.
-VERSION = 11
+VERSION = 12
 
 
 class CatalogCache:
@@ -66,6 +66,7 @@ class CatalogCache:
             "entry": entry,
             "files": dict(files),
             "title": surface.title,
+            "description": surface.description,
             "digest": surface.digest,
             "servers": surface.servers,
             "server_defaults": surface.server_defaults,
@@ -116,6 +117,7 @@ def _surface(fragments: Fragments, details: Callable[[Operation], Details]) -> S
         facts["digest"],
         auth,
         server_defaults=tuple(facts.get("server_defaults", ())),
+        description=facts["description"],
     )
 
 

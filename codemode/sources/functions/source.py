@@ -82,8 +82,8 @@ def load_functions(target: object, *, name: str) -> Surface:
         unread = "".join(f"; {warned.reason}" for warned in warnings[:3])
         message = f"{name} has no callable functions{unread}"
         raise SourceError(message)
-    title = inspect.getdoc(target) if isinstance(target, ModuleType) else None
-    return Surface(tuple(tools.values()), tuple(warnings), title=(title or "").partition("\n")[0])
+    text = (inspect.getdoc(target) if isinstance(target, ModuleType) else None) or ""
+    return Surface(tuple(tools.values()), tuple(warnings), title=text.partition("\n")[0], description=text)
 
 
 def python_tool(target: Any, id_: str, *, source: str, tags: tuple[str, ...] = ()) -> Tool:

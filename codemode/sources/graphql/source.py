@@ -165,7 +165,7 @@ def _surface(name: str, schema: GraphQLSchema, digest: str, given: Mapping[str, 
         else ()
     )
     title = first_sentence(str(schema.description or ""))
-    return Surface(tools, warnings, title=title, digest=digest)
+    return Surface(tools, warnings, title=title, digest=digest, description=str(schema.description or ""))
 
 
 def _tool(

@@ -66,6 +66,7 @@ def load_openapi(
         server_defaults=api.server_defaults,
         title=api.title,
         auth=tuple(api.security_schemes.values()),
+        description=api.description,
     )
 
 

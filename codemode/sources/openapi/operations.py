@@ -86,8 +86,17 @@ class ApiDocument:
     @property
     def title(self) -> str:
         """The title of the API."""
+        return self._info("title")
+
+    @property
+    def description(self) -> str:
+        """The description of the API, or else its summary."""
+        return self._info("description") or self._info("summary")
+
+    def _info(self, key: str) -> str:
         info = self.root.get("info")
-        return str(info.get("title", "")) if isinstance(info, Mapping) else ""
+        value = info.get(key) if isinstance(info, Mapping) else None
+        return "" if value is None else str(value)
 
     @cached_property
     def security_schemes(self) -> Mapping[str, SecurityScheme]:

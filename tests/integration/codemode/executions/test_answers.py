@@ -1,4 +1,4 @@
-"""Answers of services: the selected fields, and notes on answers that differ from their schemas."""
+"""Answers of services: selected fields, and notes on differences from their schemas and on their clocks."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.service import CodeMode
+from codemode.settings.sources import ClockSettings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -60,3 +61,18 @@ async def test_one_note_for_each_tool_whose_answers_differ(gym: Gym, tmp_path: P
         assert outcome.notes == (note,)
     async with CodeMode.from_settings(settings) as service:
         assert service.answer_checks.differences[INFO].number == 2
+
+
+async def test_a_clock_in_the_description_is_noted_and_a_configured_one_is_described(gym: Gym) -> None:
+    program = f"import datetime\n{INFO}()['name']\ndatetime.date.today() and None"
+    own = "gym has another clock: today is the `today` of get_gym_info"
+    async with CodeMode.from_settings(gym.settings(journal={"enabled": True})) as service:
+        (note,) = (await service.execute(program)).notes
+        assert note.endswith(own)
+        assert (await service.execute(f"{INFO}()['name']")).notes == ()
+    settings = gym.settings(journal={"enabled": False})
+    source = settings.sources["gym"].model_copy(update={"clock": ClockSettings(today="2026-01-15")})
+    async with CodeMode.from_settings(settings.model_copy(update={"sources": {"gym": source}})) as service:
+        assert (await service.describe("gym")).startswith("clock: today is 2026-01-15")
+        (note,) = (await service.execute(program)).notes
+        assert note.endswith("gym has another clock: today is 2026-01-15")

@@ -416,3 +416,16 @@ def test_what_is_made_without_a_file_is_a_project_too(tmp_path: Path, monkeypatc
 def test_a_path_of_fields_is_rejected_with_the_form(path: str) -> None:
     with pytest.raises(ValidationError, match=r"names joined by dots.*items\[\]\.id"):
         SourceSettings.model_validate({"location": "gym.json", "fields": {"*": [path]}})
+
+
+def test_a_clock_is_shown_before_the_instructions(tmp_path: Path) -> None:
+    file = tmp_path / "codemode.yaml"
+    clock = "clock: {zone: Europe/Berlin, today: 2026-01-15}"
+    file.write_text(f"sources:\n  gym: {{location: gym.json, instructions: Ask first., {clock}}}\n", encoding="utf-8")
+    source = load_settings(file).sources["gym"]
+    assert source.introduction == "clock: time zone Europe/Berlin, today is 2026-01-15\nAsk first."
+
+
+def test_an_unknown_time_zone_is_rejected_with_the_nearest() -> None:
+    with pytest.raises(ValidationError, match="unknown time zone 'Europe/Berln'; did you mean 'Europe/Berlin'"):
+        SourceSettings.model_validate({"location": "gym.json", "clock": {"zone": "Europe/Berln"}})
