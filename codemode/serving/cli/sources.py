@@ -354,7 +354,7 @@ def _differing(source: LoadedSource, differences: Mapping[str, Differences]) -> 
     found = sorted(_of_source(source, differences).items(), key=lambda item: -item[1].number)
     if not found:
         return
-    yield f"  {sum(one.number for _, one in found)} answers of {len(found)} operations differed from their schemas:"
+    yield f"  {sum(one.number for _, one in found)} answers, of {len(found)} operations, differed from their schemas:"
     for id_, one in found[:SHOWN]:
         yield f"    {id_}: {one.number} answers; the last {one.last}"
     if len(found) > SHOWN:
