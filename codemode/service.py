@@ -38,6 +38,7 @@ from codemode.observing.configured import observers_of
 from codemode.search.answer import answer_search
 from codemode.search.describe import describe
 from codemode.search.index.enrichment import enriched
+from codemode.search.introduction import introductions
 from codemode.search.query import DEFAULT_LIMIT
 from codemode.search.request import Detail, SearchRequest
 from codemode.search.usage import UsageLog
@@ -117,6 +118,7 @@ class CodeMode:
         self._destinations = _destinations(settings)
         self._views = Views(self.catalog, self._finder, {}, self._shapes, self.policy)
         self._menus = Menus(settings.menu, {})
+        self._introductions: Mapping[str, str] = {}
         self._menu_usage = MenuUsage(settings.learned() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
         self._repetition = Repetition()
         self._usage = UsageLog(settings.learned() / "usage.jsonl") if settings.search.record_usage else None
@@ -247,6 +249,7 @@ class CodeMode:
         detail: Detail = "auto",
         limit: int = DEFAULT_LIMIT,
         offset: int = 0,
+        introduce: bool = False,
         caller: Caller = LOCAL,
     ) -> SearchAnswer:
         """Find tools that the role of `caller` may use. The answer's text fits the configured budget.
@@ -262,6 +265,7 @@ class CodeMode:
             tag=tag,
             limit=limit,
             offset=offset,
+            introduce=introduce,
         )
         return await self._search(request, caller)
 
@@ -275,6 +279,7 @@ class CodeMode:
             observed=partial(self._shapes.schema, caller.id),
             guarded=partial(self.policy.guards, caller.role),
             searched=partial(self._usage.searched, who=caller.id) if self._usage is not None else lambda _: None,
+            introductions=self._introductions,
         )
 
     async def describe(self, name: str = "", *, caller: Caller = LOCAL) -> str:
@@ -286,7 +291,7 @@ class CodeMode:
             name,
             (await self.view(caller)).catalog,
             budget_tokens=self.settings.search.budget_tokens,
-            instructions={source: settings.introduction for source, settings in self.settings.sources.items()},
+            introductions=self._introductions,
             observed=partial(self._shapes.schema, caller.id),
         )
 
@@ -506,6 +511,8 @@ class CodeMode:
             catalog, self._finder, transports, self._shapes, self.policy, self._destinations, self.answer_checks
         )
         instructions = {name: source.introduction for name, source in settings.sources.items()}
+        descriptions = {name: source.surface.description for name, source in sources.items()}
+        self._introductions = introductions(instructions, descriptions)
         self._menus = Menus(settings.menu, instructions)
         return catalog
 

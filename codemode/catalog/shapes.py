@@ -2,6 +2,9 @@
 
 A schema behind a reference, or with too many fields for one line, gets a name. Its definition is rendered once, within
 the token budget, so circular schemas cost no more than the definitions that are rendered.
+
+Compact types take half the tokens. Definitions of results group the fields by type, in a comment
+(`# Client = {id, branchId: int; name: str}`), and arguments show their format, pattern or bounds (`"YYYY-MM-DD"`).
 """
 
 from __future__ import annotations
@@ -13,6 +16,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.identifiers import type_name
+from codemode.catalog.restrictions import restricted
 from codemode.catalog.tokens import estimate
 
 if TYPE_CHECKING:
@@ -24,8 +28,15 @@ MOST_LITERALS = 12
 LITERALS_SHOWN = 5
 MOST_VARIANTS = 6
 
+#: The most literals of a result in compact types. More are rendered as their type.
+_RESULT_LITERALS = 4
+
+#: The most fields of the envelope of a list.
+_PAGE_FIELDS = 6
+
 #: The most fields of a definition, by room. With fewer than `_LEAST_DEFINITION` tokens, nothing is defined.
 _FIELDS_SHOWN = (60, 25, 10)
+_FIELDS_SHOWN_COMPACT = (60, 25, 16, 10, 6)
 _LEAST_DEFINITION = 20
 
 #: The most fields of an anonymous object that is rendered in place. All of them must be simple.
@@ -47,11 +58,28 @@ class Direction(StrEnum):
 class Shapes:
     """Render types, and collect the names that need definitions. `naming=False` renders names without definitions."""
 
-    def __init__(self, direction: Direction = Direction.RESPONSE, *, naming: bool = True) -> None:
+    def __init__(
+        self, direction: Direction = Direction.RESPONSE, *, naming: bool = True, compact: bool = False
+    ) -> None:
         self._naming = naming
+        self.is_compact = compact
         self.direction = direction
         self._names: dict[int, str] = {}
+        self._undefined: set[int] = set()
+        self._pages: dict[str, str] = {}  # names of envelopes by their text
+        self._page_lines: list[str] = []
         self._pending: deque[tuple[str, Schema, Direction]] = deque()
+
+    def copy(self) -> Shapes:
+        """Return shapes with the same names, to try a rendering that may not fit."""
+        other = Shapes(self.direction, naming=self._naming, compact=self.is_compact)
+        other.adopt(self)
+        return other
+
+    def adopt(self, other: Shapes) -> None:
+        """Take over the names of a copy whose rendering is used."""
+        self._names, self._undefined, self._pending = dict(other._names), set(other._undefined), other._pending.copy()
+        self._pages, self._page_lines = dict(other._pages), list(other._page_lines)
 
     def text(self, schema: Schema, hint: str = "", depth: int = 0) -> str:
         """Return the type of a schema. `hint` names a schema without a name."""
@@ -59,7 +87,7 @@ class Shapes:
 
     def _parts(self, schema: Schema, hint: str, depth: int) -> list[str]:
         """Return the alternatives of a type. Each literal is one alternative."""
-        values = _literals(schema)
+        values = self._literals(schema)
         if values:
             return [*values, *(["None"] if schema.is_nullable() else [])]
         target = schema.resolved()
@@ -71,8 +99,12 @@ class Shapes:
         return [*parts, "None"] if schema.is_nullable() and "Any" not in parts else parts
 
     def define(self, budget_tokens: int) -> tuple[list[str], list[str]]:
-        """Return the definitions of the names used so far, within a budget, and the names that did not fit."""
-        lines: list[str] = []
+        """Return the definitions of the names used so far, within a budget, and the names that did not fit.
+
+        A name that did not fit is defined by a later call if it is used again.
+        """
+        lines, self._page_lines = self._page_lines, []
+        budget_tokens -= sum(estimate(line) + 1 for line in lines)
         undefined: list[str] = []
         while self._pending:
             name, schema, direction = self._pending.popleft()
@@ -80,6 +112,7 @@ class Shapes:
             line = self._definition(name, schema, budget_tokens)
             if line is None:
                 undefined.append(name)
+                self._undefined.add(id(schema.value))
             else:
                 budget_tokens -= estimate(line) + 1
                 lines.append(line)
@@ -87,11 +120,9 @@ class Shapes:
 
     def _definition(self, name: str, schema: Schema, budget_tokens: int) -> str | None:
         """Return a definition with as many fields as fit, or None. Names that only it used are dropped."""
-        for limit in _FIELDS_SHOWN:
+        for limit in _FIELDS_SHOWN_COMPACT if self.is_compact else _FIELDS_SHOWN:
             known = len(self._pending)
-            line = f"{name} = {self._object(schema, name, 0, limit)}"
-            notes = self._notes(schema, limit)
-            line += f"  # {notes}" if notes else ""
+            line = self._line(name, schema, limit)
             if estimate(line) < budget_tokens:
                 return line
             while len(self._pending) > known:
@@ -100,6 +131,19 @@ class Shapes:
             if budget_tokens < _LEAST_DEFINITION:
                 break
         return None
+
+    def _line(self, name: str, schema: Schema, limit: int) -> str:
+        if self.is_compact and self.direction is Direction.RESPONSE:
+            return f"# {name} = {self._grouped(schema, name, limit)}"
+        notes = self._notes(schema, limit)
+        return f"{name} = {self._object(schema, name, 0, limit)}" + (f"  # {notes}" if notes else "")
+
+    def _grouped(self, schema: Schema, name: str, limit: int) -> str:
+        """Render the fields of a result by type, in the order of the first field of each type."""
+        properties = self._visible(schema)
+        shown = list(properties.items())[:limit]
+        text = _by_type({field: self.text(value, f"{name}_{field}", 1) for field, value in shown})
+        return f"{{{text}; … {len(properties) - limit} more}}" if len(properties) > limit else f"{{{text}}}"
 
     def _notes(self, schema: Schema, limit: int) -> str:
         """Return the comment of a definition: its required fields, and the number of hidden fields."""
@@ -110,6 +154,16 @@ class Shapes:
         if len(fields) > limit:
             notes.append(f"{len(fields) - limit} more fields")
         return "; ".join(notes)
+
+    def _literals(self, schema: Schema) -> list[str]:
+        """Return the values of an enumeration as types. A long one has the first few and the number of the others."""
+        values = literals(schema) or []
+        is_brief = self.is_compact and self.direction is Direction.RESPONSE
+        if len(values) > (_RESULT_LITERALS if is_brief else MOST_LITERALS):
+            if (is_brief and schema.types()) or not all(isinstance(value, str) for value in values):
+                return []
+            values = [*values[:LITERALS_SHOWN], f"… {len(values) - LITERALS_SHOWN} more"]
+        return [f"Literal[{_string(value) if isinstance(value, str) else value}]" for value in values]
 
     def _alternatives(self, schema: Schema, hint: str, depth: int) -> list[str]:
         variants = [variant for variant in schema.variants() if variant.get("type") != "null"]
@@ -141,7 +195,8 @@ class Shapes:
             return self._named(schema, hint, depth)
         if name == "string" and schema.first("format") == "binary":
             return "Content"
-        return _SCALARS.get(name, "Any")
+        text = _SCALARS.get(name, "Any")
+        return restricted(text, schema) if self.is_compact and self.direction is Direction.REQUEST else text
 
     def _array(self, schema: Schema, hint: str, depth: int) -> str:
         items = schema.first("items")
@@ -161,9 +216,31 @@ class Shapes:
         properties = self._visible(schema)
         if not properties:
             return self._mapping(schema, hint, depth)
+        if self.is_compact and self.direction is Direction.RESPONSE and (page := self._page(properties, hint, depth)):
+            return page
         if depth <= DEEPEST and not schema.name and _is_small(properties):
             return self._object(schema, hint, depth)
         return self._name(schema, hint)
+
+    def _page(self, properties: dict[str, Schema], hint: str, depth: int) -> str:
+        """Return `Page[Client]` for a list of named objects with a few plain fields beside it, else "".
+
+        Equal envelopes have one definition: `# Page[X] = {items: list[X]; total: int}`.
+        """
+        kinds = {field: value.resolved().types() for field, value in properties.items()}
+        lists = [field for field, types in kinds.items() if types == ("array",)]
+        if len(lists) != 1 or len(properties) > _PAGE_FIELDS or any("object" in types for types in kinds.values()):
+            return ""
+        items = self.text(properties[lists[0]], hint, depth + 1)
+        item = items.removeprefix("list[").removesuffix("]")
+        if item not in self._names.values():
+            return ""
+        others = {field: self.text(value, field, depth + 1) for field, value in properties.items() if field != lists[0]}
+        text = _by_type({lists[0]: "list[X]", **others})
+        if text not in self._pages:
+            self._pages[text] = _unused_name("Page", {*self._names.values(), *self._pages.values()})
+            self._page_lines.append(f"# {self._pages[text]}[X] = {{{text}}}")
+        return f"{self._pages[text]}[{item}]"
 
     def _mapping(self, schema: Schema, hint: str, depth: int) -> str:
         extra = schema.first("additionalProperties")
@@ -181,7 +258,10 @@ class Shapes:
                 or (type_name(title) if isinstance(title, str) else "")
                 or type_name(hint)
             )
-            self._names[key] = _unused_name(wanted or "Object", set(self._names.values()))
+            self._names[key] = _unused_name(wanted or "Object", {*self._names.values(), *self._pages.values()})
+            self._pending.append((self._names[key], schema, self.direction))
+        elif key in self._undefined:
+            self._undefined.remove(key)
             self._pending.append((self._names[key], schema, self.direction))
         return self._names[key]
 
@@ -221,14 +301,12 @@ def literals(schema: Schema) -> list[Any] | None:
     return list(dict.fromkeys(plain)) if len({type(value) for value in plain}) == 1 else plain
 
 
-def _literals(schema: Schema) -> list[str]:
-    """Return the values of an enumeration as types. A long one has the first few and the number of the others."""
-    values = literals(schema) or []
-    if len(values) > MOST_LITERALS:
-        if not all(isinstance(value, str) for value in values):
-            return []
-        values = [*values[:LITERALS_SHOWN], f"… {len(values) - LITERALS_SHOWN} more"]
-    return [f"Literal[{_string(value) if isinstance(value, str) else value}]" for value in values]
+def _by_type(types: Mapping[str, str]) -> str:
+    """Join fields by type, in the order of the first field of each type: `id, total: int; name: str`."""
+    names_by_type: dict[str, list[str]] = {}
+    for field, text in types.items():
+        names_by_type.setdefault(text, []).append(field if field.isidentifier() else _string(field))
+    return "; ".join(f"{', '.join(names)}: {text}" for text, names in names_by_type.items())
 
 
 def _string(text: str) -> str:

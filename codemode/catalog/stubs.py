@@ -3,9 +3,10 @@
     gym.clients.get_clients_list(*, search: str | None = None, page: int = 1) -> ClientList  # Get clients list
     ClientList = {"items": list[Client], "total": int}
 
-`bare` renders little more than the name, `one_liner` one short line, `signature` one line with all types. `stub` adds
-an example and type definitions, `full` the documentation of every parameter. For an undocumented result, `observed` is
-the schema learned from responses, and the text says so. Invisible characters are escaped.
+`bare` renders the name and the summary, `one_liner` one short line, `signature` one line with all types. `stub` renders
+compact types with their definitions, restrictions of arguments and an example, `full` the documentation of every
+parameter. For an undocumented result, `observed` is the schema learned from responses, and the text says so. Invisible
+characters are escaped.
 """
 
 from __future__ import annotations
@@ -13,8 +14,11 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.example_calls import accepts_example
 from codemode.catalog.paging import paging_of
+from codemode.catalog.restrictions import example_of
 from codemode.catalog.shapes import Direction, Shapes, literals
+from codemode.catalog.side_effects import side_effects
 from codemode.catalog.tokens import estimate
 from codemode.catalog.tool import Effect
 from codemode.text.prose import first_sentence, plain, shorten
@@ -32,6 +36,7 @@ FULL_TOKENS = 1500
 
 _CLOSING_TOKENS = 60  # tokens of `full` for the names of omitted types
 _LONGEST_DEFAULT = 40  # characters
+_LONGEST_SUMMARY = 80  # characters, beside a name
 
 
 def one_liner(tool: Tool, *, budget_tokens: int = LINE_TOKENS, observed: Schema | None = None) -> str:
@@ -40,10 +45,10 @@ def one_liner(tool: Tool, *, budget_tokens: int = LINE_TOKENS, observed: Schema 
 
 
 def bare(tool: Tool) -> str:
-    """Render the name and the number of parameters, with the advice to search for the name."""
-    required = sum(parameter.required for parameter in tool.parameters)
-    summary = f"{len(tool.parameters)} parameters, {required} required" if tool.parameters else "no parameters"
-    return visible(f'{tool.id}(...)  # {summary}; search for this name with detail="full"')
+    """Render the name and the summary."""
+    about = ["destructive"] if tool.effect is Effect.DESTRUCTIVE else []
+    summary = first_sentence(tool.summary or tool.description, _LONGEST_SUMMARY)
+    return visible(_with_comment(f"{tool.id}(...)", [*about, *([summary] if summary else [])]))
 
 
 def signature(tool: Tool, *, budget_tokens: int = SIGNATURE_TOKENS, observed: Schema | None = None) -> str:
@@ -51,14 +56,31 @@ def signature(tool: Tool, *, budget_tokens: int = SIGNATURE_TOKENS, observed: Sc
     return visible(_signature(tool, Shapes(naming=False), budget_tokens, observed=observed))
 
 
-def stub(tool: Tool, *, budget_tokens: int = STUB_TOKENS, observed: Schema | None = None) -> str:
-    """Render the signature, one example, and type definitions within the budget."""
-    shapes = Shapes()
-    head = _signature(tool, shapes, max(budget_tokens * 3 // 4, LINE_TOKENS), notes=True, observed=observed)
-    lines = [head, *(f"# example: {example}" for example in examples_of(tool)[:1])]
-    if estimate("\n".join(lines)) > budget_tokens:
-        return visible(head)
-    definitions, _ = shapes.define(budget_tokens - estimate("\n".join(lines)) - 4)
+def stub(
+    tool: Tool,
+    *,
+    budget_tokens: int = STUB_TOKENS,
+    observed: Schema | None = None,
+    shapes: Shapes | None = None,
+    head_tokens: int | None = None,
+) -> str:
+    """Render the signature with compact types, one example, and type definitions within the budget.
+
+    With `shapes`, the types of earlier stubs are not defined again. With `head_tokens` for the signature, the stub is
+    brief: it has no example.
+    """
+    given = Shapes(compact=True) if shapes is None else shapes
+    is_brief = head_tokens is not None
+    wide = max(budget_tokens // 2, LINE_TOKENS)
+    choices = ((wide, _needed_examples(tool)), (wide, ()), (LINE_TOKENS, ()))
+    for tokens, examples in choices if head_tokens is None else ((head_tokens, ()),):
+        tried = given.copy()
+        head = _signature(tool, tried, tokens, notes=True, pages=not is_brief, observed=observed)
+        lines = [head, *(f"# example: {example}" for example in examples)]
+        definitions, undefined = tried.define(budget_tokens - estimate("\n".join(lines)) - 4)
+        if not undefined:
+            break
+    given.adopt(tried)
     return visible("\n".join([*lines, *definitions]))
 
 
@@ -81,19 +103,29 @@ def full(tool: Tool, *, budget_tokens: int = FULL_TOKENS, observed: Schema | Non
 
 
 def examples_of(tool: Tool) -> tuple[str, ...]:
-    """Return the example calls of a tool, else one made of the examples in its parameter schemas."""
-    if tool.examples:
-        return tool.examples
-    values = {parameter.name: _example(parameter) for parameter in tool.parameters if parameter.required}
+    """Return the example calls of a tool that are valid, else one made of the examples in its parameter schemas."""
+    declared = tuple(example for example in tool.examples if accepts_example(tool, example))
+    if declared:
+        return declared
+    values = {parameter.name: example_of(parameter.schema) for parameter in tool.parameters if parameter.required}
     if not values or any(value is None for value in values.values()):
         return ()
     arguments = ", ".join(f"{name}={_literal(value)}" for name, value in values.items())
-    return (f"{tool.id}({arguments})",) if estimate(arguments) <= LINE_TOKENS else ()
+    call = f"{tool.id}({arguments})"
+    return (call,) if estimate(arguments) <= LINE_TOKENS and accepts_example(tool, call) else ()
 
 
-def _example(parameter: Parameter) -> Any:
-    several = parameter.schema.first("examples")
-    return several[0] if isinstance(several, list) and several else parameter.schema.first("example")
+def _needed_examples(tool: Tool) -> tuple[str, ...]:
+    """Return one example, unless it only repeats what compact types show of each argument."""
+    if tool.examples or any(_is_open(parameter.schema) for parameter in tool.parameters if parameter.required):
+        return examples_of(tool)[:1]
+    return ()
+
+
+def _is_open(schema: Schema) -> bool:
+    """Whether the compact type of a schema says little about its values."""
+    text = Shapes(Direction.REQUEST, compact=True).text(schema).removesuffix(" | None")
+    return text == "Any" or text.startswith(("str", "dict", "list"))
 
 
 def _signature(
@@ -103,11 +135,12 @@ def _signature(
     *,
     comment: bool = True,
     notes: bool = False,
+    pages: bool = False,
     observed: Schema | None = None,
 ) -> str:
     required = [_argument(p, shapes) for p in tool.parameters if p.required]
     ending = f") -> {_returned(tool, shapes, observed)}"
-    about = _remarks(tool, notes=notes, observed=observed) if comment else []
+    about = _remarks(tool, notes=notes, pages=pages, observed=observed) if comment else []
     optional = [p for p in tool.parameters if not p.required]
     spent = estimate(_with_comment(f"{tool.id}(*, {', '.join(required)}{ending}", about))
     shown: list[str] = []
@@ -131,33 +164,24 @@ def _with_comment(text: str, remarks: list[str]) -> str:
     return f"{text}  # {'; '.join(remarks)}" if remarks else text
 
 
-def _remarks(tool: Tool, *, notes: bool, observed: Schema | None) -> list[str]:
-    """Return the comment of a signature: its effect and summary. `notes` adds value formats and paging."""
+def _remarks(tool: Tool, *, notes: bool, pages: bool, observed: Schema | None) -> list[str]:
+    """Return the comment of a signature: its effect and summary. `notes` adds side effects and binary data."""
     remarks = ["observed result"] if tool.returns is None and observed is not None else []
     if tool.effect is Effect.DESTRUCTIVE:
         remarks.append("destructive")
     about = first_sentence(tool.summary or tool.description)
     remarks += [about] if about else []
     if notes:
-        names_by_form: dict[str, list[str]] = {}
-        for parameter in tool.parameters:
-            form = _FORMATS.get(str(parameter.schema.first("format")))
-            if form:
-                names_by_form.setdefault(form, []).append(parameter.name)
-        remarks += [f"{_listed(names)}: {form}" for form, names in names_by_form.items()]
-        remarks += [".items(...) gives all pages"] if paging_of(tool) is not None else []
+        beside = side_effects(tool)
+        remarks += [beside] if beside else []
+        binary = [parameter.name for parameter in tool.parameters if parameter.schema.first("format") == "binary"]
+        remarks += [f"{_listed(binary)}: {_BINARY}"] if binary else []
+    if pages and paging_of(tool) is not None:
+        remarks.append(".items(...) gives all pages")
     return remarks
 
 
-#: How strings of a format are written (JSON Schema Validation, section 7.3; OpenAPI Format Registry).
-_FORMATS = {
-    "date": '"YYYY-MM-DD"',
-    "date-time": '"YYYY-MM-DDThh:mm:ssZ"',
-    "time": '"hh:mm:ssZ"',
-    "duration": 'ISO 8601 such as "P1D"',
-    "byte": "base64",
-    "binary": 'text, {"$base64": ...}, or what a download gave',
-}
+_BINARY = 'text, {"$base64": ...}, or what a download gave'
 
 
 def _listed(names: list[str], budget_tokens: int = 20) -> str:
@@ -178,7 +202,7 @@ def _argument(parameter: Parameter, shapes: Shapes) -> str:
     default = parameter.schema.first("default")
     if isinstance(default, (str, int, float)) and len(str(default)) <= _LONGEST_DEFAULT:
         return f"{parameter.name}: {text} = {_literal(default)}"
-    known = text == "Any" or text.endswith("None")
+    known = shapes.is_compact or text == "Any" or text.endswith("None")
     return f"{parameter.name}: {text}{'' if known else ' | None'} = None"
 
 

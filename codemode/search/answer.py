@@ -4,19 +4,24 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from codemode.search.introduction import ANSWER_TOKENS, condensed
 from codemode.search.render import render
 from codemode.search.result import SearchAnswer, unavailable_line, wholly_unavailable
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from codemode.catalog.catalog import Catalog
     from codemode.search.finder import Finder
+    from codemode.search.page import Observed
     from codemode.search.query import Hits
-    from codemode.search.render import Guarded, Observed
+    from codemode.search.render import Guarded
     from codemode.search.request import SearchRequest
+
+_MOST_INTRODUCTIONS = 3
 
 
 async def answer_search(
@@ -28,8 +33,12 @@ async def answer_search(
     observed: Observed,
     guarded: Guarded,
     searched: Callable[[Hits], None],
+    introductions: Mapping[str, str] = MappingProxyType({}),
 ) -> SearchAnswer:
-    """Search a catalog, and render the hits within the budget. `searched` receives the hits."""
+    """Search a catalog, and render the hits within the budget. `searched` receives the hits.
+
+    `introductions` are texts by namespace. They add at most 120 tokens for each of at most three namespaces.
+    """
     unavailable = unavailable_line(catalog)
     if wholly_unavailable(catalog, request.namespace or request.source):
         return SearchAnswer(f"# {unavailable}", (), 0, note=unavailable)
@@ -38,4 +47,12 @@ async def answer_search(
     searched(hits)
     hits = replace(hits, note="; ".join(filter(None, (hits.note, unavailable))))
     text = render(hits, budget_tokens=budget_tokens, detail=request.detail, observed=observed, guarded=guarded)
-    return SearchAnswer(text, hits.hits, hits.total, tuple(hits.query.queries[at] for at in hits.unsure), hits.note)
+    unsure = tuple(hits.query.queries[at] for at in hits.unsure)
+    answer = SearchAnswer(text, hits.hits, hits.total, unsure, hits.note, _introductions(hits, introductions))
+    return replace(answer, text=answer.introduced(set()), introductions={}) if request.introduce else answer
+
+
+def _introductions(hits: Hits, texts: Mapping[str, str]) -> dict[str, str]:
+    """Return the introductions of the namespaces of the hits, each within its budget."""
+    namespaces = [name for name in dict.fromkeys(hit.namespace for hit in hits.hits) if name in texts]
+    return {name: condensed(texts[name], ANSWER_TOKENS) for name in namespaces[:_MOST_INTRODUCTIONS]}

@@ -6,6 +6,7 @@ from collections import Counter
 from typing import TYPE_CHECKING
 
 from codemode.catalog import stubs, tokens
+from codemode.search.introduction import DESCRIBED_TOKENS, condensed
 from codemode.text.visible import visible
 
 if TYPE_CHECKING:
@@ -24,12 +25,12 @@ def describe(
     catalog: Catalog,
     *,
     budget_tokens: int,
-    instructions: Mapping[str, str],
+    introductions: Mapping[str, str],
     observed: Callable[[Tool], Schema | None] = lambda _: None,
 ) -> str:
     """Describe a tool, a group or a namespace, or list all namespaces if `name` is "".
 
-    A tool is described in full. A group or namespace has its instructions, examples and tools, or its groups if the
+    A tool is described in full. A group or namespace has its introduction, examples and tools, or its groups if the
     tools do not fit. Raises ToolNotFound with the closest names.
     """
     if not name:
@@ -42,8 +43,11 @@ def describe(
     if not members:
         catalog.get(name)  # raises ToolNotFound
     toolkit = catalog.toolkit(name)
-    introduction = (instructions.get(name), toolkit and (toolkit.instructions or toolkit.description))
-    heading = [visible(text.strip()) for text in introduction if text]
+    own_text = toolkit and (toolkit.instructions or toolkit.description)
+    heading = (
+        [condensed(introductions[name], min(DESCRIBED_TOKENS, budget_tokens // 2))] if name in introductions else []
+    )
+    heading += [visible(own_text.strip())] if own_text else []
     own = toolkit.examples if toolkit else ()
     examples = [*own, *(example for tool in members for example in tool.examples)][:_EXAMPLES]
     heading += [visible(f"example: {example}") for example in examples]

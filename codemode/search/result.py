@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from codemode.search.introduction import introduction_lines
 from codemode.text.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from codemode.catalog.catalog import Catalog
     from codemode.search.query import Hit
 
@@ -36,6 +39,7 @@ class SearchAnswer:
     """The answer to a search: `text` for a model, and `hits`, one page of all `total`, best first.
 
     `unsure` are the queries whose hits may all be wrong. `note` says what the answer lacks, such as embeddings.
+    `introductions` are the conventions of the hits' namespaces, unless the text has them already.
     """
 
     text: str
@@ -43,6 +47,16 @@ class SearchAnswer:
     total: int
     unsure: tuple[str, ...] = ()
     note: str = ""
+    introductions: Mapping[str, str] = field(default_factory=dict)
+
+    def introduced(self, told: set[str]) -> str:
+        """Return the text after the introductions that are not in `told`, and add their namespaces to it.
+
+        Keep one set for each conversation.
+        """
+        new = {name: text for name, text in self.introductions.items() if name not in told}
+        told.update(new)
+        return "\n".join([*introduction_lines(new), self.text])
 
     def __repr__(self) -> str:
         return self.text

@@ -314,7 +314,7 @@ class SourceSettings(Section):
     def introduction(self) -> str:
         """The configured clock and the instructions, for models."""
         clock = self.clock.clock if self.clock is not None else UNKNOWN
-        return "\n".join(filter(None, (f"clock: {clock}" if clock else "", self.instructions)))
+        return "\n".join(filter(None, (f"Clock: {clock}." if clock else "", self.instructions)))
 
     @property
     def is_document(self) -> bool:

@@ -92,8 +92,10 @@ def accepted_source(name: str, settings: SourceSettings, failure: Failure, serve
     """Return an unreachable MCP server with the tools that were accepted before. Raises ConfigurationError."""
     from codemode.sources.mcp.definitions import AcceptedDefinitions, tools_of
 
-    tools, _ = tools_of(name, tuple(AcceptedDefinitions(servers).read(name).values()))
-    surface = Surface(tools, (SourceWarning("", failure.message),), failure=failure)
+    accepted = AcceptedDefinitions(servers)
+    tools, _ = tools_of(name, tuple(accepted.read(name).values()))
+    description = accepted.instructions(name) or ""
+    surface = Surface(tools, (SourceWarning("", failure.message),), failure=failure, description=description)
     return LoadedSource(name, _with_overrides(name, surface, settings), AbsentTransport(name, failure.message))
 
 

@@ -33,6 +33,11 @@ def unescape(text: str) -> str:
     return html.unescape(_HUGE.sub("\ufffd", _ZEROS.sub("&#", text)))
 
 
+def sentences(text: str) -> list[str]:
+    """Split a plain text into its sentences."""
+    return _SENTENCE.split(text)
+
+
 def first_sentence(text: str, limit: int = 120) -> str:
     """Return the first sentence that is not a question, shortened to `limit` characters."""
     sentences = _SENTENCE.split(plain(text[:2000]), maxsplit=3)

@@ -171,13 +171,15 @@ class Worker:
             self.ended.set_result(end)
 
     def discard(self) -> None:
-        """Kill the worker and close its socket."""
+        """Kill the worker and close its socket. For who listens, its stream ends."""
         self.kill()
         if self._descriptor >= 0:
             self._loop.remove_reader(self._descriptor)
             self._loop.remove_writer(self._descriptor)
             self._descriptor = -1
             self._channel.close()
+            if self._on_bytes is not None:
+                self._loop.call_soon(self._on_bytes, b"")
 
     def cpu_s(self) -> float | None:
         """Return the processor time of the worker in seconds, or None if it has ended."""

@@ -77,6 +77,7 @@ class Toolbox:
         self._credentials = credentials
         self._session: MenuSession | None = None
         self._by_native_name: dict[str, Tool] | None = None
+        self._told: set[str] = set()  # namespaces whose introduction the model has seen
 
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
         """Return the tools for the next request, as the caller may see them."""
@@ -119,7 +120,7 @@ class Toolbox:
 
     async def _search(self, request: SearchRequest) -> Answered:
         answer = await self._service.search(**request.model_dump(), caller=self._caller)
-        return Answered(answer.text)
+        return Answered(answer.introduced(self._told))
 
     async def _execute(self, asked: ExecuteArguments) -> Answered:
         ended = await run_or_continue(self._service, asked, self._caller, credentials=self._credentials)

@@ -140,7 +140,7 @@ def accept(
 
         changes = asyncio.run(changed_definitions(name, settings))
         if as_json:
-            show.print_json({change.definition.name: change.text.splitlines() for change in changes})
+            show.print_json({change.name: change.text.splitlines() for change in changes})
         else:
             for change in changes:
                 show.console.print(show.plain(change.text), soft_wrap=True)
@@ -148,7 +148,11 @@ def accept(
             if not as_json:
                 show.console.print("no changes since the definitions were accepted")
         elif yes or typer.confirm(f"Accept {len(changes)} changed definitions?"):
-            AcceptedDefinitions(settings.servers()).accept(name, [change.definition for change in changes])
+            accepted = AcceptedDefinitions(settings.servers())
+            accepted.accept(name, [change.definition for change in changes if change.definition is not None])
+            for change in changes:
+                if change.definition is None:
+                    accepted.accept_instructions(name, change.instructions)
         else:
             raise typer.Exit(1)
 

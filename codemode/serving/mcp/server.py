@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
     Context = ServerRequestContext[Any]
 
-#: Maximum number of sessions whose first tool list is kept.
+#: Maximum number of sessions whose first tool list and introductions are kept.
 _SESSIONS = 10_000
 
 #: Seconds between two progress notifications while a program runs.
@@ -90,6 +90,7 @@ class McpFace:
         self._credentials_of = credentials_of
         self._turn = turn
         self._given: OrderedDict[tuple[str, str], list[mcp_types.Tool]] = OrderedDict()
+        self._told: OrderedDict[tuple[str, str], set[str]] = OrderedDict()
         self._menus = McpMenus(service) if service.settings.server.mcp == "menu" else None
         self.server = self._server()
 
@@ -167,7 +168,7 @@ class McpFace:
                 return await self._native(self._menus, context, params, caller)
             match params.name:
                 case "search":
-                    return await self._search(SearchRequest.model_validate(arguments), caller)
+                    return await self._search(SearchRequest.model_validate(arguments), caller, _session(context))
                 case "execute":
                     return await self._execute(ExecuteArguments.model_validate(arguments), caller, context)
             program = await self._service.program_of(params.name, arguments, caller)
@@ -198,10 +199,21 @@ class McpFace:
         if self._opened is not None:
             await asyncio.shield(self._opened)
 
-    async def _search(self, request: SearchRequest, caller: Caller) -> mcp_types.CallToolResult:
+    async def _search(self, request: SearchRequest, caller: Caller, session: str | None) -> mcp_types.CallToolResult:
+        """Answer a search. A session is told the introduction of each namespace once, other clients in each answer."""
         async with self._turn(caller):
             answer = await self._service.search(**request.model_dump(), caller=caller)
-        return mcp_types.CallToolResult(content=[_text(answer.text)])
+        return mcp_types.CallToolResult(content=[_text(answer.introduced(self._told_in(session, caller)))])
+
+    def _told_in(self, session: str | None, caller: Caller) -> set[str]:
+        """Return the namespaces that a session was told about."""
+        if session is None:
+            return set()
+        told = self._told.setdefault((session, caller.id), set())
+        self._told.move_to_end((session, caller.id))
+        if len(self._told) > _SESSIONS:
+            self._told.popitem(last=False)
+        return told
 
     async def _execute(self, asked: ExecuteArguments, caller: Caller, context: Context) -> mcp_types.CallToolResult:
         async with self._turn(caller) as begun, _progress(context, self._service.settings.limits.wall_s) as watch:

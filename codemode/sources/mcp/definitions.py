@@ -43,8 +43,15 @@ def model_facts(definition: mcp_types.Tool) -> dict[str, Any]:
 MOST_KEPT = 20_000
 
 
+#: The most characters of a server's instructions that are stored.
+_INSTRUCTIONS_CHARACTERS = 20_000
+
+
 class AcceptedDefinitions:
-    """The accepted definitions of each server, in one file for each, mode 0600. First-seen ones count as accepted."""
+    """The accepted definitions and instructions of each server, in two files for each, mode 0600.
+
+    First-seen ones count as accepted.
+    """
 
     def __init__(self, folder: Path) -> None:
         self._folder = folder
@@ -59,17 +66,46 @@ class AcceptedDefinitions:
     def accept(self, source: str, definitions: Iterable[mcp_types.Tool]) -> None:
         """Store definitions, replacing those with the same names. Raises OSError."""
         known = self.read(source) | {definition.name: definition for definition in definitions}
+        self._write(self._file(source), _STORED.dump_json(known, by_alias=True, exclude_none=True))
+
+    def instructions(self, source: str) -> str | None:
+        """Return the accepted instructions of a server, None if the server was never seen."""
+        try:
+            return self._instructions_file(source).read_text(encoding="utf-8")
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def accept_instructions(self, source: str, text: str) -> None:
+        """Store the instructions of a server. Raises OSError."""
+        self._write(self._instructions_file(source), stored_instructions(text).encode())
+
+    def _write(self, path: Path, data: bytes) -> None:
         self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
         with tempfile.NamedTemporaryFile("wb", dir=self._folder, delete=False) as file:
-            file.write(_STORED.dump_json(known, by_alias=True, exclude_none=True))
-        Path(file.name).replace(self._file(source))
+            file.write(data)
+        Path(file.name).replace(path)
+
+    def _instructions_file(self, source: str) -> Path:
+        return self._folder / f"{source}.instructions.txt"
 
     def _file(self, source: str) -> Path:
         return self._folder / f"{source}.mcp.json"
 
 
-def surface_of(source: str, definitions: Sequence[mcp_types.Tool], accepted: AcceptedDefinitions) -> Surface:
+def stored_instructions(text: str) -> str:
+    """Return instructions as they are stored: valid UTF-8, of bounded length, with line feeds."""
+    return text.encode(errors="replace").decode()[:_INSTRUCTIONS_CHARACTERS].replace("\r\n", "\n").replace("\r", "\n")
+
+
+def surface_of(
+    source: str,
+    definitions: Sequence[mcp_types.Tool],
+    accepted: AcceptedDefinitions,
+    instructions: str | None = None,
+) -> Surface:
     """Return the tools of a server. New definitions are accepted, and changed ones are left out.
+
+    The description are the accepted instructions, also if the current `instructions` differ.
 
     This defends against tools that change after they were approved. A warning names each changed tool until the
     operator runs `codemode sources accept`. Raises OSError if definitions cannot be stored.
@@ -93,7 +129,22 @@ def surface_of(source: str, definitions: Sequence[mcp_types.Tool], accepted: Acc
         warnings.append(SourceWarning("", message))
     kept = [definition for definition in definitions if definition.name not in left_out]
     tools, unreadable = tools_of(source, kept)
-    return Surface(tools, (*warnings, *repeated, *unreadable))
+    description, changed_text = _accepted_instructions(source, instructions, accepted)
+    return Surface(tools, (*warnings, *changed_text, *repeated, *unreadable), description=description)
+
+
+def _accepted_instructions(
+    source: str, current: str | None, accepted: AcceptedDefinitions
+) -> tuple[str, list[SourceWarning]]:
+    """Return the accepted instructions, and a warning if the current ones differ. First-seen ones are accepted."""
+    known = accepted.instructions(source)
+    if current is None or known == stored_instructions(current):
+        return known or "", []
+    if known is None:
+        accepted.accept_instructions(source, current)
+        return stored_instructions(current), []
+    message = f"its instructions changed: the former ones are used until `codemode sources accept {source}`"
+    return known, [SourceWarning("", message)]
 
 
 def _unique(definitions: Sequence[mcp_types.Tool]) -> tuple[list[mcp_types.Tool], list[SourceWarning]]:

@@ -12,7 +12,14 @@ from typing import TYPE_CHECKING
 from codemode.errors import ConfigurationError, SourceError
 from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredential, SecretReference, Secrets
 from codemode.sources.loaded import Failure, SourceWarning, Surface
-from codemode.sources.mcp.definitions import AcceptedDefinitions, digest, model_facts, surface_of, tools_of
+from codemode.sources.mcp.definitions import (
+    AcceptedDefinitions,
+    digest,
+    model_facts,
+    stored_instructions,
+    surface_of,
+    tools_of,
+)
 from codemode.transports.auth.credentials import Credential, Place
 from codemode.transports.mcp.connections import at_url
 from codemode.transports.mcp.process import started
@@ -79,12 +86,14 @@ async def load_mcp_server(
     errors.unlink(missing_ok=True)
     try:
         definitions = await transport.start()
-        return await asyncio.to_thread(surface_of, name, definitions, accepted), transport
+        return await asyncio.to_thread(surface_of, name, definitions, accepted, transport.instructions), transport
     except SourceError as error:
         tools, _ = tools_of(name, tuple(accepted.read(name).values()))
         last_error = Redactor(secret_values).text(_last_error(errors))
         failure = Failure(f"{error}{last_error}", error.told, is_connecting=True)
-        return Surface(tools, (SourceWarning("", failure.message),), failure=failure), transport
+        description = accepted.instructions(name) or ""
+        warning = SourceWarning("", failure.message)
+        return Surface(tools, (warning,), failure=failure, description=description), transport
     except BaseException:
         await transport.aclose()
         raise
@@ -102,26 +111,39 @@ def _last_error(errors: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A definition that differs from the accepted one, and the differences as text."""
+    """A definition that differs from the accepted one, and the differences as text.
 
-    definition: mcp_types.Tool
+    For changed instructions, `definition` is None, and `instructions` are the current ones.
+    """
+
+    name: str
     text: str
+    definition: mcp_types.Tool | None = None
+    instructions: str = ""
 
 
 async def changed_definitions(name: str, settings: Settings) -> list[Change]:
-    """Connect to a server and return its changed definitions. Raises SourceError if it is unreachable."""
+    """Connect to a server and return its changed definitions and instructions.
+
+    Raises SourceError if the server is unreachable.
+    """
     surface, transport = await load_mcp_server(
         name, settings.sources[name], folder=settings.servers(), secrets=Secrets()
     )
     await transport.aclose()
     if not transport.definitions:
         raise SourceError(surface.warnings[0].reason)
-    accepted = AcceptedDefinitions(settings.servers()).read(name)
-    return [
-        Change(one, f"{one.name}:\n{_difference(accepted[one.name], one)}")
+    accepted = AcceptedDefinitions(settings.servers())
+    known = accepted.read(name)
+    changes = [
+        Change(one.name, f"{one.name}:\n{_difference(known[one.name], one)}", one)
         for one in transport.definitions
-        if one.name in accepted and digest(one) != digest(accepted[one.name])
+        if one.name in known and digest(one) != digest(known[one.name])
     ]
+    before, now = accepted.instructions(name), transport.instructions
+    if before is not None and before != stored_instructions(now):
+        changes.append(Change("instructions", f"instructions:\n- {before}\n+ {now}", instructions=now))
+    return changes
 
 
 def _difference(before: mcp_types.Tool, after: mcp_types.Tool) -> str:

@@ -94,6 +94,7 @@ class McpTransport:
         self._redactor = Redactor(secrets)
         self.on_change = on_change
         self._definitions: Definitions = ()
+        self._instructions = ""
         self._client: Client | None = None
         self._connections = 0
         self._settled = asyncio.Event()  # connected, or known to be unreachable
@@ -164,6 +165,11 @@ class McpTransport:
     def definitions(self) -> Definitions:
         """The tools in the server's last list, empty if there was none."""
         return self._definitions
+
+    @property
+    def instructions(self) -> str:
+        """The server's instructions for models, empty if there are none."""
+        return self._instructions
 
     async def aclose(self) -> None:
         """Close the connection. A server process started for it ends."""
@@ -280,6 +286,7 @@ class McpTransport:
         ):
             self._changed.clear()
             await self._list(client)
+            self._instructions = self._redactor.text(client.instructions or "")
             self._client = client
             self._connections += 1
             self._failure = ""

@@ -227,6 +227,20 @@ async def test_the_first_run_starts_what_was_not_started() -> None:
         await sandbox.aclose()
 
 
+async def test_closing_ends_a_program_that_waits_for_a_call() -> None:
+    called = asyncio.Event()
+
+    async def call(_: Call) -> None:
+        called.set()
+        await asyncio.Event().wait()
+
+    sandbox = Sandbox(limits=LIMITS, workers=1)
+    running = asyncio.ensure_future(sandbox.run("api.wait()", names=("api",), call=call))
+    await called.wait()
+    await sandbox.aclose()
+    assert (await running).status is Status.CRASHED
+
+
 @pytest.mark.parametrize("last", ["n", "'ü'", "{n}", "(n, [n])", "float('nan')"])
 async def test_a_long_list_arrives_whole_whatever_its_last_item_is(sandbox: Sandbox, last: str) -> None:
     short = f"n = 7\n[{last}]"

@@ -73,6 +73,6 @@ async def test_a_clock_in_the_description_is_noted_and_a_configured_one_is_descr
     settings = gym.settings(journal={"enabled": False})
     source = settings.sources["gym"].model_copy(update={"clock": ClockSettings(today="2026-01-15")})
     async with CodeMode.from_settings(settings.model_copy(update={"sources": {"gym": source}})) as service:
-        assert (await service.describe("gym")).startswith("clock: today is 2026-01-15")
+        assert (await service.describe("gym")).startswith("Clock: today is 2026-01-15.")
         (note,) = (await service.execute(program)).notes
         assert note.endswith("gym has another clock: today is 2026-01-15")

@@ -75,16 +75,18 @@ def _narrowed(returns: dict[str, Any], *paths: str, parameters: tuple[Parameter,
 
 
 def test_the_signature_shows_the_kept_fields() -> None:
-    assert '{"id": int, "owner": {"id": int} | None}' in stubs.stub(_narrowed(CLIENT, "id", "owner.id"))
-    assert '"phone"' in stubs.stub(_narrowed(CLIENT, "total"))  # none of its fields is selected
+    text = stubs.stub(_narrowed(CLIENT, "id", "owner.id"))
+    assert '{"id": int} | None' in text
+    assert "phone" not in text
+    assert "phone" in stubs.stub(_narrowed(CLIENT, "total"))  # none of its fields is selected
 
 
 def test_a_page_stays_a_page_and_its_schema_behind_a_reference_is_narrowed() -> None:
     number = Parameter("page", "page", Location.QUERY, required=False, schema=Schema.of({"type": "integer"}))
     tool = _narrowed(PAGE, "items[].id", parameters=(number,))
     text = stubs.stub(tool)
-    assert '"total": int' in text
-    assert '{"id": int}' in text
+    assert "total" in text
+    assert 'list[{"id": int}]' in text
     assert "phone" not in text
     paging = paging_of(tool)
     assert paging is not None

@@ -130,3 +130,65 @@ def test_a_definition_that_is_too_long_says_how_many_fields_it_leaves_out() -> N
     assert first.endswith("  # 71 more fields")
     assert len(others) + len(left) == 10  # of what is not shown no name is left behind
     assert estimate("\n".join((first, *others))) <= 250
+
+
+PAGE = {
+    "type": "object",
+    "properties": {
+        "items": {"type": "array", "items": {"$ref": "#/Client"}},
+        "total": {"type": "integer"},
+        "next": {"type": ["string", "null"]},
+    },
+}
+CLIENT = {
+    "type": "object",
+    "properties": {
+        "id": {"type": "integer"},
+        "name": {"type": "string"},
+        "age": {"type": "integer"},
+        "content-type": {"type": "string"},
+        "plan": {"enum": ["a", "b"]},
+        "city": {"type": "string", "enum": [*"abcdef"]},
+    },
+}
+
+
+def test_compact_results_group_fields_by_type_and_define_an_envelope_once() -> None:
+    graph = Graph.of({"Client": CLIENT, "Page": PAGE, "Other": {**PAGE, "title": "Other"}})
+    shapes = Shapes(compact=True)
+    assert [shapes.text(Schema({"$ref": f"#/{name}"}, graph)) for name in ("Page", "Other")] == ["Page[Client]"] * 2
+    assert shapes.define(200) == (
+        [
+            "# Page[X] = {items: list[X]; total: int; next: str | None}",
+            '# Client = {id, age: int; name, "content-type", city: str; plan: Literal["a", "b"]}',
+        ],
+        [],
+    )
+
+
+def test_a_compact_definition_counts_the_fields_that_it_leaves_out() -> None:
+    fields = {f"field_number_{number}": {"type": "integer"} for number in range(20)}
+    shapes = Shapes(compact=True)
+    shapes.text(Schema.of({"title": "Large", "properties": fields}))
+    (line,), _ = shapes.define(70)
+    assert line.startswith("# Large = {field_number_0, field_number_1, ")
+    assert line.endswith(": int; … 10 more}")
+
+
+def test_a_name_that_did_not_fit_is_defined_when_it_is_used_again() -> None:
+    graph = Graph.of({"Client": CLIENT})
+    shapes = Shapes(compact=True)
+    shapes.text(Schema({"$ref": "#/Client"}, graph))
+    assert shapes.define(5) == ([], ["Client"])
+    assert shapes.text(Schema({"$ref": "#/Client"}, graph)) == "Client"
+    assert shapes.define(200)[0][0].startswith("# Client = {")
+
+
+def test_what_a_copy_names_is_unknown_until_it_is_adopted() -> None:
+    graph = Graph.of({"Client": CLIENT})
+    shapes = Shapes(compact=True)
+    copy = shapes.copy()
+    copy.text(Schema({"$ref": "#/Client"}, graph))
+    assert shapes.define(200) == ([], [])
+    shapes.adopt(copy)
+    assert len(shapes.define(200)[0]) == 1

@@ -9,6 +9,7 @@ import pytest
 
 from codemode.catalog import stubs
 from codemode.catalog.schema import Schema
+from codemode.catalog.shapes import Shapes
 from codemode.catalog.tokens import estimate
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
 from tests.documents import SMALL, as_definition, check_stubs, published
@@ -49,9 +50,9 @@ def test_a_signature_has_types_defaults_the_result_and_the_first_sentence() -> N
 
 def test_a_stub_defines_the_types_it_names() -> None:
     assert stubs.stub(CLIENTS).splitlines() == [
-        "gym.clients.list(*, branch: int, search: str | None = None, limit: int = 50) -> list[Client]"
+        "gym.clients.list(*, branch: int, search: str = None, limit: int = 50) -> list[Client]"
         "  # Get a list of clients",
-        'Client = {"a": str, "b": str, "c": str, "d": str}',
+        "# Client = {a, b, c, d: str}",
     ]
 
 
@@ -110,13 +111,50 @@ def test_the_best_hit_says_how_dates_are_written_shows_an_example_and_what_it_de
         effect=Effect.DESTRUCTIVE,
     )
     assert stubs.stub(tool).splitlines() == [
-        'gym.clients.list(*, id: int, since: str) -> Any  # destructive; Delete \\ old clients; since: "YYYY-MM-DD"',
-        '# example: gym.clients.list(id=7, since="2026-01-31")',
+        'gym.clients.list(*, id: int, since: "YYYY-MM-DD") -> Any  # destructive; Delete \\ old clients',
     ]
     assert "example" not in stubs.stub(
         _tool({"id": {"example": 7}, "name": {"type": "string"}}, required=("id", "name"))
     )
     assert '# example: say("x")' in stubs.stub(_tool({}, examples=('say("x")',)))
+
+
+def test_an_example_is_shown_where_a_type_says_little() -> None:
+    schemas: dict[str, Any] = {"id": {"type": "integer", "example": 7}, "name": {"type": "string", "example": "Ana"}}
+    assert stubs.stub(_tool(schemas, required=("id", "name"))).splitlines()[1:] == [
+        '# example: gym.clients.list(id=7, name="Ana")'
+    ]
+
+
+@pytest.mark.parametrize(
+    ("example", "is_shown"),
+    [
+        ('gym.clients.list(status="active")', True),
+        ('gym.clients.list(status="asleep")', False),
+        ("gym.clients.list(state='active')", False),
+        ("sorted(gym.clients.list(status=state))", True),
+        ("list all active clients", True),
+    ],
+)
+def test_an_example_that_a_call_would_refuse_is_not_shown(example: str, is_shown: bool) -> None:
+    tool = _tool({"status": {"enum": ["active", "frozen"]}}, examples=(example,))
+    assert (f"# example: {example}" in stubs.stub(tool)) is is_shown
+    assert (f"example: {example}" in stubs.full(tool)) is is_shown
+
+
+def test_types_are_defined_once_in_several_stubs() -> None:
+    shapes = Shapes(compact=True)
+    first, second = (stubs.stub(CLIENTS, shapes=shapes) for _ in range(2))
+    assert "# Client = " in first
+    assert "# Client = " not in second
+
+
+def test_a_brief_stub_has_fewer_optional_parameters_and_no_example() -> None:
+    tool = _tool({f"parameter_{n}": {"type": "string"} for n in range(30)}, examples=("gym.clients.list()",))
+    brief = stubs.stub(tool, head_tokens=45)
+    assert estimate(brief) < estimate(stubs.stub(tool)) / 2
+    assert "example" not in brief
+    assert "optional: parameter_" in brief
 
 
 ODD_DEFAULTS = {

@@ -27,7 +27,7 @@ CATALOG = Catalog(
 
 
 def text(name: str = "", budget_tokens: int = 400) -> str:
-    return describe(name, CATALOG, budget_tokens=budget_tokens, instructions={"shop": "Prices are in euro.\n"})
+    return describe(name, CATALOG, budget_tokens=budget_tokens, introductions={"shop": "Prices are in euro.\n"})
 
 
 def test_without_a_name_the_namespaces_are_listed() -> None:
@@ -59,7 +59,7 @@ def test_a_toolkit_begins_with_its_instructions_and_examples() -> None:
     tool = make_tool("shop.items.find", source="shop")
     examples = ("shop.items.find(name='x')",)
     toolkit = Toolkit("Items", "shop", frozenset({tool.key}), instructions="Names are exact.", examples=examples)
-    described = describe("shop.items", Catalog([tool], [toolkit]), budget_tokens=400, instructions={})
+    described = describe("shop.items", Catalog([tool], [toolkit]), budget_tokens=400, introductions={})
     assert described.splitlines()[:2] == ["Names are exact.", "example: shop.items.find(name='x')"]
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -158,8 +159,22 @@ def test_remaining_room_widens_the_next_hits(tool: ToolFactory) -> None:
     hits = Index.build([tool(f"gym.member_{name}.get", "A member.", parameters=parameters) for name in "abc"]).search(
         "member"
     )
-    assert render(hits).count("parameter_number_14: int | None = None") == 3
-    assert render(hits, budget_tokens=500).count("parameter_number_14: int | None = None") < 3
+    assert render(hits).count(") -> Any") == 3
+    assert render(hits, budget_tokens=180).count(") -> Any") == 1
+    assert "# (...): describe(name) gives the arguments" in render(hits, budget_tokens=180).splitlines()
+
+
+def test_a_page_shows_the_results_of_close_hits_before_those_of_others(tool: ToolFactory) -> None:
+    tools = [tool(f"gym.{name}", f"{name}.") for name in ("freeze_member", "freeze_member_card", "member_of_guests")]
+    hits = Index.build(tools).search("freeze member")
+    shown = [
+        [line.partition("  #")[0] for line in render(hits, budget_tokens=budget).splitlines()[:3]]
+        for budget in (130, 1200)
+    ]
+    assert shown == [
+        ["gym.freeze_member() -> Any", "gym.freeze_member_card() -> Any", "gym.member_of_guests(...)"],
+        ["gym.freeze_member() -> Any", "gym.freeze_member_card() -> Any", "gym.member_of_guests() -> Any"],
+    ]
 
 
 def test_each_look_up_is_shown_in_full_once(index: Index) -> None:
@@ -171,11 +186,12 @@ def test_each_look_up_is_shown_in_full_once(index: Index) -> None:
     hits = with_list.search(Query(("freeze a member", "delete a member")))
     assert "member_id from:" not in render(hits)  # rendering searches for nothing
     lines = render(with_list.with_look_ups(hits)).splitlines()
-    told = [line for line in lines if "member_id from:" in line]
-    assert told == [
-        "#   member_id from: gym.members.list() -> Any  # List members",
-        "#   member_id from: gym.members.list",
+    assert [line for line in lines if "member_id from:" in line] == ["#   member_id from: gym.members.list"] * 2
+    assert [line for line in lines if line.startswith("gym.members.list(")] == [
+        "gym.members.list() -> Any  # List members"
     ]
+    first = render(with_list.with_look_ups(with_list.search(Query(("freeze a member",), limit=1)))).splitlines()
+    assert first[1] == "#   member_id from: gym.members.list() -> Any  # List members"
 
 
 def test_full_detail_on_an_exact_name_documents_the_parameters(index: Index) -> None:
@@ -210,3 +226,19 @@ def test_a_search_without_a_match_is_reported_beside_the_others(index: Index) ->
 def test_a_page_after_the_last_says_so(index: Index) -> None:
     hits = index.search(Query(("freeze",), offset=500))
     assert render(hits) == f"# no more hits: {hits.total} in all, asked from 500"
+
+
+@pytest.mark.parametrize(
+    ("confidence", "lines"),
+    [
+        (0.5, ["gym.members.freeze(*, member_id: int) -> Any  # Freeze a member"]),
+        (0.1, ["# not sure: nothing here may fit; nearest:", "gym.members.freeze(*, member_id: int) -> Any"]),
+        (0.01, ["# nothing here fits; nearest:", "gym.members.freeze(...)  # Freeze a member"]),
+    ],
+)
+def test_an_answer_says_how_likely_its_hits_fit(index: Index, confidence: float, lines: list[str]) -> None:
+    hits = index.search(Query(("freeze",), limit=3))
+    unsure = (0,) if confidence < 0.147 else ()
+    shown = render(replace(hits, confidence=(confidence,), unsure=unsure)).splitlines()
+    assert [line[: len(start)] for line, start in zip(shown, lines, strict=False)] == lines
+    assert (") -> Any" in "\n".join(shown)) is (confidence > 0.07)

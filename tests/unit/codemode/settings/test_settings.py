@@ -423,7 +423,7 @@ def test_a_clock_is_shown_before_the_instructions(tmp_path: Path) -> None:
     clock = "clock: {zone: Europe/Berlin, today: 2026-01-15}"
     file.write_text(f"sources:\n  gym: {{location: gym.json, instructions: Ask first., {clock}}}\n", encoding="utf-8")
     source = load_settings(file).sources["gym"]
-    assert source.introduction == "clock: time zone Europe/Berlin, today is 2026-01-15\nAsk first."
+    assert source.introduction == "Clock: time zone Europe/Berlin, today is 2026-01-15.\nAsk first."
 
 
 def test_an_unknown_time_zone_is_rejected_with_the_nearest() -> None:

@@ -92,6 +92,16 @@ async def test_a_client_with_a_key_searches_and_executes(server: str, era: str) 
         assert ended.structured_content["value"] is True
 
 
+@pytest.mark.parametrize(("era", "again"), [("auto", True), ("legacy", False)])
+async def test_a_session_is_told_the_conventions_of_an_api_once(server: str, era: str, again: bool) -> None:
+    async with client_of(server, "KEY_OF_ANN", era) as client:
+        answers = [
+            text(await client.call_tool("search", {"queries": [query]}))
+            for query in ("freeze a membership", "list trainers")
+        ]
+    assert [answer.startswith("# gym: Money is in minor units") for answer in answers] == [True, again]
+
+
 async def test_a_client_sees_what_the_role_of_its_key_may_use(server: str) -> None:
     async with client_of(server, "KEY_OF_BOB") as client:
         found = await client.call_tool("search", {"queries": ["freeze a membership"]})

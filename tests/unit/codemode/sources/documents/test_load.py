@@ -77,8 +77,8 @@ def _tree(folder: Path) -> Path:
 async def test_a_tree_of_files_is_read_as_one_document(tmp_path: Path) -> None:
     surface = await read_surface("api", str(_tree(tmp_path)))
     assert [stubs.stub(tool) for tool in surface.tools] == [
-        'api.pets.list(*, limit: int = 20) -> list[Pet]\nPet = {"name": str, "tags": list[str], "friends": list[Pet], '
-        '"age": int}',
+        "api.pets.list(*, limit: int = 20) -> list[Pet]\n"
+        "# Pet = {name: str; tags: list[str]; friends: list[Pet]; age: int}",
         "api.owners.get(*, id: str) -> Any",
         "api.evil.evil() -> Any",
     ]
