@@ -7,7 +7,6 @@ A path has the form of JMESPath: dots join names, and `[]` stands for the items 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +60,7 @@ class FieldSelection:
         return {path for path in self.paths if _is_declared(schema, _SEGMENT.findall(path))}
 
     def _at_top(self, value: Any, *, is_page: bool) -> _Tree:
-        if not isinstance(value, Mapping):
+        if not isinstance(value, dict):
             return self._tree
         if is_page:
             return _Tree({**{str(name): _Tree() for name in value}, **self._tree})
@@ -78,7 +77,10 @@ def narrowed_details(tool: Tool, selection: FieldSelection) -> Details:
 
 
 class _Narrowing:
-    """Narrow one value. `made` maps the `id` of each object and list to its narrowed copy."""
+    """Narrow one value. `made` maps the `id` of each object and list to its narrowed copy.
+
+    The fields of an object are in the order of the paths: it has more fields than there are paths.
+    """
 
     def __init__(self) -> None:
         self.made: dict[int, Any] = {}
@@ -87,10 +89,12 @@ class _Narrowing:
         if not tree:
             return value
         made: Any
-        if isinstance(value, Mapping):
-            made = {name: self.of(item, tree[name]) for name, item in value.items() if name in tree}
+        if isinstance(value, dict):
+            fields = [(name, below) for name, below in tree.items() if name in value]
+            made = {name: self.of(value[name], below) if below else value[name] for name, below in fields}
         elif isinstance(value, list) and _ITEM in tree:
-            made = [self.of(item, tree[_ITEM]) for item in value]
+            below = tree[_ITEM]
+            made = [self.of(item, below) for item in value]
         else:
             return value
         self.made[id(value)] = made

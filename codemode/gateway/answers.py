@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from codemode.catalog.paging import paging_of
 from codemode.transports.base import Page
@@ -20,4 +21,15 @@ def narrowed(tool: Tool, answer: Any) -> Any:
     if isinstance(answer, Page):
         value, items = selection.narrowed_page(answer.value, answer.items)
         return replace(answer, value=value, items=items)
-    return selection.narrowed(answer, is_page=paging_of(tool) is not None)
+    return selection.narrowed(answer, is_page=_is_paged(tool))
+
+
+#: Detecting the paging of a tool takes longer than narrowing most answers.
+_paged: WeakKeyDictionary[Tool, bool] = WeakKeyDictionary()
+
+
+def _is_paged(tool: Tool) -> bool:
+    known = _paged.get(tool)
+    if known is None:
+        known = _paged[tool] = paging_of(tool) is not None
+    return known
