@@ -25,6 +25,7 @@ from codemode.executions.programs import Request, request_digest
 from codemode.executions.repetition import Repetition
 from codemode.executions.results import Results
 from codemode.executions.runner import Runner
+from codemode.gateway.answer_checks import AnswerChecks
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.gateway.caller_view import View, Views
@@ -111,6 +112,8 @@ class CodeMode:
         self.catalog = Catalog(())
         self._finder = Finder(settings.search, settings.cache(), progress)
         self._shapes = ObservedShapes(settings.learned() / "shapes.json")
+        #: The answers that differ from their schemas, counted by tool.
+        self.answer_checks = AnswerChecks(settings.learned() / "answers.json")
         self.policy = AccessPolicy(settings.policy)
         self._destinations = _destinations(settings)
         self._views = Views(self.catalog, self._finder, {}, self._shapes, self.policy)
@@ -233,6 +236,7 @@ class CodeMode:
         await self._live.aclose()
         await self.hooks.aclose()
         self.observers.close()
+        self.answer_checks.save()
 
     async def search(
         self,
@@ -385,6 +389,8 @@ class CodeMode:
             outcome = replace(outcome, notes=(*outcome.notes, note))
         if self._shapes.is_unsaved:
             await asyncio.to_thread(self._shapes.save)
+        if self.answer_checks.is_unsaved:
+            await asyncio.to_thread(self.answer_checks.save)
         for call in outcome.calls:
             if call.state is CallState.COMMITTED:
                 self._menu_usage.called(call.tool, who=caller.id)
@@ -514,8 +520,10 @@ class CodeMode:
         await asyncio.to_thread(self._finder.open, catalog, [source.surface.digest for source in sources.values()])
         self.catalog = catalog
         transports = {name: source.transport for name, source in sources.items()}
-        self._views = Views(catalog, self._finder, transports, self._shapes, self.policy, self._destinations)
-        instructions = {name: source.instructions for name, source in settings.sources.items()}
+        self._views = Views(
+            catalog, self._finder, transports, self._shapes, self.policy, self._destinations, self.answer_checks
+        )
+        instructions = {name: source.introduction for name, source in settings.sources.items()}
         descriptions = {name: source.surface.description for name, source in sources.items()}
         self._introductions = introductions(instructions, descriptions)
         self._menus = Menus(settings.menu, instructions)

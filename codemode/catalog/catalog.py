@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
     from codemode.catalog.toolkit import Toolkit
+    from codemode.text.clock import Clock
 
 #: The lowest similarity (0 to 100) of a suggestion.
 _CLOSE = 60
@@ -33,7 +34,8 @@ _VERB_BONUS = 20
 class Catalog:
     """An immutable set of tools, ordered by id, with their toolkits.
 
-    `unavailable` maps namespaces without known tools to the reason. Raises ConfigurationError for a duplicate id.
+    `unavailable` maps namespaces without known tools to the reason. `clocks` are the known clocks, by source. Raises
+    ConfigurationError for a duplicate id.
     """
 
     def __init__(
@@ -41,8 +43,10 @@ class Catalog:
         tools: Iterable[Tool] = (),
         toolkits: Iterable[Toolkit] = (),
         unavailable: Mapping[str, str] = MappingProxyType({}),
+        clocks: Mapping[str, Clock] = MappingProxyType({}),
     ) -> None:
         self.unavailable = unavailable
+        self.clocks = clocks
         self.tools: tuple[Tool, ...] = tuple(sorted(tools, key=lambda tool: tool.id))
         self._by_id: dict[str, Tool] = {tool.id: tool for tool in self.tools}
         if len(self._by_id) != len(self.tools):
@@ -122,12 +126,13 @@ class Catalog:
         Of the unavailable namespaces, it keeps those in `unavailable`.
         """
         absent = {name: self.unavailable[name] for name in unavailable}
-        return Catalog((tool for tool in self.tools if predicate(tool)), self.toolkits, absent)
+        return Catalog((tool for tool in self.tools if predicate(tool)), self.toolkits, absent, self.clocks)
 
     def merged(self, other: Catalog) -> Catalog:
         """Return a catalog with the tools and toolkits of both. Raises ConfigurationError for a duplicate id."""
         unavailable = {**self.unavailable, **other.unavailable}
-        return Catalog((*self.tools, *other.tools), (*self.toolkits, *other.toolkits), unavailable)
+        clocks = {**self.clocks, **other.clocks}
+        return Catalog((*self.tools, *other.tools), (*self.toolkits, *other.toolkits), unavailable, clocks)
 
     @cached_property
     def namespaces(self) -> Mapping[str, int]:

@@ -86,6 +86,11 @@ class ObservedShapes:
         known = self._shapes.get((caller, tool.id))
         return None if known is None else Schema.of(known)
 
+    def steady(self, caller: str, tool: Tool) -> dict[str, Any] | None:
+        """Return the schema of a tool's result if the last 16 responses to the caller added nothing, else None."""
+        key = (caller, tool.id)
+        return self._shapes.get(key) if self._same.get(key, 0) >= _STEADY else None
+
     def save(self) -> None:
         """Write the schemas if they have changed. Write errors are ignored."""
         if self._path is None or not self.is_unsaved:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from codemode.catalog.field_selection import FieldSelection
     from codemode.catalog.schema import Schema
 
 #: The argument that takes a whole body where the body's fields are arguments of their own.
@@ -141,6 +142,7 @@ class Tool:
             `codemode.catalog.inverse`).
         effect_word: the word that made the effect destructive, or empty.
         effect_said: whether the author or the operator declared the effect.
+        selection: the fields that are kept of results. None keeps them whole.
 
     Instead of `parameters`, `invocation` and `returns`, pass a function `details` that makes them on first use, and
     with it the `names` of the parameters if they are known already.
@@ -162,6 +164,7 @@ class Tool:
     key: str
     tier: str
     revert: str
+    selection: FieldSelection | None
     _lazy: _LazyDetails
 
     def __init__(
@@ -186,6 +189,7 @@ class Tool:
         key: str = "",
         tier: str = "",
         revert: str = "",
+        selection: FieldSelection | None = None,
         names: tuple[str, ...] | None = None,
         details: Callable[[], Details] | None = None,
     ) -> None:
@@ -207,6 +211,7 @@ class Tool:
             "key": key,
             "tier": tier,
             "revert": revert,
+            "selection": selection,
             "_lazy": _LazyDetails(details or _no_details, names, known),
         }
         for name, value in fields.items():
@@ -261,6 +266,8 @@ class Tool:
         retrieval_text: str | None = None,
         tier: str | None = None,
         revert: str | None = None,
+        selection: FieldSelection | None = None,
+        details: Callable[[], Details] | None = None,
     ) -> Tool:
         """Return a copy with these fields changed. The former id stays an alias."""
         moved = id is not None and id != self.id
@@ -281,8 +288,9 @@ class Tool:
             key=self.key,
             tier=self.tier if tier is None else tier,
             revert=self.revert if revert is None else revert,
+            selection=selection or self.selection,
             names=self._lazy.known_names,
-            details=self._lazy.get,
+            details=details or self._lazy.get,
         )
 
     def parameter(self, name: str) -> Parameter | None:

@@ -71,6 +71,7 @@ class CallSession:
         self._goes_on.set()
         self._is_over = False
         self._started: set[str] = set()
+        self._differing: set[str] = set()  # tools whose answers differ from their schemas
 
     @property
     def catalog(self) -> Catalog:
@@ -169,6 +170,9 @@ class CallSession:
 
     async def _answered(self, judged: JudgedCall, outcome: ToolOutcome) -> ToolOutcome:
         """Return the outcome that the plugins leave of a sent call, and record it. A cancelled hook changes nothing."""
+        if outcome.note and outcome.tool not in self._differing:
+            self._differing.add(outcome.tool)
+            self.ledger.note(outcome.note)
         try:
             outcome = await self._hooks.after(judged, outcome, self.ledger.note)
         finally:

@@ -15,6 +15,7 @@ from pydantic import ValidationError
 from codemode.errors import CallerNotLetIn, CodeModeError
 from codemode.executions.advice import advised
 from codemode.executions.call_session import CallSession
+from codemode.executions.clock_notes import clock_notes
 from codemode.executions.dry_run import DryRunSession
 from codemode.executions.engines import engine_name, engine_of
 from codemode.executions.execution import ExecutionOutcome
@@ -143,7 +144,7 @@ class Executor:
             ended = await self._sandbox.run(
                 code, names=self.names(gateway, functions), call=answer, preflight=preflight
             )
-            return _outcome(run, ended, is_asked=_asks(run, ended))
+            return _outcome(run, ended, code, is_asked=_asks(run, ended))
         given = recording.given
         program = self._sandbox.run(
             code,
@@ -155,7 +156,7 @@ class Executor:
             limits=Limits(**given.settings["limits"]),
             recording=recorded,
         )
-        return _outcome_of_recorded(recorded, await _ended(asyncio.ensure_future(program), recording.cancelled))
+        return _outcome_of_recorded(recorded, await _ended(asyncio.ensure_future(program), recording.cancelled), code)
 
     def settings(self, gateway: Gateway, functions: Mapping[str, ProgramFunction]) -> dict[str, Any]:
         """Return what a recorded run needs for its replay, besides the program, as JSON data."""
@@ -192,7 +193,7 @@ async def _ended(program_run: asyncio.Future[Outcome], cancelled: asyncio.Event)
             await asyncio.wait((program_run,))
 
 
-def _outcome_of_recorded(run: RecordedSession, ended: Outcome) -> ExecutionOutcome:
+def _outcome_of_recorded(run: RecordedSession, ended: Outcome, code: str) -> ExecutionOutcome:
     is_paused = _asks(run, ended) and run.broken is None
     is_other = ended.failure is not None and ended.failure is run.other
     has_ended = ended.status in (Status.COMPLETED, Status.FAILED) and run.broken is None
@@ -200,7 +201,7 @@ def _outcome_of_recorded(run: RecordedSession, ended: Outcome) -> ExecutionOutco
     if missing is not None:
         ended = replace(ended, status=Status.FAILED, failure=missing, result=None, has_value=False)
     run.recall()
-    outcome = _outcome(run, ended, is_asked=is_paused)
+    outcome = _outcome(run, ended, code, is_asked=is_paused)
     return replace(outcome, status="paused", pending=tuple(run.pending)) if is_paused else outcome
 
 
@@ -209,10 +210,11 @@ def _asks(run: CallSession, ended: Outcome) -> bool:
     return ended.failure is not None and ended.failure is run.waits
 
 
-def _outcome(run: CallSession, ended: Outcome, *, is_asked: bool) -> ExecutionOutcome:
+def _outcome(run: CallSession, ended: Outcome, code: str, *, is_asked: bool) -> ExecutionOutcome:
     calls = run.ledger.close(is_asked=is_asked)
     failure = ended.failure and advised(ended.failure, run.catalog)
     usage = replace(ended.usage, calls=len(calls)) if ended.status is Status.CANCELLED else ended.usage
+    other_clocks = clock_notes(code, (call.tool for call in calls), run.catalog, datetime.now(UTC))
     return ExecutionOutcome(
         id=run.execution,
         status=cast("ExecutionStatus", str(ended.status)),
@@ -225,7 +227,7 @@ def _outcome(run: CallSession, ended: Outcome, *, is_asked: bool) -> ExecutionOu
         usage=usage,
         isolation=ended.isolation,
         limit=ended.limit,
-        notes=(*ended.notes, *run.ledger.notes(), *run.partial_lists.notes()),
+        notes=(*ended.notes, *run.ledger.notes(), *run.partial_lists.notes(), *other_clocks),
         planned=run.planned,
     )
 

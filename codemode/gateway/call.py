@@ -80,9 +80,13 @@ class JudgedCall:
 
 @dataclass(frozen=True, slots=True)
 class ToolOutcome:
-    """The outcome of a call: a `value` if it was committed, else an `error`. `tool` is the resolved id."""
+    """The outcome of a call: a `value` if it was committed, else an `error`. `tool` is the resolved id.
+
+    `note` says how the value differs from its schema.
+    """
 
     tool: str
     state: CallState
     value: Any = None
     error: CodeModeError | None = None
+    note: str = ""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.observed import ObservedShapes
+    from codemode.gateway.answer_checks import AnswerChecks
     from codemode.gateway.policy import AccessPolicy
     from codemode.search.finder import Finder
     from codemode.sources.destination import Destination
@@ -40,8 +41,10 @@ class Views:
         shapes: ObservedShapes,
         policy: AccessPolicy,
         destinations: Mapping[str, Destination] = MappingProxyType({}),
+        checks: AnswerChecks | None = None,
     ) -> None:
-        self._whole = View(catalog, finder, Gateway(catalog, transports, shapes, policy, destinations))
+        self._whole = View(catalog, finder, Gateway(catalog, transports, shapes, policy, destinations, checks))
+        self._checks = checks
         self._destinations = destinations
         self._transports = transports
         self._shapes = shapes
@@ -68,6 +71,6 @@ class Views:
             return whole
         if (visible, absent) not in self._of_tools:
             catalog = whole.catalog.restricted(lambda tool: tool.id in visible, absent)
-            gateway = Gateway(catalog, self._transports, self._shapes, self._policy, self._destinations)
+            gateway = Gateway(catalog, self._transports, self._shapes, self._policy, self._destinations, self._checks)
             self._of_tools[visible, absent] = View(catalog, whole.finder.narrowed(catalog), gateway)
         return self._of_tools[visible, absent]

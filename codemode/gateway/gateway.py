@@ -24,10 +24,12 @@ from codemode.errors import (
     UpstreamTimeout,
     UpstreamUnreachable,
 )
+from codemode.gateway.answer_checks import AnswerChecks
+from codemode.gateway.answers import narrowed
 from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
 from codemode.gateway.policy import READ_ONLY, AccessPolicy, AccessRequest, Decision, Ruling
 from codemode.sources.destination import HERE
-from codemode.transports.base import CallContext
+from codemode.transports.base import CallContext, Page
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -67,11 +69,13 @@ class Gateway:
         shapes: ObservedShapes | None = None,
         policy: AccessPolicy | None = None,
         destinations: Mapping[str, Destination] = MappingProxyType({}),
+        checks: AnswerChecks | None = None,
     ) -> None:
         self.catalog = catalog
         self._transports = transports
         self._destinations = destinations
         self._shapes = ObservedShapes() if shapes is None else shapes
+        self._checks = AnswerChecks() if checks is None else checks
         self._policy = policy or AccessPolicy()
         self._only_reads: CodeModeError | None = None
         self._told: set[str] = set()
@@ -145,9 +149,7 @@ class Gateway:
         """
 
         async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-            value = await transport.call(tool, arguments, context)
-            self._shapes.observe(tool, value, context.owner)
-            return value
+            return narrowed(tool, await transport.call(tool, arguments, context))
 
         return await self._pass(judged, context, send)
 
@@ -155,7 +157,7 @@ class Gateway:
         """Send a judged call for one page of a list. The value is the transport's `Page`."""
 
         async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-            return await transport.call_page(tool, arguments, context)
+            return narrowed(tool, await transport.call_page(tool, arguments, context))
 
         return await self._pass(judged, context, send)
 
@@ -180,7 +182,15 @@ class Gateway:
         except CallError as error:
             self._tell(error)
             return ToolOutcome(tool.id, _state_after(error, tool, has_started=start.has_started), error=error)
-        return ToolOutcome(tool.id, CallState.COMMITTED, value=value)
+        return ToolOutcome(tool.id, CallState.COMMITTED, value=value, note=self._note(tool, value, caller))
+
+    def _note(self, tool: Tool, answer: Any, caller: Caller) -> str:
+        """Compare an answer with its schema, and learn from it. Return how it differs."""
+        if isinstance(answer, Page):
+            return self._checks.check(tool, answer.value, None)
+        note = self._checks.check(tool, answer, self._shapes.steady(caller.id, tool))
+        self._shapes.observe(tool, answer, caller.id)
+        return note
 
     def _tell(self, error: CallError) -> None:
         """Log what an error hides from the program, such as addresses and configuration lines. Log it once."""

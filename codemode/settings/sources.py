@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import re
+from datetime import date
 from importlib.metadata import entry_points
 from ipaddress import ip_address
 from pathlib import Path
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
+from zoneinfo import available_timezones
 
-from pydantic import Field, ValidationInfo, field_validator, model_validator
+from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
 from codemode.settings.credentials import ClientCertificate, CredentialSettings
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import HomePath, Section, expanded
 from codemode.settings.urls import HttpUrl, is_url
+from codemode.text.clock import UNKNOWN, Clock
 from codemode.text.nearest import did_you_mean
 
 #: Prefix of the location of an importable module.
@@ -35,10 +38,63 @@ SOURCES_GROUP = "codemode.sources"
 
 EffectName = Literal["read", "write", "destructive"]
 
+_FIELD_PATH = r"^(\[\]|[^.\[\]]+)(\[\])*(\.[^.\[\]]+(\[\])*)*$"
+
+
+def _field_path(path: str) -> str:
+    if re.match(_FIELD_PATH, path) is None:
+        message = "expected a path of names joined by dots, with [] for the items of a list: owner.name, items[].id"
+        raise ValueError(message)
+    return path
+
+
+#: A path of a field in a result.
+FieldPath = Annotated[str, AfterValidator(_field_path), WithJsonSchema({"type": "string", "pattern": _FIELD_PATH})]
+
 
 def _known_kinds_first(schema: dict[str, Any]) -> None:
     """Offer the built-in kinds. Other packages add kinds of their own."""
     schema["anyOf"] = [{"enum": list(KINDS)}, {"type": schema.pop("type")}]
+
+
+class ClockSettings(Section):
+    """The clock of a service. Programs run in UTC."""
+
+    zone: str = Field(
+        default="",
+        description="Time zone of its dates, by the name in the IANA database. Empty: unknown.",
+        examples=["Europe/Berlin"],
+    )
+    today: str = Field(
+        default="",
+        max_length=200,
+        description="Its present date if it does not advance, or in words where the service states it.",
+        examples=["2026-01-15", "the `today` of get_gym_info"],
+    )
+    now: str = Field(
+        default="",
+        max_length=200,
+        description="Its present time if it does not advance, or in words where the service states it.",
+        examples=["2026-01-15T09:00:00+01:00", "the `time` of get_status"],
+    )
+
+    @property
+    def clock(self) -> Clock:
+        """The clock as a value."""
+        return Clock(self.zone, self.today, self.now)
+
+    @field_validator("today", "now", mode="before")
+    @classmethod
+    def _text(cls, value: Any) -> Any:
+        return value.isoformat() if isinstance(value, date) else value  # YAML reads dates as such
+
+    @field_validator("zone")
+    @classmethod
+    def _known_zone(cls, zone: str) -> str:
+        if zone and zone not in available_timezones():
+            message = f"unknown time zone {zone!r}{did_you_mean(zone, available_timezones())}"
+            raise ValueError(message)
+        return zone
 
 
 class SourceSettings(Section):
@@ -202,6 +258,17 @@ class SourceSettings(Section):
         description="The call that reverses a tool, by id, operationId or `METHOD /path`.",
         examples=[{"freeze_membership": "memberships.unfreeze(id=arguments.id)"}],
     )
+    clock: ClockSettings | None = Field(
+        default=None,
+        description="The clock of the service, shown to models. null: read from the description of the document.",
+        examples=[{"zone": "Europe/Berlin"}, {"today": "the `today` of get_gym_info"}],
+    )
+    fields: dict[str, tuple[FieldPath, ...]] = Field(
+        default={},
+        description="Fields to keep of results, by pattern of ids, operationIds or `METHOD /path`. The first that "
+        "matches applies. Dots join names, and `[]` stands for the items of a list. Pages keep their own fields.",
+        examples=[{"clients.*": ["id", "name", "items[].id", "items[].name"]}],
+    )
 
     @model_validator(mode="after")
     def _one_place(self) -> SourceSettings:
@@ -242,6 +309,12 @@ class SourceSettings(Section):
         if self.location.endswith(_SDL):
             return "graphql"
         return "python" if is_python(self.location) else "openapi"
+
+    @property
+    def introduction(self) -> str:
+        """The configured clock and the instructions, for models."""
+        clock = self.clock.clock if self.clock is not None else UNKNOWN
+        return "\n".join(filter(None, (f"Clock: {clock}." if clock else "", self.instructions)))
 
     @property
     def is_document(self) -> bool:

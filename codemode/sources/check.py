@@ -15,6 +15,7 @@ from codemode.transports.auth.requirements import in_words
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from codemode.catalog.field_selection import FieldSelection
     from codemode.catalog.tool import Tool
     from codemode.sources.loaded import Surface
 
@@ -52,7 +53,7 @@ def check_surface(surface: Surface) -> SourceReport:
     tools = surface.tools
     parameters = [parameter for tool in tools for parameter in tool.parameters]
     untyped = sum(1 for parameter in parameters if shapes.text(parameter.schema) == "Any")
-    vague = [*_undescribed(tools), *_same_descriptions(tools)]
+    vague = [*_undescribed(tools), *_same_descriptions(tools), *_undeclared_fields(tools)]
     return SourceReport(
         title=surface.title,
         operations=len(tools),
@@ -90,6 +91,18 @@ def _same_descriptions(tools: Iterable[Tool]) -> Iterable[SourceWarning]:
         if len(ids) > 1:
             others = ", ".join(ids[1:4]) + (f" and {len(ids) - 4} more" if len(ids) > 4 else "")
             yield SourceWarning(ids[0], f"has the same description as {others}")
+
+
+def _undeclared_fields(tools: Iterable[Tool]) -> Iterable[SourceWarning]:
+    """Warn of each path in the setting `fields` that leads to no declared field of the tools that it matches."""
+    declared: dict[FieldSelection, set[str]] = defaultdict(set)
+    for tool in tools:
+        if tool.selection is not None and tool.returns is not None:
+            declared[tool.selection] |= tool.selection.paths_in(tool.returns)
+    for selection, found in declared.items():
+        for path in selection.paths:
+            if path not in found:
+                yield SourceWarning(f"fields: {path}", "is declared in no result of the tools that the pattern matches")
 
 
 def _dangling_references(tools: Iterable[Tool]) -> Iterable[SourceWarning]:

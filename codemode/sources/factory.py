@@ -15,6 +15,7 @@ from codemode.sources.overrides import Overrides, apply_overrides
 from codemode.sources.registry import source_of
 from codemode.sources.source import SourceContext
 from codemode.sources.toolkits.source import BoundTools
+from codemode.text.clock import clock_in
 from codemode.transports.absent import AbsentTransport
 from codemode.transports.function import FunctionTransport
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.settings import SourceSettings
     from codemode.sources.loaded import Failure
+    from codemode.text.clock import Clock
     from codemode.transports.base import Transport
     from codemode.transports.mcp.transport import Definitions
 
@@ -109,6 +111,7 @@ def with_definitions(
 
 def _with_overrides(name: str, surface: Surface, settings: SourceSettings) -> Surface:
     """Return the surface with the operator's overrides, which become part of its digest. Raises ConfigurationError."""
+    surface = replace(surface, clock=_clock(surface, settings))
     if surface.failure is not None and not surface.tools:
         return surface  # without tools, every override would be rejected as unknown
     overrides = Overrides(
@@ -120,6 +123,12 @@ def _with_overrides(name: str, surface: Surface, settings: SourceSettings) -> Su
         examples=settings.examples,
         tier=settings.tier,
         revert=settings.revert,
+        fields=settings.fields,
     )
     tools = apply_overrides(surface.tools, overrides, source=name)
     return replace(surface, tools=tools, digest=f"{surface.digest} {overrides!r}" if surface.digest else "")
+
+
+def _clock(surface: Surface, settings: SourceSettings) -> Clock:
+    """Return the configured clock, else the one that the description states."""
+    return clock_in(surface.description) if settings.clock is None else settings.clock.clock

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
+from codemode.text.clock import UNKNOWN, Clock
+
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.catalog.toolkit import Toolkit
@@ -49,3 +51,4 @@ class Surface:
     server_defaults: tuple[str, ...] = ()
     failure: Failure | None = None  # set if the tools are those last read, or missing
     description: str = ""  # what the document says about the API as a whole
+    clock: Clock = UNKNOWN  # as configured, or as the description states

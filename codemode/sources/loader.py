@@ -172,7 +172,9 @@ def catalog_of(sources: Mapping[str, LoadedSource]) -> Catalog:
     """Return the catalog of all sources, with the reason for each namespace without tools."""
     tools = (tool for source in sources.values() for tool in source.tools)
     absent = {name: one.failure.told for name, one in sources.items() if one.failure is not None and not one.tools}
-    return Catalog(tools, (toolkit for source in sources.values() for toolkit in source.surface.toolkits), absent)
+    clocks = {name: source.surface.clock for name, source in sources.items() if source.surface.clock}
+    toolkits = (toolkit for source in sources.values() for toolkit in source.surface.toolkits)
+    return Catalog(tools, toolkits, absent, clocks)
 
 
 def to_retry(sources: Mapping[str, LoadedSource]) -> list[str]:

@@ -1,4 +1,4 @@
-"""The operator's overrides of a source's tools: selection, names, descriptions and effects.
+"""The operator's overrides of a source's tools: selection, names, descriptions, effects and fields of results.
 
 Patterns are shell patterns such as `issues.*` or `*.delete_*`. They match the id without its namespace, the
 operationId, or `METHOD /path`.
@@ -9,8 +9,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from fnmatch import translate
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
+from codemode.catalog.field_selection import FieldSelection, narrowed_details
 from codemode.catalog.identifiers import identifier
 from codemode.catalog.inverse import Inverse, InverseInvalid
 from codemode.errors import ConfigurationError
@@ -40,6 +42,7 @@ class Overrides:
     examples: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     tier: Mapping[str, str] = field(default_factory=dict)
     revert: Mapping[str, str] = field(default_factory=dict)
+    fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
 
 
 def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str) -> tuple[Tool, ...]:
@@ -56,18 +59,20 @@ def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str)
     reverts = _by_tool(_inverses(overrides.revert, source), all_tools, source, "revert")
     effects = [(_Pattern(pattern), effect) for pattern, effect in overrides.effect.items()]
     tiers = [(_Pattern(pattern), tier) for pattern, tier in overrides.tier.items()]
-    for section, patterns in (("effect", effects), ("tier", tiers)):
+    selections = [(_Pattern(pattern), FieldSelection(paths)) for pattern, paths in overrides.fields.items()]
+    for section, patterns in (("effect", effects), ("tier", tiers), ("fields", selections)):
         for pattern, _ in patterns:
             pattern.require(all_tools, source, section)
     changed = []
     for tool in kept:
         effect = next((effect for pattern, effect in effects if pattern.fits(tool)), None)
         tier = next((tier for pattern, tier in tiers if pattern.fits(tool)), None)
+        selection = next((selection for pattern, selection in selections if pattern.fits(tool)), None)
         has_changes = any(tool.id in changes for changes in (renamed, described, exemplified, reverts))
         path = _legal_path(renamed[tool.id], source) if tool.id in renamed else tool.path
         changed.append(
             tool
-            if effect is None and tier is None and not has_changes
+            if effect is None and tier is None and selection is None and not has_changes
             else tool.changed(
                 id=f"{tool.namespace}.{path}",
                 description=described.get(tool.id),
@@ -75,6 +80,8 @@ def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str)
                 effect=effect,
                 tier=tier,
                 revert=reverts.get(tool.id),
+                selection=selection,
+                details=partial(narrowed_details, tool, selection) if selection is not None else None,
             )
         )
     return tuple(changed)

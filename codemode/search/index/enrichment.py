@@ -38,7 +38,7 @@ def enriched(catalog: Catalog, settings: Settings) -> Catalog:
     if not more:
         return catalog
     changed = (_with(tool, more[tool.id]) if tool.id in more else tool for tool in catalog)
-    return Catalog(changed, catalog.toolkits, catalog.unavailable)
+    return Catalog(changed, catalog.toolkits, catalog.unavailable, catalog.clocks)
 
 
 def _named(name: str, catalog: Catalog) -> Iterator[Tool]:

@@ -6,6 +6,7 @@ import asyncio
 import shutil
 from dataclasses import asdict, fields
 from pathlib import Path
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -39,6 +40,7 @@ from codemode.text.nearest import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
+    from codemode.gateway.answer_checks import Differences
     from codemode.service import CodeMode
     from codemode.sources.changes import Changes
     from codemode.sources.factory import LoadedSource
@@ -206,15 +208,17 @@ def check(
 ) -> None:
     """Report parts of a source that cannot be read, and descriptions that are empty, vague or repeated.
 
-    The exit code is 3 if a source cannot be read at all.
+    It also counts the answers of earlier calls that differed from their schemas. The exit code is 3 if a source cannot
+    be read at all.
     """
 
     async def work(service: CodeMode) -> int:
+        differences = service.answer_checks.differences
         if as_json:
-            show.print_json({name: _as_data(found) for name, found in service.sources.items()})
+            show.print_json({name: _as_data(found, differences) for name, found in service.sources.items()})
         else:
             for name, found in service.sources.items():
-                _report(name, found)
+                _report(name, found, differences)
         return _UNREAD if service.catalog.unavailable else 0
 
     with_service(surface, work, only=names or (), as_json=as_json)
@@ -315,7 +319,7 @@ def _relative(location: str, config: Path) -> str:
     return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
 
 
-def _report(name: str, source: LoadedSource) -> None:
+def _report(name: str, source: LoadedSource, differences: Mapping[str, Differences] = MappingProxyType({})) -> None:
     from codemode.sources.check import check_surface
 
     report = check_surface(source.surface)
@@ -328,6 +332,7 @@ def _report(name: str, source: LoadedSource) -> None:
         *(f"  authentication: {needed} ({count} operations)" for needed, count in report.auth_needed.items()),
         *(f"    {way}" for way in report.auth),
         *_by_words(name, report.by_words),
+        *_differing(source, differences),
         f"  {len(report.warnings)} warnings",
         *(f"    {place}: {reason}" for place, reason in report.warnings[:SHOWN]),
     )
@@ -348,9 +353,27 @@ def _by_words(name: str, by_words: Mapping[str, str]) -> Iterator[str]:
         yield f"    … and {len(by_words) - SHOWN} more (--json shows all)"
 
 
-def _as_data(source: LoadedSource) -> dict[str, Any]:
+def _differing(source: LoadedSource, differences: Mapping[str, Differences]) -> Iterator[str]:
+    """Yield the tools whose answers differed from their schemas, most frequent first."""
+    found = sorted(_of_source(source, differences).items(), key=lambda item: -item[1].number)
+    if not found:
+        return
+    yield f"  {sum(one.number for _, one in found)} answers, of {len(found)} operations, differed from their schemas:"
+    for id_, one in found[:SHOWN]:
+        yield f"    {id_}: {one.number} answers; the last {one.last}"
+    if len(found) > SHOWN:
+        yield f"    … and {len(found) - SHOWN} more (--json shows all)"
+
+
+def _of_source(source: LoadedSource, differences: Mapping[str, Differences]) -> dict[str, Differences]:
+    return {tool.id: differences[tool.id] for tool in source.tools if tool.id in differences}
+
+
+def _as_data(source: LoadedSource, differences: Mapping[str, Differences] = MappingProxyType({})) -> dict[str, Any]:
     from codemode.sources.check import check_surface
 
     report = check_surface(source.surface)
     facts = {field.name: getattr(report, field.name) for field in fields(report)}
-    return facts | {"warnings": [{"place": place, "reason": reason} for place, reason in report.warnings]}
+    differing = {id_: one._asdict() for id_, one in _of_source(source, differences).items()}
+    warnings = [{"place": place, "reason": reason} for place, reason in report.warnings]
+    return facts | {"differing_answers": differing, "warnings": warnings}

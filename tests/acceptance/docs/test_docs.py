@@ -78,7 +78,7 @@ def test_a_yaml_block_is_a_valid_configuration(block: Block, tmp_path: Path) -> 
 
 
 def test_every_key_of_the_configuration_is_documented_with_its_default(tmp_path: Path) -> None:
-    (block,) = in_page(ROOT / "docs" / "reference" / "configuration.md", "yaml")
+    block = in_page(ROOT / "docs" / "reference" / "configuration.md", "yaml")[0]
     documented = yaml.safe_load(block.text)
     file = tmp_path / "codemode.yaml"
     file.write_text("sources: {gym: {location: gym.json}}", encoding="utf-8")

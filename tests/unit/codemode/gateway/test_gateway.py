@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.catalog.catalog import Catalog
+from codemode.catalog.field_selection import FieldSelection
+from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.tool import Effect
 from codemode.errors import (
     AnswerInvalid,
@@ -191,3 +193,13 @@ async def test_a_plugin_cannot_approve_a_write_where_only_reads_are_sent() -> No
     assert pending.state is CallState.PENDING
     assert (await door.send(door.approve(pending, "plugin a"))).error is reason
     assert transport.sent == []
+
+
+async def test_fields_that_are_not_selected_reach_neither_programs_nor_observed_schemas() -> None:
+    shapes = ObservedShapes()
+    tool = TOOL.changed(selection=FieldSelection(("name",)))
+    transport = RecordingTransport(lambda _, __: {"name": "Ada", "phone": "+49"})
+    door = Gateway(Catalog((tool,)), {"fake": transport}, shapes)
+    assert (await door.call(call(id=7))).value == {"name": "Ada"}
+    schema = door.result_schema(tool, Caller("local"))
+    assert schema is None or list(schema.properties()) == ["name"]

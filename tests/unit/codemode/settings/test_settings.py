@@ -5,6 +5,7 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from pydantic import ValidationError
 
 from codemode.errors import ConfigurationError
 from codemode.settings import SecretReference, Settings, SourceSettings, is_python, load_settings, settings_for_document
@@ -409,3 +410,22 @@ def test_what_is_made_without_a_file_is_a_project_too(tmp_path: Path, monkeypatc
     shared = [Settings.model_validate({"state_folder": one, "journal": {"url": "postgresql://db/x"}}) for one in "ab"]
     assert shared[0].project == shared[1].project
     assert Settings(name="shop", state_folder=tmp_path).project == "shop"
+
+
+@pytest.mark.parametrize("path", ["", "items[0].id", "a..b", ".a", "a.", "a[]b", "$[*]["])
+def test_a_path_of_fields_is_rejected_with_the_form(path: str) -> None:
+    with pytest.raises(ValidationError, match=r"names joined by dots.*items\[\]\.id"):
+        SourceSettings.model_validate({"location": "gym.json", "fields": {"*": [path]}})
+
+
+def test_a_clock_is_shown_before_the_instructions(tmp_path: Path) -> None:
+    file = tmp_path / "codemode.yaml"
+    clock = "clock: {zone: Europe/Berlin, today: 2026-01-15}"
+    file.write_text(f"sources:\n  gym: {{location: gym.json, instructions: Ask first., {clock}}}\n", encoding="utf-8")
+    source = load_settings(file).sources["gym"]
+    assert source.introduction == "Clock: time zone Europe/Berlin, today is 2026-01-15.\nAsk first."
+
+
+def test_an_unknown_time_zone_is_rejected_with_the_nearest() -> None:
+    with pytest.raises(ValidationError, match="unknown time zone 'Europe/Berln'; did you mean 'Europe/Berlin'"):
+        SourceSettings.model_validate({"location": "gym.json", "clock": {"zone": "Europe/Berln"}})

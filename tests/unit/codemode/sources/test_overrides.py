@@ -150,3 +150,26 @@ def test_the_operator_sorts_operations_into_tiers() -> None:
     assert (tiers["orders.delete_order"], tiers["orders.list_orders"]) == ("careful", "usual")
     with pytest.raises(ConfigurationError, match=r"sources\.shop\.tier: 'nothing' matches no operation"):
         apply_overrides(SURFACE.tools, Overrides(tier={"nothing": "usual"}), source="shop")
+
+
+def test_fields_of_results_are_selected_by_the_first_matching_pattern() -> None:
+    overrides = Overrides(fields={"orders.list*": ("[].id",), "orders.*": ("id",)})
+    tools = {tool.path: tool.selection for tool in apply_overrides(SURFACE.tools, overrides, source="shop")}
+    paths = {path: selection.paths for path, selection in tools.items() if selection is not None}
+    assert set(paths) == set(tools)
+    assert {path for path, kept in paths.items() if kept == ("[].id",)} == {
+        p for p in tools if p.startswith("orders.list")
+    }
+    with pytest.raises(ConfigurationError, match=r"sources\.shop\.fields: 'nothing\.\*' matches no operation"):
+        apply_overrides(SURFACE.tools, Overrides(fields={"nothing.*": ("id",)}), source="shop")
+
+
+def test_a_check_warns_of_selected_fields_that_no_result_declares() -> None:
+    order = {"type": "object", "properties": {"id": {"type": "integer"}, "total": {"type": "number"}}}
+    answers = {"responses": {"200": {"content": {"application/json": {"schema": order}}}}}
+    surface = load_openapi(
+        {**DOCUMENT, "paths": {"/order": {"get": {"operationId": "readOrder", **answers}}}}, name="s"
+    )
+    tools = apply_overrides(surface.tools, Overrides(fields={"*": ("id", "totl")}), source="s")
+    warnings = [warning for warning in check_surface(replace(surface, tools=tools)).warnings if "fields" in warning[0]]
+    assert [warning.pointer for warning in warnings] == ["fields: totl"]

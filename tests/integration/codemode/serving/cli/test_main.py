@@ -259,6 +259,22 @@ def test_cost_is_plotted_into_a_file_or_as_bars(gym: Gym, tmp_path: Path) -> Non
     assert "No such file or directory" in ended.stderr
 
 
+def test_a_check_counts_the_answers_that_differed_from_their_schemas(gym: Gym, tmp_path: Path) -> None:
+    tool, last = "gym.core.get_gym_info", "returned a field `today` of type int where the document says string"
+    stored = {"format": 1, "differences": {tool: [3, last], "gym.gone": [1, last]}}
+    settings = gym.settings(name="differing", state_folder=tmp_path)
+    config = ["--config", str(tmp_path / "codemode.yaml")]
+    source = f"sources: {{gym: {{location: {gym.document}, base_url: '{gym.url}'}}}}"
+    (tmp_path / "codemode.yaml").write_text(f"name: differing\nstate_folder: {tmp_path}\n{source}\n", encoding="utf-8")
+    settings.learned().mkdir(parents=True)
+    (settings.learned() / "answers.json").write_text(json.dumps(stored), encoding="utf-8")
+    shown = codemode("sources", "check", *config).stdout
+    assert "3 answers, of 1 operations, differed from their schemas:" in shown
+    assert f"{tool}: 3 answers; the last {last}" in shown
+    data = json.loads(codemode("sources", "check", "--json", *config).stdout)
+    assert data["gym"]["differing_answers"] == {tool: {"number": 3, "last": last}}
+
+
 def test_sources_are_added_checked_listed_and_removed(gym: Gym, tmp_path: Path) -> None:
     config = ["--config", str(tmp_path / "codemode.yaml")]
     added = codemode("sources", "add", "gym", str(gym.document), "--base-url", gym.url, *config)

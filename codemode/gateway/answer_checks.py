@@ -1,0 +1,96 @@
+"""Compare answers with their declared or learned schemas, and count the answers that differ."""
+
+from __future__ import annotations
+
+import json
+import tempfile
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+from weakref import WeakKeyDictionary
+
+from codemode.catalog.content import is_content
+from codemode.catalog.expectation import Expectation, declared, learned
+from codemode.catalog.schema import Schema
+
+if TYPE_CHECKING:
+    from codemode.catalog.tool import Tool
+
+_FORMAT = 1
+
+#: The most learned schemas whose expectation is kept. They are made again after that.
+_MOST_LEARNED = 2_000
+
+
+class Differences(NamedTuple):
+    """How many answers of a tool differed from their schema, and how the last of them did."""
+
+    number: int
+    last: str
+
+
+class AnswerChecks:
+    """Checks answers and counts the differences by tool id, without values. Stored in a file if `path` is given."""
+
+    def __init__(self, path: Path | None = None) -> None:
+        self._path = path
+        self._declared: WeakKeyDictionary[Tool, Expectation] = WeakKeyDictionary()
+        self._learned: dict[int, tuple[dict[str, Any], Expectation]] = {}
+        self.differences: dict[str, Differences] = {} if path is None else _read(path)
+        self.is_unsaved = False
+
+    def check(self, tool: Tool, answer: Any, shape: dict[str, Any] | None) -> str:
+        """Return how an answer differs, "" if it does not. An answer without content does not differ.
+
+        `shape` is the schema learned from earlier answers. It counts if the document declares none.
+        """
+        if answer is None or is_content(answer):
+            return ""
+        if tool.returns is not None:
+            expected = self._declared.get(tool)
+            if expected is None:
+                expected = self._declared[tool] = declared(tool.returns)
+            found = expected.difference(answer, "the document says")
+        elif shape is not None:
+            found = self._of_learned(shape).difference(answer, "earlier answers had")
+        else:
+            return ""
+        if found:
+            self._count(tool.id, found)
+        return f"{tool.id} {found}" if found else ""
+
+    def save(self) -> None:
+        """Write the differences. Write errors are ignored."""
+        if self._path is None or not self.differences:
+            return
+        self.is_unsaved = False
+        try:
+            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+            with tempfile.NamedTemporaryFile("w", dir=self._path.parent, delete=False, encoding="utf-8") as file:
+                json.dump({"format": _FORMAT, "differences": self.differences}, file)
+            Path(file.name).replace(self._path)
+        except OSError:
+            return
+
+    def _of_learned(self, shape: dict[str, Any]) -> Expectation:
+        known = self._learned.get(id(shape))
+        if known is None:
+            if len(self._learned) >= _MOST_LEARNED:
+                self._learned.clear()
+            known = self._learned[id(shape)] = (shape, learned(Schema.of(shape)))
+        return known[1]
+
+    def _count(self, tool: str, found: str) -> None:
+        count = self.differences[tool].number + 1 if tool in self.differences else 1
+        self.differences[tool] = Differences(count, found)
+        if count & (count - 1) == 0:  # a power of two: a tool that always differs is not written with each call
+            self.is_unsaved = True
+
+
+def _read(path: Path) -> dict[str, Differences]:
+    try:
+        data = json.loads(path.read_text(encoding="utf-8"))
+        if data["format"] != _FORMAT:
+            return {}
+        return {str(tool): Differences(int(count), str(last)) for tool, (count, last) in data["differences"].items()}
+    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        return {}
