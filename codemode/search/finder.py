@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from copy import copy
-from functools import partial
 from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -15,7 +14,7 @@ from codemode.errors import ConfigurationError
 from codemode.search.ranking.weights import RANKING, Weights
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from codemode.catalog.loading import LoadingListener
@@ -25,7 +24,6 @@ if TYPE_CHECKING:
     from codemode.search.semantic.query_vectors import QueryVectors
     from codemode.search.semantic.similarity import EmbeddingIndex, Progress
     from codemode.settings import SearchSettings
-    from codemode.settings.embeddings import EmbeddingSettings
 
 _BATCH = 64  # queries in one request
 _POLL_S = 0.1
@@ -46,9 +44,10 @@ class Finder:
         self._folder = folder
         self._weights = _weights(settings.ranking)
         self._index: Index | None = None
-        self._later: Callable[[], None] | None = partial(self.open, Catalog(), ("",))
         self._first_search = Lock()
-        self._states: tuple[str, ...] = ()
+        self._catalog = Catalog()
+        self._states: tuple[str, ...] = ("",)
+        self._is_late = False
         self._narrowed: list[Finder] = []
         self._embedder: Embedder | None = None
         self._queries: QueryVectors | None = None
@@ -64,18 +63,19 @@ class Finder:
     def index(self) -> Index:
         """The index of the catalog."""
         with self._first_search:
-            if self._later is not None:
-                self._later()
-        assert self._index is not None
-        return self._index
+            if self._index is None or self._is_late:
+                return self.open(self._catalog, self._states)
+            return self._index
 
     def open_later(self, catalog: Catalog, digests: Iterable[str]) -> None:
         """Search this catalog from now on, and index it with the first search. The arguments are those of `open`."""
-        self._states = tuple(digests)
-        self._later = partial(self.open, catalog, self._states)
+        self._catalog, self._states, self._is_late = catalog, tuple(digests), True
 
-    def open(self, catalog: Catalog, digests: Iterable[str]) -> None:
-        """Search this catalog from now on. `digests` are those of its source documents, "" for an unknown one."""
+    def open(self, catalog: Catalog, digests: Iterable[str]) -> Index:
+        """Search this catalog from now on, and return its index.
+
+        `digests` are those of its source documents, "" for an unknown one.
+        """
         from codemode.search.index.cache import IndexCache
 
         previous = None if self._index is None else self._index.by_words
@@ -86,17 +86,17 @@ class Finder:
         self._progress(LoadingStep("indexing", tools=len(catalog)))
         index = IndexCache(self._folder / "indexes").open(catalog, states, previous=previous, weights=self._weights)
         self._progress(LoadingStep("indexed", tools=len(catalog), duration_s=time.monotonic() - began))
-        if self._settings.embeddings is not None:
-            index = self._embedded(index, self._settings.embeddings)
-        self._index, self._later = index, None
+        self._index, self._is_late = self._with_embeddings(index), False
+        return self._index
 
-    def _embedded(self, index: Index, settings: EmbeddingSettings) -> Index:
-        """Start embedding the tools of an index. Return a copy of the index that will rank by their vectors."""
+    def _with_embeddings(self, index: Index) -> Index:
+        """Start embedding the tools, if configured. Return an index that ranks by their vectors as well."""
+        settings = self._settings.embeddings
+        if settings is None or self._embedder is None or self._queries is None:
+            return index
         from codemode.search.semantic.similarity import EmbeddingIndex
         from codemode.search.semantic.vectors import VectorCache
 
-        assert self._embedder is not None
-        assert self._queries is not None
         cache = VectorCache(self._folder / "vectors", self._embedder.name)
         embeddings = EmbeddingIndex(
             index.tools, self._embedder, cache, self._queries, batch=settings.batch, listener=self._progress
@@ -115,10 +115,10 @@ class Finder:
         other._narrowed = []
         other._index = None  # shares no vocabulary with the whole
         other._first_search = Lock()
-        if self._later is None:
-            other.open(catalog, self._states)
-        else:
+        if self._is_late:
             other.open_later(catalog, self._states)
+        else:
+            other.open(catalog, self._states)
         self._narrowed.append(other)
         return other
 
