@@ -108,6 +108,8 @@ class CodeMode:
         self.strict = strict
         #: Seconds that entering waits for all sources. None waits for each source's own time limit.
         self.patience_s: float | None = None
+        #: Whether reading the sources also indexes their tools. If not, the first search does.
+        self.indexes_early = True
         self._functions = dict(functions or {})
         self.catalog = Catalog(())
         self._finder = Finder(settings.search, settings.cache(), progress)
@@ -517,7 +519,8 @@ class CodeMode:
         from codemode.sources.loader import catalog_of
 
         catalog = enriched(catalog_of(sources), settings)
-        await asyncio.to_thread(self._finder.open, catalog, [source.surface.digest for source in sources.values()])
+        open_ = self._finder.open if self.indexes_early else self._finder.open_later
+        await asyncio.to_thread(open_, catalog, [source.surface.digest for source in sources.values()])
         self.catalog = catalog
         transports = {name: source.transport for name, source in sources.items()}
         self._views = Views(

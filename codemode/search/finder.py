@@ -4,28 +4,25 @@ from __future__ import annotations
 
 import time
 from copy import copy
+from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.loading import LoadingStep, unheard
 from codemode.errors import ConfigurationError
-from codemode.search.index.cache import IndexCache
-from codemode.search.index.index import Index
 from codemode.search.ranking.weights import RANKING, Weights
-from codemode.search.semantic.embeddings import PACKAGED_MODEL, make_embedder
-from codemode.search.semantic.query_vectors import QueryVectors
-from codemode.search.semantic.similarity import EmbeddingIndex
-from codemode.search.semantic.vectors import VectorCache
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
     from pathlib import Path
 
     from codemode.catalog.loading import LoadingListener
+    from codemode.search.index.index import Index
     from codemode.search.query import Hits, Query
     from codemode.search.semantic.embeddings import Embedder, Vectors
-    from codemode.search.semantic.similarity import Progress
+    from codemode.search.semantic.query_vectors import QueryVectors
+    from codemode.search.semantic.similarity import EmbeddingIndex, Progress
     from codemode.settings import SearchSettings
 
 _BATCH = 64  # queries in one request
@@ -35,6 +32,8 @@ _POLL_S = 0.1
 class Finder:
     """Searches a catalog. Call `open` with each new catalog, and `close` to end its threads.
 
+    `open_later` leaves indexing to the first search. Until then, numpy and the index are not imported.
+
     `progress` receives the steps of indexing and embedding, but none of narrowed finders.
     Raises ConfigurationError if the settings name an unknown ranking feature or a missing model.
     """
@@ -42,43 +41,71 @@ class Finder:
     def __init__(self, settings: SearchSettings, folder: Path, progress: LoadingListener = unheard) -> None:
         self._settings = settings
         self._progress = progress
-        self._indexes = IndexCache(folder / "indexes")
-        self._vectors = folder / "vectors"
-        self.index = Index.build(Catalog(), weights=_weights(settings.ranking))
-        self._states: tuple[str, ...] = ()
+        self._folder = folder
+        self._weights = _weights(settings.ranking)
+        self._index: Index | None = None
+        self._first_search = Lock()
+        self._catalog = Catalog()
+        self._states: tuple[str, ...] = ("",)
+        self._is_late = False
         self._narrowed: list[Finder] = []
         self._embedder: Embedder | None = None
         self._queries: QueryVectors | None = None
         self._embeddings: EmbeddingIndex | None = None
         if settings.embeddings is not None:
+            from codemode.search.semantic.embeddings import make_embedder
+            from codemode.search.semantic.query_vectors import QueryVectors
+
             self._embedder = make_embedder(settings.embeddings)
             self._queries = QueryVectors(self._embedder, wait_s=settings.embeddings.query_wait_ms / 1000)
 
-    def open(self, catalog: Catalog, digests: Iterable[str]) -> None:
-        """Search this catalog from now on. `digests` are those of its source documents, "" for an unknown one."""
+    @property
+    def index(self) -> Index:
+        """The index of the catalog."""
+        with self._first_search:
+            if self._index is None or self._is_late:
+                return self.open(self._catalog, self._states)
+            return self._index
+
+    def open_later(self, catalog: Catalog, digests: Iterable[str]) -> None:
+        """Search this catalog from now on, and index it with the first search. The arguments are those of `open`."""
+        self._catalog, self._states, self._is_late = catalog, tuple(digests), True
+
+    def open(self, catalog: Catalog, digests: Iterable[str]) -> Index:
+        """Search this catalog from now on, and return its index.
+
+        `digests` are those of its source documents, "" for an unknown one.
+        """
+        from codemode.search.index.cache import IndexCache
+
+        previous = None if self._index is None else self._index.by_words
         states = self._states = tuple(digests)
         if all(states):
             states = (*states, repr(sorted(self._settings.enrichment.items())))
         began = time.monotonic()
         self._progress(LoadingStep("indexing", tools=len(catalog)))
-        index = self._indexes.open(catalog, states, previous=self.index.by_words)
+        index = IndexCache(self._folder / "indexes").open(catalog, states, previous=previous, weights=self._weights)
         self._progress(LoadingStep("indexed", tools=len(catalog), duration_s=time.monotonic() - began))
-        if self._settings.embeddings is None or self._embedder is None or self._queries is None:
-            self.index = index
-            return
+        self._index, self._is_late = self._with_embeddings(index), False
+        return self._index
+
+    def _with_embeddings(self, index: Index) -> Index:
+        """Start embedding the tools, if configured. Return an index that ranks by their vectors as well."""
+        settings = self._settings.embeddings
+        if settings is None or self._embedder is None or self._queries is None:
+            return index
+        from codemode.search.semantic.similarity import EmbeddingIndex
+        from codemode.search.semantic.vectors import VectorCache
+
+        cache = VectorCache(self._folder / "vectors", self._embedder.name)
         embeddings = EmbeddingIndex(
-            index.tools,
-            self._embedder,
-            VectorCache(self._vectors, self._embedder.name),
-            self._queries,
-            batch=self._settings.embeddings.batch,
-            listener=self._progress,
+            index.tools, self._embedder, cache, self._queries, batch=settings.batch, listener=self._progress
         )
         if self._embeddings is not None:
             self._embeddings.close()
         self._embeddings = embeddings
-        self.index = index.with_embeddings(embeddings)
         embeddings.start()
+        return index.with_embeddings(embeddings)
 
     def narrowed(self, catalog: Catalog) -> Finder:
         """Return a finder of a smaller catalog, which reveals nothing of other tools. It is closed with this one."""
@@ -86,8 +113,12 @@ class Finder:
         other._embeddings = None
         other._progress = unheard
         other._narrowed = []
-        other.index = Index.build(Catalog(), weights=self.index.weights)  # shares no vocabulary with the whole
-        other.open(catalog, self._states)
+        other._index = None  # shares no vocabulary with the whole
+        other._first_search = Lock()
+        if self._is_late:
+            other.open_later(catalog, self._states)
+        else:
+            other.open(catalog, self._states)
         self._narrowed.append(other)
         return other
 
@@ -103,7 +134,7 @@ class Finder:
     @property
     def uses_embeddings(self) -> bool:
         """Whether embeddings are configured. A search may then wait for the vector of its query."""
-        return self._embeddings is not None
+        return self._embedder is not None
 
     @property
     def embeddings_model(self) -> str:
@@ -113,6 +144,8 @@ class Finder:
             return ""
         if settings.kind == "openai":
             return settings.model
+        from codemode.search.semantic.embeddings import PACKAGED_MODEL
+
         return PACKAGED_MODEL if settings.folder is None else settings.folder.name
 
     def vectors_of(self, texts: Sequence[str], wait_s: float) -> tuple[list[Vectors | None], str]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codemode.catalog.catalog import Catalog
+    from codemode.search.ranking.weights import Weights
 
 #: Number of indexes in the cache. The least recently written ones are removed.
 MOST_KEPT = 10
@@ -25,21 +26,20 @@ class IndexCache:
     def __init__(self, folder: Path) -> None:
         self._folder = folder
 
-    def open(self, catalog: Catalog, digests: Iterable[str], previous: Index) -> Index:
-        """Load the index of a catalog from disk, or build it, with the weights of `previous`.
+    def open(self, catalog: Catalog, digests: Iterable[str], *, previous: Index | None, weights: Weights) -> Index:
+        """Load the index of a catalog from disk, or build it.
 
         `digests` are those of the source documents. An empty digest stands for an unknown state, and the index is then
         built. A build reuses the segments of `previous` for unchanged sources.
         """
-        weights = previous.weights
         states = tuple(digests)
         if not all(states):
-            return Index.build(catalog, previous=previous)
+            return Index.build(catalog, previous=previous, weights=weights)
         key = hashlib.blake2b("\n".join((catalog.digest, *states)).encode(), digest_size=20).hexdigest()
         path = self._folder / f"{key}.index"
         index = load(path, catalog, key=key, weights=weights)
         if index is None:
-            index = Index.build(catalog, previous=previous)
+            index = Index.build(catalog, previous=previous, weights=weights)
             self._keep(index, path, catalog, key)
         return index
 

@@ -44,7 +44,7 @@ def cost(
             _write_plot(service, plot)
         return 0
 
-    with_service(surface, work, as_json=as_json)
+    with_service(surface, work, needs_search=False, as_json=as_json)
 
 
 def _write_plot(service: CodeMode, file: Path) -> None:

@@ -45,7 +45,7 @@ def explain(
             _show(found)
         return 0 if found.decision == "allow" else 1
 
-    with_service(surface, work, as_json=as_json)
+    with_service(surface, work, needs_search=False, as_json=as_json)
 
 
 @app.command()
@@ -65,7 +65,7 @@ def check(
             show.console.print(f"{len(service.policy.rules)} rules, all effective")
         return 1 if found else 0
 
-    with_service(Surface(config), work, as_json=as_json)
+    with_service(Surface(config), work, needs_search=False, as_json=as_json)
 
 
 def _arguments(text: str) -> dict[str, Any] | None:

@@ -88,7 +88,7 @@ def run(
         code = _read_program(file)
         if html is not None:
             _require_folder(html)
-    with_service(surface, work, strict=strict, as_json=as_json)
+    with_service(surface, work, strict=strict, needs_search=False, as_json=as_json)
 
 
 @app.command()
@@ -119,7 +119,7 @@ def call(
             show.errors.print(show.outcome(ended))
         return 0 if ended.ok else 1
 
-    with_service(surface, work, strict=strict, as_json=as_json)
+    with_service(surface, work, strict=strict, needs_search=False, as_json=as_json)
 
 
 @app.command()
@@ -150,7 +150,7 @@ def tools(
                 show.console.print(show.plain(one_liner(tool)), soft_wrap=True)
         return 0 if found else 1
 
-    with_service(surface, work, as_json=as_json)
+    with_service(surface, work, needs_search=False, as_json=as_json)
 
 
 def _is_in(namespace: str, id_: str) -> bool:

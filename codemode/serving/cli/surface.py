@@ -114,12 +114,13 @@ def with_service(
     only: Sequence[str] = (),
     strict: bool = False,
     needs_sources: bool = True,
+    needs_search: bool = True,
     as_json: bool = False,
 ) -> None:
     """Enter the service, do the work, and exit with its exit code. Errors are printed as JSON with `as_json`.
 
     `only` limits the service to these sources. With `--source` the document must be readable. Without `needs_sources`,
-    sources are read when the work first needs them.
+    sources are read when the work first needs them. Without `needs_search`, the same holds for indexing their tools.
     """
 
     async def entered() -> int:
@@ -133,6 +134,7 @@ def with_service(
         service = CodeMode.from_settings(
             settings, strict=strict or bool(surface.source), progress=bars.update if bars else unheard
         )
+        service.indexes_early = needs_search
         async with AsyncExitStack() as entering:
             if needs_sources:
                 with bars.shown() if bars else nullcontext():

@@ -56,6 +56,20 @@ def test_only_changed_tools_are_embedded_again(tool: ToolFactory, tmp_path: Path
     finder.close()
 
 
+def test_a_catalog_opened_for_later_is_indexed_by_the_first_search(tool: ToolFactory, tmp_path: Path) -> None:
+    steps: list[str] = []
+    finder = Finder(Settings().search, tmp_path, lambda step: steps.append(step.step))
+    finder.open_later(_catalog(tool, "garage.wash"), ["one"])
+    narrowed = finder.narrowed(_catalog(tool))
+    assert steps == []
+    assert finder.search(Query(("car",))).total == 2
+    assert narrowed.search(Query(("car",))).total == 1
+    assert finder.search(Query(("banana",))).total == 1
+    assert steps == ["indexing", "indexed"]
+    finder.open(_catalog(tool), ["two"])
+    assert finder.search(Query(("car",))).total == 1
+
+
 def test_a_local_model_needs_no_service(tool: ToolFactory, tmp_path: Path) -> None:
     write_model(tmp_path / "model")
     finder = _finder(tmp_path, embeddings={"kind": "local", "folder": tmp_path / "model", "query_wait_ms": 10_000})

@@ -90,6 +90,24 @@ def test_importing_the_service_imports_neither_search_nor_transports() -> None:
     assert unused & set(json.loads(ended.stdout)) == set()
 
 
+@pytest.mark.parametrize("command", ["tools", "cost", "call shop.orders"])
+def test_a_command_without_a_search_imports_no_index(command: str, tmp_path: Path) -> None:
+    document = {
+        "openapi": "3.0.0",
+        "info": {"title": "shop", "version": "1"},
+        "servers": [{"url": "http://127.0.0.1:9"}],
+        "paths": {"/orders": {"get": {"operationId": "orders", "responses": {"200": {"description": "all"}}}}},
+    }
+    (tmp_path / "shop.json").write_text(json.dumps(document), encoding="utf-8")
+    text = "sources: {shop: {location: shop.json}}\nstate_folder: state\ncache_folder: cache\n"
+    (tmp_path / "codemode.yaml").write_text(text, encoding="utf-8")
+    arguments = [sys.executable, "-c", RUN, json.dumps(command.split())]
+    ended = subprocess.run(arguments, cwd=tmp_path, capture_output=True, text=True, check=False)
+    imported = set(json.loads(ended.stderr[ended.stderr.rindex("[") :]))
+    assert "codemode.sources.openapi.source" in imported  # the document was read
+    assert {"numpy", "codemode.search.index.index", "codemode.search.ranking.ranking"} & imported == set()
+
+
 @pytest.mark.parametrize("section", ["{}", '{"enabled": false}'])
 @pytest.mark.parametrize("face", ["code", "menu"])
 async def test_the_greeting_is_what_the_sdk_would_say(face: str, section: str, tmp_path: Path) -> None:
