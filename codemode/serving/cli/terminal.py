@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from codemode.serving.cli.waterfall import Waterfall
+from codemode.text.counted import counted
 from sandbox import value_of
 
 if TYPE_CHECKING:
@@ -105,6 +106,9 @@ def outcome(ended: ExecutionOutcome, *, with_value: bool = True, with_calls: boo
         plain(f"waits for a decision on {call.id}: {call.tool} at {call.host} ({call.reason})", style="yellow")
         for call in ended.pending
     )
+    asked = [call.id for call in ended.pending if call.kind == "approval"]
+    if asked:
+        parts.append(plain(f"next: codemode approvals approve {' '.join(asked)} (or show, reject)", style="bold"))
     parts.extend(plain(f"note: {note}", style="dim") for note in ended.notes)
     calls = counted(len(ended.calls), "call")
     usage = f"{ended.usage.wall_s * 1000:.1f} ms, {calls}, {ended.usage.cpu_s * 1000:.0f} ms CPU"
@@ -150,11 +154,6 @@ def waiting(what: str) -> Iterator[None]:
     finally:
         begun.cancel()
         status.stop()
-
-
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 call`, `2 calls`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 class _Failure:
