@@ -426,7 +426,7 @@ class CodeMode:
         if not self.sources and self._is_open:
             await self._load()
         if not self.sources:
-            raise RuntimeError("the service is not open: enter it with `async with CodeMode.from_config() as cm:`")
+            raise RuntimeError("the service is not open: enter it with `async with`, or call `await cm.start()`")
         return await self._views.of(caller.role)
 
     async def start_sandbox(self) -> Mapping[str, str]:
