@@ -28,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Maximum lines shown of a result or an output. `--json` is never cut.
 SHOWN_LINES = 24
+#: Lines of an answer that is for the model only.
+_FIRST_LINES = 5
 #: Columns of the line number before a program line.
 _MARGIN = len(">    1 | ")
 #: Seconds after which a spinner shows what a command waits for.
@@ -184,6 +186,15 @@ def _cut_around(line: str, caret: str, width: int) -> tuple[str, str]:
 def shortened(title: str, text: str) -> RenderableType:
     """Render the first lines of a text, and the number of the rest."""
     return _titled(title, text)
+
+
+def first_lines(text: str) -> RenderableType:
+    """Render the first lines of a text, each cut to the width of the terminal, and the number of the rest."""
+    lines = text.split("\n")
+    more = [f"… {len(lines) - _FIRST_LINES:,} more lines"] if len(lines) > _FIRST_LINES else []
+    shown = plain("\n".join([*lines[:_FIRST_LINES], *more]), style="dim")
+    shown.no_wrap, shown.overflow = True, "ellipsis"
+    return Group(shown)  # `Console.print` joins texts, and their overflow would be lost
 
 
 def plain(text: str, style: str = "") -> Text:

@@ -55,7 +55,8 @@ def _show(event: Event) -> None:
         case CallEnded() if event.outcome is not None:
             show.console.print(show.outcome(event.outcome))
         case CallEnded() | ToolsRequested():
-            show.console.print(show.shortened("answer", event.text))
+            is_search = isinstance(event, CallEnded) and event.name == "search"
+            show.console.print(show.first_lines(event.text) if is_search else show.shortened("answer", event.text))
         case Repaired():
             show.console.print(show.plain(f"\n(retrying: {event.problem})", style="yellow"))
         case Ended():
