@@ -188,6 +188,11 @@ class CodeMode:
         """Build a service from Python functions only: `CodeMode.from_functions(shop=[find_order, cancel_order])`."""
         return cls(Settings(), functions)
 
+    def __repr__(self) -> str:
+        names = ", ".join([*self.settings.sources, *self._functions])
+        state = f"{len(self.catalog)} tools" if self._is_open else "not open"
+        return f"<CodeMode {names or 'without sources'}: {state}>"
+
     async def start(self) -> Self:
         """Read the sources, as entering does, and return the service. Close it with `aclose`."""
         return await self.__aenter__()
