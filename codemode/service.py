@@ -195,6 +195,11 @@ class CodeMode:
         """Build a service from Python functions only: `CodeMode.from_functions(shop=[find_order, cancel_order])`."""
         return cls(Settings(), functions)
 
+    def __repr__(self) -> str:
+        names = ", ".join([*self.settings.sources, *self._functions])
+        state = f"{len(self.catalog)} tools" if self._is_open else "not open"
+        return f"<CodeMode {names or 'without sources'}: {state}>"
+
     async def start(self) -> Self:
         """Read the sources, as entering does, and return the service. Close it with `aclose`."""
         return await self.__aenter__()
@@ -458,7 +463,7 @@ class CodeMode:
         if not self.sources and self._is_open:
             await self._load()
         if not self.sources:
-            raise RuntimeError("the service is not open: enter it with `async with CodeMode.from_config() as cm:`")
+            raise RuntimeError("the service is not open: enter it with `async with`, or call `await cm.start()`")
         return await self._views.of(caller.role)
 
     async def start_sandbox(self) -> Mapping[str, str]:

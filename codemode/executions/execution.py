@@ -13,6 +13,7 @@ from codemode.executions.ledger import LedgerEntry
 from codemode.executions.planned import PlannedCall
 from codemode.executions.waterfall import outcome_html
 from codemode.gateway.call import CallState
+from codemode.text.counted import counted
 from sandbox import Failure, JsonText, Refusal, Usage, value_of
 
 if TYPE_CHECKING:
@@ -59,7 +60,8 @@ class ExecutionOutcome:
         if self.ok:
             return self
         if self.pending:
-            why = f"{len(self.pending)} calls wait for a person: {', '.join(call.id for call in self.pending)}"
+            waiting = counted(len(self.pending), "call")
+            why = f"{waiting} pending, for a person to decide: {', '.join(call.id for call in self.pending)}"
         else:
             why = self.failure.message if self.failure is not None else "see the outcome"
         message = f"the program did not complete ({self.status}): {why}"
@@ -73,7 +75,7 @@ class ExecutionOutcome:
     def _repr_html_(self) -> str:
         failure = f"{self.failure.type}: {self.failure.message}" if self.failure is not None else ""
         value = json.dumps(self.value, indent=1, ensure_ascii=False) if self.has_value else ""
-        title = f"{self.status}: {len(self.calls)} calls, {self.usage.wall_s:.2f} s"
+        title = f"{self.status}: {counted(len(self.calls), 'call')}, {self.usage.wall_s:.2f} s"
         return outcome_html(title, (value, failure, self.output), self.calls)
 
     def to_json(self) -> dict[str, Any]:

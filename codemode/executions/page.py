@@ -13,6 +13,7 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from codemode.executions.waterfall import waterfall_svg
+from codemode.text.counted import counted
 from codemode.text.visible import visible
 
 if TYPE_CHECKING:
@@ -32,7 +33,7 @@ pre { background: #8882; border-radius: 6px; padding: .8rem; overflow: auto; }
 .picture { overflow: auto; }
 table { border-collapse: collapse; width: 100%; font-size: 13px; }
 th, td { text-align: left; vertical-align: top; padding: .25rem .6rem .25rem 0; border-bottom: 1px solid #8884; }
-td.number { text-align: right; white-space: nowrap; } td { overflow-wrap: anywhere; }
+td { overflow-wrap: anywhere; } th, td.number, td.state { white-space: nowrap; } td.number { text-align: right; }
 """
 _DIGEST = b64encode(hashlib.sha256(_STYLE.encode()).digest()).decode()
 _POLICY = f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; form-action 'none'"
@@ -42,7 +43,7 @@ def outcome_page(code: str, outcome: ExecutionOutcome) -> str:
     """Return a self-contained HTML page. It shows what the outcome shows: arguments are redacted, results are not."""
     failure = f"{outcome.failure.type}: {outcome.failure.message}" if outcome.failure is not None else ""
     value = json.dumps(outcome.value, indent=2, ensure_ascii=False) if outcome.has_value else ""
-    title = f"{outcome.status}: {len(outcome.calls)} calls in {outcome.usage.wall_s:.2f} s"
+    title = f"{outcome.status}: {counted(len(outcome.calls), 'call')} in {outcome.usage.wall_s:.2f} s"
     sections = (
         _preformatted("Program", code.strip("\n")),
         _preformatted("Result", value),
@@ -79,7 +80,8 @@ def _row(call: LedgerEntry) -> str:
     arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
     state = "reused" if call.reused else call.state
     return (
-        f"<tr><td><code>{_text(f'{call.tool}({arguments})')}</code><td>{_text(state)}"
+        f"<tr><td><code>{_text(f'{call.tool}({arguments})')}</code>"
+        f'<td class="state">{_text(state)}'
         f'<td class="number">{call.start_s:.3f}<td class="number">{call.duration_s * 1000:,.1f}'
         f"<td>{_text(call.error or call.preview)}</tr>\n"
     )

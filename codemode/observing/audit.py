@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
-from datetime import UTC, datetime
+import time
 from typing import TYPE_CHECKING, Any
+
+from codemode.text.times import SECOND_US, rfc3339
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -80,7 +82,7 @@ class AuditFile:
             self._descriptor = self._open()
 
     def _write(self, execution: Started, event: str, **facts: Any) -> None:
-        at = datetime.now(UTC).isoformat(timespec="microseconds")
+        at = rfc3339(time.time() * SECOND_US)
         line = json.dumps(
             {"at": at, "event": event, "execution": execution.id, **facts}, ensure_ascii=False, default=str
         )

@@ -11,6 +11,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Literal
 
 from codemode.observing.log_writer import LogWriter
+from codemode.text.times import SECOND_US, rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -56,12 +57,12 @@ class LogObserver:
 
 
 class JsonFormatter(logging.Formatter):
-    """Formats one JSON object per line: `at` (ISO 8601, UTC), `level`, `logger`, `message`, and `extra` fields."""
+    """Formats one JSON object per line: `at` (RFC 3339, UTC), `level`, `logger`, `message`, and `extra` fields."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Return the line."""
         line = {
-            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
+            "at": rfc3339(record.created * SECOND_US),
             "level": record.levelname.lower(),
             "logger": record.name,
             "message": record.getMessage(),

@@ -33,6 +33,9 @@ class SyncCodeMode:
         self._loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self._loop.run_forever, name="codemode", daemon=True)
 
+    def __repr__(self) -> str:
+        return f"<Sync{repr(self.service).removeprefix('<')}"
+
     def start(self) -> Self:
         """Read the sources. Raises what entering `CodeMode` raises."""
         self._thread.start()

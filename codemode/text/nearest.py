@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 _SLIP = 80
 
 #: Below this similarity a suggestion is noise.
-_NEAR = 55
+_NEAR = 60
 
 #: Longer inputs are not names; comparing a megabyte takes half a second.
 _LONGEST = 512

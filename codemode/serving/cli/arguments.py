@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import json
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.validation import fits
 from codemode.errors import ConfigurationError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from codemode.catalog.tool import Tool
 
@@ -31,6 +32,20 @@ def arguments_of(tool: Tool, words: Iterable[str]) -> dict[str, Any]:
             raise ConfigurationError(message)
         found[key] = _value(tool, key, text)
     return found
+
+
+def call_of(tool: Tool, arguments: Mapping[str, Any]) -> str:
+    """Return the program that calls a tool: `gym.clients.get_clients_list(limit=3)`.
+
+    Keywords are checked before the program runs. Only a name that is no keyword, such as `per-page`, is unpacked.
+    """
+    keywords = [f"{name}={value!r}" for name, value in arguments.items() if _is_keyword(name)]
+    others = {name: value for name, value in arguments.items() if not _is_keyword(name)}
+    return f"{tool.id}({', '.join([*keywords, *([f'**{others!r}'] if others else [])])})"
+
+
+def _is_keyword(name: str) -> bool:
+    return name.isidentifier() and not iskeyword(name)
 
 
 def _value(tool: Tool, key: str, text: str) -> Any:

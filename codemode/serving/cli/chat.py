@@ -14,6 +14,7 @@ from codemode.serving.agent.transcript import TokenUsage
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.loop_thread import LoopThread
 from codemode.serving.cli.turn_view import account, show_turn
+from codemode.text.counted import counted
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -100,7 +101,7 @@ class Conversation:
             show.errors.print(show.plain(message, style="red"), soft_wrap=True)
         elif len(found) > _LISTED_TOOLS:
             for group, count in sorted(Counter(tool.id.rpartition(".")[0] for tool in found).items()):
-                show.console.print(show.plain(f"{group}  {show.counted(count, 'tool')}"), soft_wrap=True)
+                show.console.print(show.plain(f"{group}  {counted(count, 'tool')}"), soft_wrap=True)
         else:
             for tool in sorted(found, key=lambda tool: tool.id):
                 show.console.print(show.plain(one_liner(tool)), soft_wrap=True)
@@ -113,7 +114,7 @@ class Conversation:
             sum(costs) if costs else None,
             sum(result.duration_s for result in self._results),
         )
-        show.console.print(show.plain(f"{show.counted(len(self._results), 'message')}: {line}"), soft_wrap=True)
+        show.console.print(show.plain(f"{counted(len(self._results), 'message')}: {line}"), soft_wrap=True)
 
 
 def converse(

@@ -9,7 +9,7 @@ import typer
 
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.surface import AsJson, Surface, on_surface, with_service
+from codemode.serving.cli.surface import AsJson, Surface, errors_as_exit_codes, on_surface, with_service
 
 if TYPE_CHECKING:
     from codemode.service import CodeMode
@@ -44,7 +44,15 @@ def cost(
             _write_plot(service, plot)
         return 0
 
+    with errors_as_exit_codes(as_json=as_json):
+        _require_svg(plot)
     with_service(surface, work, needs_search=False, as_json=as_json)
+
+
+def _require_svg(plot: Path | None) -> None:
+    if plot is not None and str(plot) != "-" and plot.suffix.lower() != ".svg":
+        message = f"--plot: {plot} is not an SVG file: end its name with .svg, or write - for bars"
+        raise ConfigurationError(message)
 
 
 def _write_plot(service: CodeMode, file: Path) -> None:

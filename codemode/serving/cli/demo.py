@@ -12,7 +12,7 @@ from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.service import CodeMode
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.demo_screen import Shown, screen
+from codemode.serving.cli.demo_screen import Shown, next_commands, screen
 from codemode.serving.cli.demo_tour import outcomes, tour
 from codemode.serving.cli.example_services import example_sources
 from codemode.settings import Settings
@@ -45,6 +45,9 @@ POLICY = {
 }
 APPROVER = Caller("ann", "approver")
 
+#: The width of the screen on a wider terminal.
+MOST_COLUMNS = 100
+
 #: Seconds within which the approved execution must end.
 _WAIT_S = 60.0
 
@@ -63,8 +66,10 @@ async def run_demo(*, everything: bool = False, as_json: bool = False) -> int:
             show.print_json(shown.to_json() | ({"programs": rows} if everything else {}))
             as_meant = all(row["outcome"]["status"] == row["meant"] for row in rows)
         else:
-            show.console.print(screen(shown), width=min(show.console.width, 100))
+            width = min(show.console.width, MOST_COLUMNS)
+            show.console.print(screen(shown), width=width)
             as_meant = await tour(service) if everything else True
+            show.console.print(next_commands(everything=everything), width=width)
     return 0 if as_meant else 1
 
 

@@ -52,7 +52,7 @@ class Shown:
 
 
 def screen(shown: Shown) -> RenderableType:
-    """Render the demo."""
+    """Render the demo, without what comes next."""
     asked, answer, denied = shown.asked, shown.approved.calls[0], shown.denied.calls[0]
     answered = Text.assemble(f"{asked.reason}; ", (f"approved by {shown.approver}", "green"), f"; {answer.state}")
     return Group(
@@ -68,7 +68,6 @@ def screen(shown: Shown) -> RenderableType:
         _title("A call against the policy: nothing is sent"),
         _indented(_call(denied)),
         _indented(_labelled("denied", "denied", show.plain(f"by {denied.rule}"))),
-        _next(),
     )
 
 
@@ -124,11 +123,13 @@ def _number(count: int, report: CostReport) -> str:
     return f"about {int(float(f'{count:.1e}')):,}"
 
 
-def _next() -> Group:
-    width = max(len(command) for command, _ in NEXT)
+def next_commands(*, everything: bool) -> Group:
+    """Render the commands to type next. After `everything`, the demo itself is none of them."""
+    commands = NEXT[:-1] if everything else NEXT
+    width = max(len(command) for command, _ in commands)
     return Group(
         *(
             _line(f"{'' if number else 'next:':<7}", (f"{command:<{width}}", "bold"), (f"  {purpose}", "dim"))
-            for number, (command, purpose) in enumerate(NEXT)
+            for number, (command, purpose) in enumerate(commands)
         )
     )

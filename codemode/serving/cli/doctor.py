@@ -22,6 +22,7 @@ from codemode.serving.http.listening import bind, is_loopback
 from codemode.settings import CallerReference, Settings, references
 from codemode.sources.factory import load_source
 from codemode.sources.source import SourceContext
+from codemode.text.counted import counted
 from sandbox import REMEDIES, SandboxError
 
 if TYPE_CHECKING:
@@ -83,7 +84,7 @@ async def examine(read: Callable[[], Settings]) -> list[Finding]:
             Finding("configuration", "file", State.FAILURE, str(error), "fix it, or write one with `codemode init`")
         )
         return [*findings, *await _isolation(Settings())]
-    findings.append(Finding("configuration", "file", State.OK, f"{len(settings.sources)} sources"))
+    findings.append(Finding("configuration", "file", State.OK, counted(len(settings.sources), "source")))
     findings += await _isolation(settings)
     findings += _secrets(settings)
     findings += [Finding("sources", *_worded(one)) for one in named_like_modules(settings)]

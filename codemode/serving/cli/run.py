@@ -105,12 +105,12 @@ def call(
 ) -> None:
     """Call one tool, and print its result as JSON. The policy, the journal and approvals apply as in a program."""
 
-    from codemode.serving.cli.arguments import arguments_of
+    from codemode.serving.cli.arguments import arguments_of, call_of
 
     async def work(service: CodeMode) -> int:
         caller = local_caller(service, role)
         called = (await service.view(caller)).catalog.get(tool)
-        ended = await service.execute(f"{called.id}(**{arguments_of(called, arguments or ())!r})", caller=caller)
+        ended = await service.execute(call_of(called, arguments_of(called, arguments or ())), caller=caller)
         if as_json:
             show.print_json(ended.to_json())
         elif ended.ok:

@@ -15,6 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from codemode.serving.cli.waterfall import Waterfall
+from codemode.text.counted import counted
 from sandbox import value_of
 
 if TYPE_CHECKING:
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
 
 #: Maximum lines shown of a result or an output. `--json` is never cut.
 SHOWN_LINES = 24
+#: Lines of an answer that is for the model only.
+_FIRST_LINES = 5
 #: Columns of the line number before a program line.
 _MARGIN = len(">    1 | ")
 #: Seconds after which a spinner shows what a command waits for.
@@ -106,6 +109,9 @@ def outcome(ended: ExecutionOutcome, *, with_value: bool = True, with_calls: boo
         for call in ended.pending
     )
     parts.extend(plain(f"planned: {call}", style="blue") for call in ended.planned)
+    asked = [call.id for call in ended.pending if call.kind == "approval"]
+    if asked:
+        parts.append(plain(f"next: codemode approvals approve {' '.join(asked)} (or show, reject)", style="bold"))
     parts.extend(plain(f"note: {note}", style="dim") for note in ended.notes)
     calls = counted(len(ended.calls), "call")
     usage = f"{ended.usage.wall_s * 1000:.1f} ms, {calls}, {ended.usage.cpu_s * 1000:.0f} ms CPU"
@@ -153,11 +159,6 @@ def waiting(what: str) -> Iterator[None]:
         status.stop()
 
 
-def counted(number: int, noun: str) -> str:
-    """Return a number with its noun: `1 call`, `2 calls`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 class _Failure:
     """A failure. A line with a caret below it is cut to the width around the caret, and never wrapped."""
 
@@ -186,6 +187,15 @@ def _cut_around(line: str, caret: str, width: int) -> tuple[str, str]:
 def shortened(title: str, text: str) -> RenderableType:
     """Render the first lines of a text, and the number of the rest."""
     return _titled(title, text)
+
+
+def first_lines(text: str) -> RenderableType:
+    """Render the first lines of a text, each cut to the width of the terminal, and the number of the rest."""
+    lines = text.split("\n")
+    more = [f"… {len(lines) - _FIRST_LINES:,} more lines"] if len(lines) > _FIRST_LINES else []
+    shown = plain("\n".join([*lines[:_FIRST_LINES], *more]), style="dim")
+    shown.no_wrap, shown.overflow = True, "ellipsis"
+    return Group(shown)  # `Console.print` joins texts, and their overflow would be lost
 
 
 def plain(text: str, style: str = "") -> Text:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.serving.agent import Asked, CallEnded, CallStarted, Ended, Repaired, TextDelta, ToolsRequested
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.markdown import TextStream
+from codemode.text.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -40,7 +41,7 @@ def account(requests: int, usage: TokenUsage, cost: float | None, duration_s: fl
     """Return what turns took: `2 requests, 1,000 + 20 tokens, cost 0.0102, 1.3 s`."""
     price = "" if cost is None else f", cost {cost:.4f}"
     tokens = f"{usage.input:,} + {usage.output:,} tokens"
-    return f"{show.counted(requests, 'request')}, {tokens}{price}, {duration_s:.1f} s"
+    return f"{counted(requests, 'request')}, {tokens}{price}, {duration_s:.1f} s"
 
 
 def _show(event: Event) -> None:
@@ -54,7 +55,8 @@ def _show(event: Event) -> None:
         case CallEnded() if event.outcome is not None:
             show.console.print(show.outcome(event.outcome))
         case CallEnded() | ToolsRequested():
-            show.console.print(show.shortened("answer", event.text))
+            is_search = isinstance(event, CallEnded) and event.name == "search"
+            show.console.print(show.first_lines(event.text) if is_search else show.shortened("answer", event.text))
         case Repaired():
             show.console.print(show.plain(f"\n(retrying: {event.problem})", style="yellow"))
         case Ended():

@@ -20,7 +20,10 @@ h2 { margin-top: 3rem; border-bottom: 1px solid var(--line); }
 article { margin: 1.5rem 0; padding-bottom: 1rem; border-bottom: 1px solid var(--line); }
 table { border-collapse: collapse; margin: .5rem 0; }
 td { padding: .15rem 1.5rem .15rem 0; vertical-align: top; }
-pre { padding: .75rem; overflow-x: auto; border: 1px solid var(--line); border-radius: 4px; }
+pre {
+  padding: .75rem; white-space: pre-wrap; overflow-wrap: anywhere;
+  border: 1px solid var(--line); border-radius: 4px;
+}
 code, pre { font: 14px/1.5 ui-monospace, monospace; }
 .quiet { color: var(--quiet); }
 """

@@ -248,7 +248,9 @@ async def test_a_service_that_was_not_entered_or_was_left_says_so_and_starts_not
     service = CodeMode.from_functions(shop=[add])
     for _ in range(2):
         for use in (service.search("add"), service.execute("1"), service.describe("shop"), service.definitions()):
-            with pytest.raises(RuntimeError, match="the service is not open: enter it with `async with"):
+            with pytest.raises(RuntimeError, match=r"the service is not open: .*call `await cm.start"):
                 await use
+        assert repr(service) == "<CodeMode shop: not open>"
         async with service:
+            assert repr(service) == "<CodeMode shop: 1 tools>"
             assert (await service.execute("shop.add(number=1)")).value == 2

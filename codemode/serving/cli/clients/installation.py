@@ -53,7 +53,10 @@ class Installation:
         if as_json:
             self._print_json(backup, entry=content)
             return
-        self._report("updated" if before is not None else "added", backup)
+        if text == file.text:
+            self._report("is up to date", None)
+        else:
+            self._report("updated" if before is not None else "added", backup)
         for line in self._about_variables(launch):
             show.console.print(show.plain(line), soft_wrap=True)
         show.console.print(f"next: restart {self._client.title}", markup=False)

@@ -72,10 +72,10 @@ def test_it_shows_program_picture_ledger_output_and_result() -> None:
     page = outcome_page("gym.a(name='x')\n", outcome("told"))
     assert "<pre>gym.a(name=&#x27;x&#x27;)</pre>" in page
     assert "<svg " in page
-    assert "<code>ttold(a=&#x27;told&#x27;)</code><td>failed" in page
+    assert '<code>ttold(a=&#x27;told&#x27;)</code><td class="state">failed' in page
     assert "<h2>Output</h2>\n<pre>told</pre>" in page
     assert "&quot;value&quot;: &quot;told&quot;" in page
-    assert "<h1>failed: 1 calls in 1.50 s</h1>" in page
+    assert "<h1>failed: 1 call in 1.50 s</h1>" in page
 
 
 def test_long_texts_and_ledgers_are_cut_and_counted() -> None:

@@ -22,6 +22,7 @@ from codemode.observing.logs import JsonFormatter, TextFormatter
 from codemode.observing.metrics import MetricsObserver
 from codemode.observing.traces import TraceObserver
 from codemode.settings import Settings
+from codemode.text.times import SECOND_US, rfc3339
 
 CALLER = Caller("key:ann", "default", "Ann")
 SECRET = "hunter2-hunter2"
@@ -157,6 +158,7 @@ async def test_a_line_of_log_has_facts_and_no_payloads(tmp_path: Path, caplog: p
     line = json.loads(JsonFormatter().format(record))
     assert (line["level"], line["caller"], line["status"]) == ("info", "key:ann", "paused")
     assert line["calls"] == {"committed": 1, "failed": 1, "pending": 1}
+    assert line["at"] == rfc3339(record.created * SECOND_US)
     assert "status=paused" in TextFormatter().format(record)
     assert SECRET not in caplog.text + json.dumps(line)
     assert "ordered tea" not in caplog.text + json.dumps(line)

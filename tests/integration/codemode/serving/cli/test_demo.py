@@ -16,7 +16,7 @@ from codemode.executions.journal.base import PendingCall
 from codemode.executions.ledger import LedgerEntry
 from codemode.gateway.call import CallState
 from codemode.serving.cli.demo import PROGRAM
-from codemode.serving.cli.demo_screen import Shown, screen
+from codemode.serving.cli.demo_screen import Shown, next_commands, screen
 from codemode.serving.cli.demo_tour import PROGRAMS
 from sandbox import Usage
 from tests.command_line import codemode, script
@@ -62,6 +62,7 @@ def drawn(*, exact: bool, width: int) -> list[str]:
     console = Console(width=width, file=io.StringIO(), color_system=None)
     with console.capture() as captured:
         console.print(screen(shown))
+        console.print(next_commands(everything=False))
     return captured.get().splitlines()
 
 
@@ -106,6 +107,9 @@ def test_all_adds_the_search_and_the_programs(tmp_path: Path) -> None:
     assert "gym.memberships.freeze_membership(" in ended.stdout
     assert all(wish in ended.stdout for _, wish, _ in PROGRAMS)
     assert (ended.stdout.count("─ completed "), ended.stdout.count("─ refused ")) == (5, 1)
+    *_, first, second = ended.stdout.splitlines()
+    assert first.startswith("next:  codemode init")
+    assert second.strip().startswith("codemode mcp install")
 
 
 def test_the_outcomes_as_json(tmp_path: Path) -> None:

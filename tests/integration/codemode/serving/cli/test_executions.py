@@ -141,6 +141,12 @@ def test_a_call_is_approved_and_its_program_goes_on_in_another_process(desk: Des
     assert desk.book == ["ann 1", "bob 500"]
 
 
+def test_a_paused_program_ends_with_the_command_that_approves_its_call(desk: Desk) -> None:
+    paused = desk.type("run", "-", stdin=PAYS)
+    (waiting,) = desk.json("approvals", "list")
+    assert f"next: codemode approvals approve {waiting['id']}" in paused.stderr
+
+
 def test_a_call_is_rejected(desk: Desk) -> None:
     desk.type("run", "-", stdin=PAYS)
     (waiting,) = desk.json("approvals", "list")

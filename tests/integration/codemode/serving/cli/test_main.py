@@ -175,9 +175,10 @@ def test_one_tool_is_called_with_arguments_of_the_command_line(gym: Gym) -> None
     assert len(json.loads(ended.stdout)["items"]) <= 2
     ended = call("gym.clients.get_clients_list", "limit=2", "--json")
     assert json.loads(ended.stdout)["calls"][0]["arguments"] == {"limit": 2}
-    ended = call("gym.clients.get_clients_list", "limit=many")
-    assert (ended.returncode, ended.stdout) == (1, "")
-    assert "limit" in ended.stderr
+    for argument, reason in (("limit=many", "limit: expected int"), ("limi=2", "refused before anything ran")):
+        ended = call("gym.clients.get_clients_list", argument)
+        assert (ended.returncode, ended.stdout) == (1, "")
+        assert reason in ended.stderr
     for words, reason in (
         (["gym.clients.get_client_list"], "there is no tool 'gym.clients.get_client_list'; nearest: gym.clients."),
         (["gym.clients.get_clients_list", "limit"], "the argument 'limit' is not KEY=VALUE"),
@@ -273,6 +274,14 @@ def test_a_check_counts_the_answers_that_differed_from_their_schemas(gym: Gym, t
     assert f"{tool}: 3 answers; the last {last}" in shown
     data = json.loads(codemode("sources", "check", "--json", *config).stdout)
     assert data["gym"]["differing_answers"] == {tool: {"number": 3, "last": last}}
+
+
+def test_a_plot_of_another_format_is_rejected_before_the_sources_are_read(tmp_path: Path) -> None:
+    file = tmp_path / "cost.png"
+    ended = codemode("cost", "--source", "none.json", "--plot", str(file))
+    assert (ended.returncode, ended.stdout) == (2, "")
+    assert "is not an SVG file: end its name with .svg" in ended.stderr
+    assert not file.exists()
 
 
 def test_sources_are_added_checked_listed_and_removed(gym: Gym, tmp_path: Path) -> None:

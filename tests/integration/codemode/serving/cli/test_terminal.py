@@ -37,6 +37,13 @@ def test_an_outcome_of_others_moves_no_cursor_and_has_no_markup(capsys: pytest.C
     assert not {"\x1b", "\x07", "\x9b", "\x7f", "\r"} & set(shown)
 
 
+def test_a_long_answer_for_the_model_is_cut_to_a_few_lines(capsys: pytest.CaptureFixture[str]) -> None:
+    show.console.print(show.first_lines("\n".join(["x" * 200] * 30)), width=80)
+    first, *_, last = capsys.readouterr().out.splitlines()
+    assert first == "x" * 79 + "…"
+    assert last.rstrip() == "… 25 more lines"
+
+
 @pytest.mark.parametrize("given", [HOSTILE, "pay \u202e1000\u202c to ann", "\u2066a\u2069"])
 def test_what_nobody_thought_of_moves_no_cursor_and_reorders_nothing(
     capsys: pytest.CaptureFixture[str], given: str

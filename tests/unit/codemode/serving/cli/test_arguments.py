@@ -9,7 +9,7 @@ import pytest
 from codemode.catalog.schema import Dialect, Schema
 from codemode.catalog.tool import Details, Location, Parameter, Tool
 from codemode.errors import ConfigurationError
-from codemode.serving.cli.arguments import arguments_of
+from codemode.serving.cli.arguments import arguments_of, call_of
 
 ROOT = Schema.of({}, dialect=Dialect.OPENAPI_3_0)
 PARAMETERS = tuple(
@@ -56,3 +56,11 @@ def test_a_value_is_json_or_the_text_that_the_schema_takes(word: str, expected: 
 def test_a_word_that_is_no_argument_is_rejected(words: list[str], reason: str) -> None:
     with pytest.raises(ConfigurationError, match=reason):
         arguments_of(TOOL, words)
+
+
+def test_a_call_has_keywords_and_unpacks_other_names() -> None:
+    assert call_of(TOOL, {}) == "x.y.z()"
+    assert call_of(TOOL, {"count": 3, "tags": ["a"]}) == "x.y.z(count=3, tags=['a'])"
+    assert (
+        call_of(TOOL, {"dry-run": True, "phone": "1", "from": 2}) == "x.y.z(phone='1', **{'dry-run': True, 'from': 2})"
+    )
