@@ -9,7 +9,7 @@ from starlette.datastructures import Headers
 
 from codemode.serving.auth.callers import ANYBODY
 from codemode.serving.http.problems import problem
-from codemode.serving.mcp.http import PATH
+from codemode.serving.mcp.endpoint import PATH
 
 if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send

@@ -48,7 +48,7 @@ from codemode.serving.http.pages import add_pages
 from codemode.serving.http.problems import problem
 from codemode.serving.http.request_mistakes import know_query, mistake_of, place_mistake, unread_body
 from codemode.serving.http.tools import add_tool_routes
-from codemode.serving.mcp.http import PATH, McpHttp
+from codemode.serving.mcp.endpoint import PATH, McpEndpoint
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -87,7 +87,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     """Create the application for these callers. `service` must have been entered."""
     server = service.settings.server
     admission = Admission(server.load, processors=_processors())
-    mcp = McpHttp(service, admission)
+    mcp = McpEndpoint(service, admission)
 
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncIterator[None]:

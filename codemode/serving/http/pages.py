@@ -15,7 +15,7 @@ from codemode.serving.http.docs_page import described
 from codemode.serving.http.html import element, page, prose, table
 from codemode.serving.http.models import Index
 from codemode.serving.http.problems import ERRORS_PAGE
-from codemode.serving.mcp.http import PATH as MCP
+from codemode.serving.mcp.endpoint import PATH as MCP
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

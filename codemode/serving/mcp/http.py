@@ -24,9 +24,6 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.serving.http.admission import Admission
 
-#: Path of the endpoint.
-PATH = "/mcp"
-
 
 class McpHttp:
     """An ASGI application behind `KeyCheck`. Enter `running` before the first request."""

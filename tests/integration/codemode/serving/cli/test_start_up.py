@@ -146,3 +146,9 @@ def _greeting(**changed: Any) -> bytes:
     client = {"name": "x", "version": "1"}
     params = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client, **changed}
     return json.dumps({"jsonrpc": "2.0", "id": 1, "method": "initialize", "params": params}).encode()
+
+
+def test_a_server_imports_the_mcp_sdk_at_its_first_mcp_request() -> None:
+    code = "import json, sys; import codemode.serving.http.server; print(json.dumps(list(sys.modules)))"
+    told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert not {"mcp", "mcp_types", "numpy", "openai"} & set(json.loads(told.stdout))
