@@ -7,16 +7,13 @@ A path has the form of JMESPath: dots join names, and `[]` stands for the items 
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.paging import paging_of
 from codemode.catalog.schema import Schema
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
-
-    from codemode.catalog.tool import Details, Tool
 
 _SEGMENT = re.compile(r"\[\]|[^.\[\]]+")
 _ITEM = "[]"
@@ -65,15 +62,6 @@ class FieldSelection:
         if is_page:
             return _Tree({**{str(name): _Tree() for name in value}, **self._tree})
         return _Tree() if self._tree.keys().isdisjoint(value) else self._tree
-
-
-def narrowed_details(tool: Tool, selection: FieldSelection) -> Details:
-    """Return the details of a tool with a narrowed result. Its paging stays that of the whole result."""
-    details, paging = tool.details, paging_of(tool)
-    if details.returns is None:
-        return replace(details, paging=paging)
-    returns = selection.narrowed_schema(details.returns, is_page=paging is not None)
-    return replace(details, returns=returns, paging=paging)
 
 
 class _Narrowing:

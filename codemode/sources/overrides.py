@@ -12,9 +12,10 @@ from fnmatch import translate
 from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
-from codemode.catalog.field_selection import FieldSelection, narrowed_details
+from codemode.catalog.field_selection import FieldSelection
 from codemode.catalog.identifiers import identifier
 from codemode.catalog.inverse import Inverse, InverseInvalid
+from codemode.catalog.narrowed import narrowed_details
 from codemode.errors import ConfigurationError
 from codemode.text.nearest import did_you_mean
 

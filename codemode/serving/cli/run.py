@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from codemode.catalog.stubs import one_liner
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import (
@@ -134,6 +133,8 @@ def tools(
     """List all tools, one per line, or as a tree."""
 
     async def work(service: CodeMode) -> int:
+        from codemode.catalog.stubs import one_liner
+
         catalog = (await service.view(local_caller(service, role))).catalog
         found = sorted((tool for tool in catalog if _is_in(namespace, tool.id)), key=lambda tool: tool.id)
         if namespace and not found:

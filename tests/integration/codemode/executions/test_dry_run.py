@@ -38,12 +38,13 @@ gym.memberships.freeze_membership(clientId=client["id"], reason=f"for {plan['nam
 
 async def test_a_dry_run_against_a_service_changes_nothing_and_lists_what_it_would(gym: Gym) -> None:
     async with CodeMode.from_settings(gym.settings(journal={"enabled": True})) as service:
+        before = await service.executions.list(Caller("local"))
         outcome = await service.execute(ENROL, dry_run=True)
         recorded = await service.executions.list(Caller("local"))
         whole = await service.result(f"h_{outcome.id.removeprefix('ex_')}")
     assert outcome.value == [0, "<id of gym.clients.create_client #1>"], outcome.failure
     assert whole == outcome.value
-    assert recorded == ()
+    assert recorded == before
     assert [(call.tool, call.effect, call.decision) for call in outcome.planned] == [
         ("gym.clients.create_client", "write", "allow"),
         ("gym.plans.create_plan", "write", "allow"),

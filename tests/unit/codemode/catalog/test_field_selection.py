@@ -7,7 +7,8 @@ from typing import Any
 import pytest
 
 from codemode.catalog import stubs
-from codemode.catalog.field_selection import FieldSelection, narrowed_details
+from codemode.catalog.field_selection import FieldSelection
+from codemode.catalog.narrowed import narrowed_details
 from codemode.catalog.paging import paging_of
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool

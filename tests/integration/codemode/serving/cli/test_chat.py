@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import pty
+import select
 import signal
 import subprocess
 import threading
@@ -114,6 +115,14 @@ class Terminal:
         """Do what Ctrl-C does."""
         self._process.send_signal(signal.SIGINT)
 
+    def interrupt_until(self, text: str) -> None:
+        """Press Ctrl-C until the text appears. One that comes just before `input` waits is noticed at the next key."""
+        while self.shown.find(text, self._read) < 0:
+            self.interrupt()
+            while self.shown.find(text, self._read) < 0 and select.select([self._end], [], [], 2.0)[0]:
+                self.shown += os.read(self._end, 4096).decode(errors="replace")
+        self.wait_for(text)
+
     def close(self) -> int:
         """Read to the end, and return the exit code."""
         with suppress(OSError):  # the other end is closed
@@ -147,8 +156,7 @@ def test_an_interrupt_cancels_the_answer_and_the_end_of_input_ends(tmp_path: Pat
         terminal.wait_for("> ")
         terminal.type("half a line")
         terminal.wait_for("half a line")
-        terminal.interrupt()
-        terminal.wait_for("/exit or Ctrl-D ends")
+        terminal.interrupt_until("/exit or Ctrl-D ends")
         terminal.wait_for("> ")
         terminal.type("wait\n")
         asked.wait()
