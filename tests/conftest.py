@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.resources import files
 from pathlib import Path
@@ -16,6 +17,13 @@ from codemode.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
+
+with suppress(ImportError):  # the environments of other frameworks run without Hypothesis
+    import hypothesis
+
+    # An example that takes long on a busy machine is no failure.
+    hypothesis.settings.register_profile("untimed", deadline=None)
+    hypothesis.settings.load_profile("untimed")
 
 SHARED = Path(os.environ.get("CODEMODE_SHARED", Path(__file__).parents[2] / "shared"))  # noqa: TID251
 
