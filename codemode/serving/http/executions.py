@@ -9,8 +9,6 @@ takes longer than `wait_s` is answered with 202 and a Location.
 from __future__ import annotations
 
 import asyncio
-import hashlib
-import json
 from contextlib import suppress
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any, TypeVar
@@ -23,6 +21,7 @@ from codemode.errors import CodeModeError, RequestRepeated
 from codemode.executions.feed import GOES_ON
 from codemode.executions.journal.base import ExecutionStatus  # noqa: TC001 -- FastAPI reads it at run time
 from codemode.executions.programs import Request as ExecutionRequest
+from codemode.executions.programs import request_digest
 from codemode.serving.execution_data import brief, outcome_json
 from codemode.serving.executions import BEYOND_S, whole
 from codemode.serving.http.event_stream import EVENTS, EventStream, event_stream
@@ -99,7 +98,7 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
             body.resume_from,
             body.fresh_reads,
             key=idempotency_key or "",
-            digest=_digest(body),
+            digest=request_digest(body.code, body.resume_from, fresh_reads=body.fresh_reads),
             begun=request.state.turn.begun,
         )
         try:
@@ -210,12 +209,6 @@ def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
 def _credentials(request: Request, service: CodeMode) -> dict[str, str]:
     """Return the caller's credentials for upstream services, taken from request headers."""
     return {name: request.headers[name] for name in service.caller_names if name in request.headers}
-
-
-def _digest(body: ExecuteRequest) -> str:
-    """Return a digest that identifies repeated requests: everything except `wait_s`."""
-    text = json.dumps(body.model_dump(exclude={"wait_s"}), sort_keys=True)
-    return hashlib.sha256(text.encode()).hexdigest()
 
 
 def _wait_s(service: CodeMode, wait_s: float | None) -> float:
