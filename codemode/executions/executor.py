@@ -115,14 +115,9 @@ class Executor:
         recorded: RecordedSession | None = None
         if recording is None:
             session = DryRunSession if dry_run else CallSession
-            run = session(
-                execution or new_execution(),
-                gateway,
-                caller,
-                calls_in_flight=self._calls_in_flight,
-                ledger=Ledger(watch),
-                hooks=self.hooks,
-            )
+            ledger, most = Ledger(watch), self._calls_in_flight
+            id_ = execution or new_execution()
+            run = session(id_, gateway, caller, calls_in_flight=most, ledger=ledger, hooks=self.hooks)
         else:
             run = recorded = RecordedSession(
                 recording, gateway, caller, calls_in_flight=self._calls_in_flight, watch=watch, hooks=self.hooks
