@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, PrivateAttr, model_validator
 
 from codemode.settings.agent import AgentSettings
+from codemode.settings.console import ConsoleSettings, or_switch
 from codemode.settings.folders import user_cache, user_state
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
@@ -135,6 +136,11 @@ class Settings(Section):
     )
     server: ServerSettings = Field(
         default=ServerSettings(), description="The HTTP server: address, authentication and load."
+    )
+    console: ConsoleSettings = Field(
+        default=ConsoleSettings(),
+        description="The console in the browser, at `/console` of the HTTP server. `false` turns it off.",
+        json_schema_extra=or_switch,
     )
     observe: ObserveSettings = Field(
         default=ObserveSettings(), description="Logs, audit records, traces and metrics for operators."
