@@ -30,6 +30,7 @@ REQUIRED_IN_TURN = {
     "jiter",
     "jsonschema-specifications",
     "markdown-it-py",
+    "markupsafe",
     "mcp-types",
     "mdurl",
     "pycparser",
