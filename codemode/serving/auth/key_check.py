@@ -52,7 +52,7 @@ class KeyCheck:
         headers = Headers(scope=scope)
         state = scope.setdefault("state", {})
         is_open = self._callers.is_open
-        if (is_open or scope["path"].startswith(PATH)) and _is_of_another_site(scope, headers):
+        if (is_open or scope["path"].startswith(PATH)) and is_of_another_site(scope, headers):
             await _OTHER_SITE(scope, receive, send)
             return
         if is_open:
@@ -67,7 +67,7 @@ class KeyCheck:
         await _UNKNOWN(scope, receive, send)
 
 
-def _is_of_another_site(scope: Scope, headers: Headers) -> bool:
+def is_of_another_site(scope: Scope, headers: Headers) -> bool:
     """Whether a browser reports that a page of another origin sent the request (Fetch, `Origin`, `Sec-Fetch-Site`).
 
     An `Origin` that differs from the host always counts, and so does `null`. Without an `Origin`, as for links,

@@ -1,0 +1,1 @@
+"""The console: pages in the browser, at `/console` of the HTTP server."""
