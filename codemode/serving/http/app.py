@@ -37,6 +37,8 @@ from codemode.errors import (
     ToolNotFound,
 )
 from codemode.serving.auth.key_check import KeyCheck
+from codemode.serving.console.app import add_console
+from codemode.serving.console.session import SessionCheck, Sessions
 from codemode.serving.http.admission import Admission, turn_of_orphan
 from codemode.serving.http.approvals import add_approval_routes
 from codemode.serving.http.executions import add_execution_routes
@@ -87,6 +89,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     """Create the application for these callers. `service` must have been entered."""
     server = service.settings.server
     admission = Admission(server.load, processors=_processors())
+    sessions = Sessions()
     mcp = McpEndpoint(service, admission)
 
     @asynccontextmanager
@@ -100,6 +103,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
         middleware=[  # in the order in which it runs
             Middleware(Outgoing),
             Middleware(KeyCheck, callers=callers),
+            Middleware(SessionCheck, callers=callers, sessions=sessions),
             Middleware(Intake, admission=admission, limit_bytes=server.request_limit_bytes, body_s=server.request_s),
         ],
     )
@@ -114,13 +118,19 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     add_tool_routes(app, service, Depends(BEARER))
     add_approval_routes(app, service, Depends(BEARER))
     app.router.routes.append(Route(PATH, endpoint=mcp))
+    if service.settings.console.enabled:
+        add_console(app, service, callers, sessions, _status_of)
     return app
+
+
+def _status_of(error: CodeModeError) -> int:
+    return next((status for kind, status in STATUS.items() if isinstance(error, kind)), 502)
 
 
 def _answer_errors(app: FastAPI) -> None:
     @app.exception_handler(CodeModeError)
     async def known(_: Request, error: CodeModeError) -> JSONResponse:
-        status = next((status for kind, status in STATUS.items() if isinstance(error, kind)), 502)
+        status = _status_of(error)
         nearest = {"nearest": list(error.nearest)} if isinstance(error, (ToolNotFound, SearchInvalid)) else {}
         return problem(status, error.code, str(error), **nearest)
 

@@ -10,6 +10,7 @@ import asyncio
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
+from codemode.serving.console.session import PATH as CONSOLE
 from codemode.serving.http.admission import Overloaded
 from codemode.serving.http.outgoing import READS, READS_PER_KEY, WATCHERS, WATCHERS_PER_KEY, Places
 from codemode.serving.http.problems import problem
@@ -92,7 +93,7 @@ class Intake:
             await self._app(scope, _then(first, receive), send)
 
     def _places(self, scope: Scope) -> Places | None:
-        path = scope["path"]
+        path = _as_api(scope["path"])
         if scope["method"] != "GET" or not path.startswith("/v1/executions/"):
             return None
         return self._watchers if path.endswith("/events") else self._reads
@@ -129,7 +130,13 @@ class Intake:
             raise _Refused(problem(408, "request_too_slow", late)) from None
 
 
+def _as_api(path: str) -> str:
+    """Return a path of the console as the one of the API that does the same work."""
+    return path.replace(CONSOLE, "/v1", 1) if path.startswith(f"{CONSOLE}/") else path
+
+
 def _is_work(path: str) -> bool:
+    path = _as_api(path)
     return path in WORK or (path.startswith("/v1/executions/") and path.endswith(_RUNS))
 
 

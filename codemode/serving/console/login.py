@@ -1,0 +1,83 @@
+"""The login: a form that exchanges a key for a session, and the logout that ends it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from starlette.exceptions import HTTPException
+from starlette.responses import RedirectResponse, Response
+from starlette.routing import Route
+
+from codemode.serving.console.forms import form_of
+from codemode.serving.console.session import COOKIE, base_of, set_cookie
+from codemode.serving.console.views import return_path
+from codemode.serving.http.admission import Admission, Overloaded
+from codemode.settings import LoadSettings
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.types import ASGIApp, Receive, Scope, Send
+
+    from codemode.serving.auth.callers import Callers
+    from codemode.serving.console.session import Sessions
+    from codemode.serving.console.views import Console
+
+#: Attempts of one address per second, after a first burst of one second's.
+ATTEMPTS_PER_S = 1.0
+
+_UNKNOWN = "This is not a key of this server, or it has ended."
+
+
+def login_routes(console: Console, callers: Callers, sessions: Sessions) -> list[Route]:
+    """Return the routes `/login` and `/logout`, which need no session."""
+    attempts = Admission(LoadSettings(per_key_rate_per_s=ATTEMPTS_PER_S), processors=8)
+
+    def form(request: Request, back: str, mistake: str = "", status: int = 200) -> Response:
+        data = {"next": return_path(back, base_of(request)), "mistake": mistake}
+        return console.page(request, "login.html", title="Log in", data=data, status=status)
+
+    async def show(request: Request) -> Response:
+        back = request.query_params.get("next", "")
+        if request.state.caller is not None:
+            return RedirectResponse(return_path(back, base_of(request)), 303)
+        return form(request, back)
+
+    async def log_in(request: Request) -> Response:
+        given = await form_of(request)
+        back, key = given.get("next", ""), given.get("key", "").strip()
+        try:
+            async with attempts.turn(request.client.host if request.client else ""):
+                caller = await callers.identify(f"Bearer {key}")
+        except Overloaded as overloaded:
+            mistake = f"Too many attempts. Try again in {overloaded.retry_after_s} s."
+            return form(request, back, mistake, 429)
+        if caller is None:
+            return form(request, back, _UNKNOWN, 401)
+        answer = RedirectResponse(return_path(back, base_of(request)), 303)
+        set_cookie(answer, request, sessions.open(key))
+        return answer
+
+    async def log_out(request: Request) -> Response:
+        sessions.close(request.cookies.get(COOKIE, ""))
+        answer = RedirectResponse(f"{base_of(request)}/login", 303)
+        answer.delete_cookie(COOKIE, path=base_of(request))
+        return answer
+
+    return [
+        Route("/login", show, methods=["GET"], name="login"),
+        Route("/login", log_in, methods=["POST"]),
+        Route("/logout", log_out, methods=["POST"]),
+    ]
+
+
+class RequireLogin:
+    """ASGI middleware that answers 401 to requests without a caller."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass the request on. Raises HTTPException."""
+        if scope["type"] == "http" and scope["state"].get("caller") is None:
+            raise HTTPException(401)
+        await self._app(scope, receive, send)

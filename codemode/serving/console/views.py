@@ -1,0 +1,119 @@
+"""`Console`: how page modules answer, with a page, its JSON, or a redirect."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import quote, urlencode
+
+from starlette.responses import HTMLResponse, RedirectResponse
+
+from codemode.serving.console.csrf import FIELD, HEADER
+from codemode.serving.console.rendering import Templates
+from codemode.serving.console.session import base_of
+from codemode.serving.http.outgoing import DataResponse
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from codemode.service import CodeMode
+    from codemode.serving.console.sections import Section
+    from codemode.serving.console.session import Session
+
+STATIC = Path(__file__).parent / "static"
+
+
+class Console:
+    """What the pages share: the service, the templates, and the sections of the navigation."""
+
+    def __init__(self, service: CodeMode, sections: Sequence[Section]) -> None:
+        self.service = service
+        self.sections = sections
+        self._templates = Templates()
+
+    def page(
+        self,
+        request: Request,
+        template: str,
+        *,
+        title: str,
+        data: Mapping[str, Any],
+        status: int = 200,
+        **view: Any,
+    ) -> Response:
+        """Return a page, or its `data` as JSON if the client asks for that.
+
+        Clients ask with `?format=json` or `Accept: application/json`. The template gets the members of `data`, and of
+        `view`, which holds what only the page needs: form values, the `Page` of a list.
+        """
+        if wants_json(request):
+            return DataResponse(data, status)
+        context = self._context(request) | dict(data) | view
+        return HTMLResponse(self._templates.render(template, {**context, "title": title}), status)
+
+    def redirect(self, request: Request, *segments: str, message: str = "", **query: Any) -> Response:
+        """Redirect after a change (303, RFC 9110, 15.4.4). The next page shows the message."""
+        session: Session | None = request.state.session
+        if message and session is not None:
+            session.messages.append(message)
+        return RedirectResponse(path_in(base_of(request), *segments, **query), 303)
+
+    def _context(self, request: Request) -> dict[str, Any]:
+        base = base_of(request)
+        session: Session | None = request.state.session
+        messages = list(session.messages) if session is not None else []
+        if session is not None:
+            session.messages.clear()
+
+        def path(*segments: str, **query: Any) -> str:
+            return path_in(base, *segments, **query)
+
+        def static(name: str) -> str:
+            return f"{base}/static/{name}"
+
+        return {
+            "path": path,
+            "static": static,
+            "here": here(request),
+            "json_path": here(request, format="json"),
+            "with_query": lambda **changed: here(request, **changed),
+            "sections": [one for one in self.sections if one.is_shown(self.service)],
+            "section": request.url.path.removeprefix(base).strip("/").partition("/")[0],
+            "caller": request.state.caller,
+            "has_session": session is not None and bool(session.key),
+            "csrf_field": FIELD,
+            "csrf_header": HEADER,
+            "csrf_token": session.csrf_token if session is not None else "",
+            "messages": messages,
+        }
+
+
+def wants_json(request: Request) -> bool:
+    """Whether a client asks for JSON in the place of a page."""
+    accepted = request.headers.get("accept", "")
+    asked = request.query_params.get("format")
+    return asked == "json" or (asked is None and "application/json" in accepted and "text/html" not in accepted)
+
+
+def path_in(base: str, *segments: str, **query: Any) -> str:
+    """Return a path below the console. Empty and missing query values are left out."""
+    given = {name: value for name, value in query.items() if value not in (None, "")}
+    place = "/".join([base, *(quote(segment, safe="") for segment in segments)])
+    return f"{place}?{urlencode(given)}" if given else place
+
+
+def here(request: Request, **changed: Any) -> str:
+    """Return the path of this page with changed query parameters."""
+    root = request.scope.get("app_root_path", "")
+    place = quote(request.scope["path"].removeprefix(root))
+    query = {name: value for name, value in {**request.query_params, **changed}.items() if value not in (None, "")}
+    return f"{root}{place}?{urlencode(query)}" if query else f"{root}{place}"
+
+
+def return_path(text: str, base: str) -> str:
+    """Return a path to go to after the login, or the console's own if the text is none below it."""
+    is_ours = text.startswith(f"{base}/") and "\\" not in text and "//" not in text.partition("?")[0]
+    return text if is_ours and text.isprintable() and text.isascii() else f"{base}/"

@@ -1,0 +1,147 @@
+"""A key opens a session, and the session ends with the key."""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codemode import CodeMode
+from codemode.serving.auth.callers import Callers
+from codemode.serving.console.session import COOKIE, LIFETIME_S, Sessions
+from codemode.serving.http.app import create_app
+from codemode.settings import Settings
+from tests.integration.codemode.serving.console.conftest import KEY, SAME_ORIGIN, add, browser_of, log_in
+
+if TYPE_CHECKING:
+    import httpx2
+    from fastapi import FastAPI
+
+    from codemode.serving.auth.keys import KeyFile
+
+
+def token_of(page: httpx2.Response) -> str:
+    """Return the form token of a page."""
+    found = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
+    assert found, page.text
+    return found[1]
+
+
+async def test_a_page_leads_to_the_login_and_back(browser: httpx2.AsyncClient) -> None:
+    refused = await browser.get("/console/catalog?page=2")
+    assert (refused.status_code, refused.headers["location"]) == (
+        303,
+        "/console/login?next=%2Fconsole%2Fcatalog%3Fpage%3D2",
+    )
+    form = await browser.get(refused.headers["location"])
+    assert 'name="next" value="/console/catalog?page=2"' in form.text
+    let_in = await log_in(browser, next="/console/catalog?page=2")
+    assert (let_in.status_code, let_in.headers["location"]) == (303, "/console/catalog?page=2")
+    page = await browser.get("/console/catalog")
+    assert page.status_code == 200
+    assert "Ada" in page.text
+
+
+async def test_the_cookie_is_kept_from_scripts_and_other_sites(app: FastAPI) -> None:
+    async with browser_of(app, "https://console.example") as browser:
+        answer = await browser.post("/console/login", data={"key": KEY})
+    cookie = answer.headers["set-cookie"]
+    assert re.fullmatch(
+        rf"{COOKIE}=[\w-]{{43}}; HttpOnly; Max-Age=43200; Path=/console; SameSite=strict; Secure", cookie
+    )
+
+
+async def test_a_wrong_key_opens_nothing(browser: httpx2.AsyncClient) -> None:
+    answer = await log_in(browser, "wrong")
+    assert answer.status_code == 401
+    assert "set-cookie" not in answer.headers
+    assert "not a key of this server" in answer.text
+    assert "wrong" not in answer.text
+
+
+async def test_attempts_are_limited(browser: httpx2.AsyncClient) -> None:
+    statuses = [(await log_in(browser, "wrong")).status_code for _ in range(4)]
+    assert statuses[0] == 401
+    assert statuses[-1] == 429
+
+
+async def test_a_revoked_key_ends_its_session(app: FastAPI, key_file: KeyFile) -> None:
+    key, text = key_file.create(role="default")
+    async with browser_of(app) as browser:
+        await log_in(browser, text)
+        assert (await browser.get("/console/catalog")).status_code == 200
+        key_file.revoke(key.id)
+        assert (await browser.get("/console/catalog")).status_code == 303
+
+
+async def test_a_session_ends_after_its_time() -> None:
+    now = 0.0
+    sessions = Sessions(clock=lambda: now)
+    id_ = sessions.open("key")
+    assert sessions.find(id_) is not None
+    assert sessions.find("another") is None
+    now = LIFETIME_S
+    assert sessions.find(id_) is None
+    now = 0.0
+    assert sessions.find(id_) is None
+
+
+def test_a_session_does_not_show_its_key() -> None:
+    sessions = Sessions()
+    assert "secret-key" not in repr(sessions.find(sessions.open("secret-key")))
+
+
+async def test_logging_out_ends_the_session(browser: httpx2.AsyncClient) -> None:
+    await log_in(browser)
+    cookie = browser.cookies[COOKIE]
+    form = {"csrf_token": token_of(await browser.get("/console/catalog"))}
+    answer = await browser.post("/console/logout", data=form, headers=SAME_ORIGIN)
+    assert (answer.status_code, answer.headers["location"]) == (303, "/console/login")
+    browser.cookies.set(COOKIE, cookie)
+    assert (await browser.get("/console/catalog")).status_code == 303
+
+
+@pytest.mark.parametrize(
+    "target", ["https://evil.example/", "//evil.example", "/console//evil.example", "/v1/tools", "/console/\\evil", ""]
+)
+async def test_the_login_leads_nowhere_else(browser: httpx2.AsyncClient, target: str) -> None:
+    assert (await log_in(browser, next=target)).headers["location"] == "/console/"
+
+
+async def test_a_link_of_another_site_loads_the_page_again_with_the_cookie(browser: httpx2.AsyncClient) -> None:
+    page = await browser.get("/console/catalog?page=3", headers={"Sec-Fetch-Site": "cross-site"})
+    assert '<meta http-equiv="refresh" content="0;url=/console/catalog?page=3">' in page.text
+
+
+async def test_a_client_with_a_key_needs_no_session(browser: httpx2.AsyncClient) -> None:
+    answer = await browser.get("/console/catalog?format=json", headers={"Authorization": f"Bearer {KEY}"})
+    assert answer.json()["total"] == 1
+    refused = await browser.get("/console/catalog?format=json")
+    assert (refused.status_code, refused.json()["code"]) == (401, "unauthorized")
+
+
+async def test_htmx_is_led_to_the_login(browser: httpx2.AsyncClient) -> None:
+    answer = await browser.get("/console/catalog", headers={"HX-Request": "true"})
+    assert (answer.status_code, answer.headers["hx-redirect"]) == (401, "/console/login")
+
+
+async def test_a_server_without_keys_needs_no_login_on_its_own_machine(
+    tmp_path_factory: pytest.TempPathFactory,
+) -> None:
+    settings = Settings(state_folder=tmp_path_factory.mktemp("open"))
+    async with CodeMode.from_settings(settings, functions={"shop": [add]}) as service:
+        app = create_app(service, Callers.of(settings))
+        async with browser_of(app, "http://127.0.0.1:8080") as browser:
+            assert (await browser.get("/console/catalog")).status_code == 200
+            assert (await browser.post("/console/logout")).status_code == 403
+        async with browser_of(app, "http://rebound.example") as browser:
+            assert (await browser.get("/console/catalog")).status_code == 400
+
+
+async def test_the_console_can_be_turned_off(key_file: KeyFile) -> None:
+    settings = Settings.model_validate({"console": False})
+    async with CodeMode.from_settings(settings, functions={"shop": [add]}) as service:
+        app = create_app(service, Callers({}, key_file, had_keys=True))
+        async with browser_of(app) as browser:
+            assert (await browser.get("/console/catalog")).status_code == 404
