@@ -15,7 +15,7 @@ TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tik
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test suite check nightly lint types schema format coverage docs bench escapes soak crash fuzz callable servers tokens clean
+.PHONY: help demo test suite check nightly lint types schema format coverage docs bench escapes soak crash fuzz callable servers browser tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -32,7 +32,7 @@ demo: $(INSTALLED) ## show on one screen what codemode does, against two example
 
 test: lint types docs coverage suite ## lint, types, the documentation and all tests but the nightly ones; what CI runs
 
-suite: $(INSTALLED) $(SERVERS)/small/.installed ## all tests but the nightly ones and those that `coverage` runs
+suite: $(INSTALLED) $(SERVERS)/small/.installed $(SERVERS)/browser/.installed ## all tests but the nightly ones and those that `coverage` runs
 	$(PYTEST) $(addprefix --ignore=,$(WALL))
 
 check: lint types ## the quick one: lint, types and the unit tests
@@ -126,6 +126,15 @@ $(SERVERS)/npm/.installed: tests/integration/servers/package.json
 	mkdir -p $(SERVERS)/npm && cp $< $(SERVERS)/npm/
 	npm install --silent --no-audit --no-fund --prefix $(SERVERS)/npm
 	touch $@
+
+$(SERVERS)/browser/.installed: tests/browser/package.json # axe-core, and Chromium where apt-get may install it
+	mkdir -p $(SERVERS)/browser && cp $< $(SERVERS)/browser/
+	npm install --silent --no-audit --no-fund --prefix $(SERVERS)/browser
+	which chromium chromium-browser google-chrome | grep -q . || { apt-get update && apt-get install --yes chromium; }
+	touch $@
+
+browser: $(INSTALLED) $(SERVERS)/browser/.installed ## the console in a real browser; SCREENSHOTS=docs/screenshots renews the pictures
+	SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest tests/browser
 
 servers: $(INSTALLED) $(foreach server,small examples mcp mcp-clients mcp-langchain npm chroma prefect litellm powerdns,$(SERVERS)/$(server)/.installed) ## real work on services, MCP servers and clients that others wrote
 	$(BIN)/python -m pytest tests/integration/servers tests/acceptance/examples

@@ -22,15 +22,15 @@ if TYPE_CHECKING:
     from codemode.serving.console.session import Sessions
     from codemode.serving.console.views import Console
 
-#: Attempts of one address per second, after a first burst of one second's.
-ATTEMPTS_PER_S = 1.0
+#: Failed attempts of one address per second.
+FAILURES_PER_S = 1.0
 
 _UNKNOWN = "This is not a key of this server, or it has ended."
 
 
 def login_routes(console: Console, callers: Callers, sessions: Sessions) -> list[Route]:
     """Return the routes `/login` and `/logout`, which need no session."""
-    attempts = Admission(LoadSettings(per_key_rate_per_s=ATTEMPTS_PER_S), processors=8)
+    failures = Admission(LoadSettings(per_key_rate_per_s=FAILURES_PER_S), processors=8)
 
     def form(request: Request, back: str, mistake: str = "", status: int = 200) -> Response:
         data = {"next": return_path(back, base_of(request)), "mistake": mistake}
@@ -45,9 +45,13 @@ def login_routes(console: Console, callers: Callers, sessions: Sessions) -> list
     async def log_in(request: Request) -> Response:
         given = await form_of(request)
         back, key = given.get("next", ""), given.get("key", "").strip()
+        address = request.client.host if request.client else ""
         try:
-            async with attempts.turn(request.client.host if request.client else ""):
-                caller = await callers.identify(f"Bearer {key}")
+            failures.check(address)
+            caller = await callers.identify(f"Bearer {key}")
+            if caller is None:
+                async with failures.turn(address):  # counts it
+                    pass
         except Overloaded as overloaded:
             mistake = f"Too many attempts. Try again in {overloaded.retry_after_s} s."
             return form(request, back, mistake, 429)

@@ -1,7 +1,7 @@
 """Sessions of the console: a browser exchanges a key of the server for a cookie.
 
-The id of a session is 256 random bits, of which memory holds the SHA-256. The key is kept beside it and checked again on
-each request: a session ends when its key is revoked, rotated or expired. All sessions end with the server.
+The id of a session is 256 random bits, of which memory holds the SHA-256. The key is kept beside it, and checked again
+on each request: a session ends when its key is revoked, rotated or expired. All sessions end with the server.
 """
 
 from __future__ import annotations
