@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codemode.serving.console.pages import catalog
+from codemode.serving.console.pages import catalog, execution_control, executions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -36,4 +36,11 @@ class Section:
     is_shown: Callable[[CodeMode], bool] = always
 
 
-SECTIONS: tuple[Section, ...] = (Section("catalog", "Catalog", catalog.routes),)
+def _executions(console: Console) -> Sequence[BaseRoute]:
+    return [*executions.routes(console), *execution_control.routes(console)]
+
+
+SECTIONS: tuple[Section, ...] = (
+    Section("catalog", "Catalog", catalog.routes),
+    Section("executions", "Executions", _executions, with_journal),
+)
