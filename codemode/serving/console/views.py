@@ -64,9 +64,9 @@ class Console:
     def _context(self, request: Request) -> dict[str, Any]:
         base = base_of(request)
         session: Session | None = request.state.session
-        messages = list(session.messages) if session is not None else []
-        if session is not None:
-            session.messages.clear()
+        messages: list[str] = []
+        if session is not None and request.headers.get("hx-request") != "true":  # scripts take parts of a page only
+            messages, session.messages = session.messages, []
 
         def path(*segments: str, **query: Any) -> str:
             return path_in(base, *segments, **query)

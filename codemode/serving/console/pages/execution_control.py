@@ -13,6 +13,8 @@ from codemode.serving.console.session import caller_of
 from codemode.serving.http.executions import keep_turn
 
 if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -24,7 +26,7 @@ _CORRECTED = (
     "answers are used again as long as the program makes the same calls."
 )
 
-_CHANGE, _FORM = ["POST"], ["GET", "POST"]
+_CHANGE = ["POST"]
 
 
 def routes(console: Console) -> list[Route]:
@@ -51,39 +53,36 @@ def _ending(console: Console) -> list[Route]:
 
 
 def _starting(console: Console) -> list[Route]:
-    async def form(request: Request, *, is_repair: bool) -> Response:
-        id_ = request.path_params["id"]
-        stored = await console.service.executions.get(id_, caller_of(request))
-        return console.page(
-            request,
-            "executions/program.html",
-            title="Run corrected from here" if is_repair else "Run again",
-            data={"id": id_, "code": stored.given.code},
-            is_repair=is_repair,
-            explanation=_CORRECTED if is_repair else _AGAIN,
-        )
+    def form(title: str, explanation: str, *, is_repair: bool) -> Callable[[Request], Awaitable[Response]]:
+        async def show(request: Request) -> Response:
+            id_ = request.path_params["id"]
+            stored = await console.service.executions.get(id_, caller_of(request))
+            data = {"id": id_, "code": stored.given.code}
+            return console.page(
+                request,
+                "executions/program.html",
+                title=title,
+                data=data,
+                explanation=explanation,
+                resume_from=id_ if is_repair else "",
+            )
 
-    async def start(request: Request, *, resume_from: str) -> Response:
+        return show
+
+    async def execute(request: Request) -> Response:
         caller, given = caller_of(request), await form_of(request)
         wanted = ExecutionRequest(
-            given.get("code", ""), resume_from=resume_from, fresh_reads=bool(given.get("fresh_reads"))
+            given.get("code", ""), resume_from=given.get("resume_from", ""), fresh_reads=bool(given.get("fresh_reads"))
         )
         await console.service.start_sandbox()
         started = await console.service.executions.start(wanted, caller)
         keep_turn(request, console.service, started, caller)
         return console.redirect(request, "executions", started)
 
-    async def again(request: Request) -> Response:
-        return await (form(request, is_repair=False) if request.method == "GET" else start(request, resume_from=""))
-
-    async def corrected(request: Request) -> Response:
-        if request.method == "GET":
-            return await form(request, is_repair=True)
-        return await start(request, resume_from=request.path_params["id"])
-
     return [
-        Route("/executions/{id}/again", again, methods=_FORM),
-        Route("/executions/{id}/corrected", corrected, methods=_FORM),
+        Route("/executions/{id}/again", form("Run again", _AGAIN, is_repair=False)),
+        Route("/executions/{id}/corrected", form("Run corrected from here", _CORRECTED, is_repair=True)),
+        Route("/execute", execute, methods=_CHANGE),
     ]
 
 

@@ -274,7 +274,7 @@ function follow(holder) {
 
   /** Replace the parts of the page that the server knows better now. */
   async function reload() {
-    const answer = await fetch(location.href, { headers: { Accept: "text/html" } });
+    const answer = await fetch(location.href, { headers: { Accept: "text/html", "HX-Request": "true" } });
     if (!answer.ok) return;
     const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
     for (const part of page.querySelectorAll("[data-fresh]")) {
