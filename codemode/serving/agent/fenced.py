@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.serving.agent.models import ModelRequest
-from codemode.serving.agent.transcript import AssistantMessage, ModelAnswer, ToolMessage, ToolRequest, UserMessage
+from codemode.serving.agent.transcript import AssistantMessage, ModelAnswer, ToolMessage, UserMessage
+from codemode.serving.agent.written_calls import programs, with_calls, written_calls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterable, Mapping, Sequence
@@ -16,19 +17,6 @@ if TYPE_CHECKING:
     from codemode.serving.agent.models import Model
     from codemode.serving.agent.transcript import Message
 
-#: A fenced block, closed or at the end of the text: language, rest of that line, content.
-_BLOCK = re.compile(r"^[ \t]*```[ \t]*(\w*)[ \t]*([^\n`]*)\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
-_PROGRAMS = frozenset(("python", "py", "python3", "tool_code"))
-
-#: `<tool_call>{"name": …}</tool_call>`, as Hermes and Qwen write it.
-_TAGGED = re.compile(r"<tool_call>\s*(\{.*?\})\s*(?:</tool_call>|\Z)", re.DOTALL)
-
-#: `Action: name` and `Action Input: {…}` (Yao et al., ReAct, 2022).
-_ACTION = re.compile(
-    r"^[ \t]*Action:[ \t]*`?([\w.-]+)`?[ \t]*\n[ \t]*Action Input:[ \t]*"
-    r"(.*?)(?=^[ \t]*(?:Observation|Action|Thought):|\Z)",
-    re.DOTALL | re.MULTILINE,
-)
 _FINAL = re.compile(r"\A.*?^[ \t]*Final Answer:[ \t]*", re.DOTALL | re.MULTILINE)
 
 _HOW = """\
@@ -70,49 +58,12 @@ class FencedModel:
 
 def read_answer(answer: ModelAnswer, names: Collection[str]) -> ModelAnswer:
     """Return the answer with the calls of these tools parsed from its text."""
-    calls = [*_calls(answer.text, names)] if names else []
-    if calls:
-        numbered = (replace(call, id=f"act_{number}") for number, call in enumerate(calls))
-        return replace(answer, calls=tuple(numbered))
+    if names:
+        runnable = programs(answer.text) if "execute" in names else ()
+        calls = written_calls(answer.text, names, runnable)
+        if calls:
+            return with_calls(answer, calls)
     return replace(answer, text=_FINAL.sub("", answer.text))
-
-
-def programs(text: str) -> list[str]:
-    """Return the programs in the fenced blocks of a text."""
-    return [code for language, _, code in _BLOCK.findall(text) if language.lower() in _PROGRAMS]
-
-
-def _calls(text: str, names: Collection[str]) -> Iterable[ToolRequest]:
-    """Yield the calls by kind: blocks, then tags, then actions."""
-    for language, rest, content in _BLOCK.findall(text):
-        word = language.lower()
-        if word in _PROGRAMS and "execute" in names:
-            yield ToolRequest("", "execute", json.dumps({"code": content}))
-        elif word == "call":
-            yield ToolRequest("", rest.strip(), content.strip())
-        elif language in names:
-            yield ToolRequest("", language, content.strip())
-        elif word == "json":
-            yield from _from_object(content, names)
-    for content in _TAGGED.findall(text):
-        yield from _from_object(content, None)
-    for name, content in _ACTION.findall(text):
-        yield ToolRequest("", name, content.strip())
-
-
-def _from_object(text: str, names: Collection[str] | None) -> Iterable[ToolRequest]:
-    """Yield calls written as JSON objects with a name and arguments. With `names`, yield only calls of these."""
-    try:
-        value: Any = json.loads(text, strict=False)
-    except (ValueError, RecursionError):
-        return
-    for one in value if isinstance(value, list) else [value]:
-        if not isinstance(one, dict):
-            continue
-        name = one.get("name") or one.get("tool") or one.get("action")
-        given: Any = next((one[key] for key in ("arguments", "parameters", "args", "action_input") if key in one), {})
-        if isinstance(name, str) and (names is None or name in names):
-            yield ToolRequest("", name, given if isinstance(given, str) else json.dumps(given, ensure_ascii=False))
 
 
 def _described(request: ModelRequest) -> str:

@@ -12,6 +12,7 @@ from codemode.catalog.definitions import native, native_name, pinned, two_tools
 from codemode.errors import CodeModeError
 from codemode.search.request import SearchRequest
 from codemode.serving.agent.arguments import Malformed
+from codemode.serving.agent.written_calls import offered_name
 from codemode.serving.executions import run_or_continue
 from codemode.serving.model_text import outcome_text
 from codemode.serving.two_tools import ExecuteArguments, problem_of
@@ -26,9 +27,6 @@ if TYPE_CHECKING:
     from codemode.menus.session import MenuSession
     from codemode.service import CodeMode
     from codemode.settings import AgentSettings
-
-#: Prefixes that some models put before a function name.
-_PREFIXES = ("functions.", "tools.", "default_api.")
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,7 +91,7 @@ class Toolbox:
     async def call(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
         """Make a call, offered or not, within the caller's view. Mistakes of the model are answered, not raised."""
         try:
-            return await self._called(_offered_name(name, offer), arguments, offer)
+            return await self._called(offered_name(name, offer.names), arguments, offer)
         except Malformed as error:
             return Answered(str(error), ok=False, malformed=True)
         except ValidationError as error:
@@ -128,6 +126,11 @@ class Toolbox:
         text = self._service.hooks.text(ended, outcome_text(ended, can_resume=can_resume))
         return Answered(text, ok=ended.ok, outcome=ended)
 
+    async def names(self, offer: Offer) -> frozenset[str]:
+        """Return the names that a call may have: those offered, and the ids of the caller's tools."""
+        catalog = (await self._service.view(self._caller)).catalog
+        return frozenset((*offer.names, *(tool.id for tool in catalog)))
+
     async def namespaces(self) -> tuple[str, ...]:
         """Return the top-level names that the caller's programs may call."""
         return tuple((await self._service.view(self._caller)).catalog.namespaces)
@@ -158,10 +161,3 @@ class Toolbox:
         if self._session is None:
             self._session = await self._service.menu_session(self._caller)
         return self._session
-
-
-def _offered_name(name: str, offer: Offer) -> str:
-    """Remove a prefix that some models add to a name."""
-    if name in offer.names:
-        return name
-    return next((name.removeprefix(prefix) for prefix in _PREFIXES if name.startswith(prefix)), name)

@@ -21,7 +21,6 @@ from codemode.serving.agent.events import (
     TextDelta,
     ToolsRequested,
 )
-from codemode.serving.agent.fenced import programs
 from codemode.serving.agent.models import CHOICES, ModelRequest, ModelUnreachable
 from codemode.serving.agent.prompt import system_prompt
 from codemode.serving.agent.toolbox import Answered
@@ -35,6 +34,7 @@ from codemode.serving.agent.transcript import (
     answered,
     chat_messages,
 )
+from codemode.serving.agent.written_calls import calls_of, programs, with_calls, written_calls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -96,7 +96,7 @@ class Turn:
             except ModelUnreachable as error:
                 yield self._end("unreachable", str(error))
                 return
-            answer = await self._implied(self._answer, offer)
+            answer = await self._read(self._answer, offer)
             self._count(answer, offer)
             if answer.refusal or answer.finish == "content_filter":
                 yield self._end("refused", answer.refusal or "the model's provider withheld the answer")
@@ -146,16 +146,17 @@ class Turn:
         message = f"agent.tool_choice: {choice!r} is not offered; there are: {', '.join(offer.names[:20])}"
         raise ConfigurationError(message)
 
-    async def _implied(self, answer: ModelAnswer, offer: Offer) -> ModelAnswer:
-        """Turn a program in the answer's text into a call of `execute`, which the model forgot."""
-        if answer.calls or "execute" not in offer.names or self._settings.tool_choice == "none":
+    async def _read(self, answer: ModelAnswer, offer: Offer) -> ModelAnswer:
+        """Turn calls in the answer's text into real ones, if it has no others."""
+        if answer.calls or self._settings.tool_choice == "none":
             return answer
-        roots = await self._toolbox.namespaces()
-        found = [code for code in programs(answer.text) if any(f"{root}." in code for root in roots)]
-        if len(found) != 1:
-            return answer
-        call = ToolRequest(f"implied_{self._iterations}", "execute", json.dumps({"code": found[0]}))
-        return ModelAnswer(answer.text, (call,), answer.finish, usage=answer.usage)
+        runnable: list[str] = []
+        if "execute" in offer.names:
+            calling = calls_of(await self._toolbox.namespaces())
+            runnable = [code for code in programs(answer.text) if calling.search(code)]
+        names = await self._toolbox.names(offer)
+        calls = written_calls(answer.text, names, runnable if len(runnable) == 1 else ())
+        return with_calls(answer, calls) if calls else answer
 
     # --- answers ----------------------------------------------------------------------------------------------
 
