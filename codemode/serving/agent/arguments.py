@@ -1,4 +1,4 @@
-"""Parse call arguments as models write them: JSON, JSON in a string or a fenced block, or bare code."""
+"""Parse call arguments as models write them: JSON, JSON in a string or a fenced block, long strings, or bare code."""
 
 from __future__ import annotations
 
@@ -12,8 +12,24 @@ _SHOWN = 60
 _FENCED = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
 
 
+#: The only argument of `execute`, whose quotes were not escaped.
+_CODE = re.compile(r"""\A\{\s*"code"\s*:\s*"(.*)"\s*\}\s*\Z""", re.DOTALL)
+
+#: A string in Python's triple quotes or in backticks as a JSON value.
+_LONG_STRING = re.compile(r'(?<=[:\[,{ ])("""|\'\'\'|`)(.*?)\1(?=\s*[,}\]])', re.DOTALL)
+
+_ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
+
+
 class Malformed(Exception):
-    """The arguments are unusable. The message tells the model what is wrong, where, and what to send instead."""
+    """The arguments are unusable. The message tells the model what is wrong, where, and what to send instead.
+
+    `given` are the arguments as far as they could be read.
+    """
+
+    def __init__(self, message: str, given: Any = None) -> None:
+        super().__init__(message)
+        self.given = given
 
 
 def read_arguments(name: str, text: str, *, cut_off: bool = False) -> dict[str, Any]:
@@ -31,7 +47,7 @@ def read_arguments(name: str, text: str, *, cut_off: bool = False) -> dict[str, 
         value = _decoded(name, value, cut_off=cut_off)
     if not isinstance(value, dict):
         message = f"the arguments of {name} are {_kind(value)}: send a JSON object, such as {{}}"
-        raise Malformed(message)
+        raise Malformed(message, value)
     return value
 
 
@@ -41,8 +57,10 @@ def _decoded(name: str, text: str, *, cut_off: bool) -> Any:
     except RecursionError:
         message = f"the arguments of {name} are nested too deeply"
     except ValueError as error:
-        if name == "execute" and text[:1] not in '{["':
-            return {"code": text}
+        if (code := _code(text) if name == "execute" else None) is not None:
+            return {"code": code}
+        if (repaired := with_json_strings(text)) != text:
+            return _decoded(name, repaired, cut_off=cut_off)
         if cut_off:
             message = f"the arguments of {name} were cut off: your answer was too long, make it shorter"
         else:
@@ -52,7 +70,22 @@ def _decoded(name: str, text: str, *, cut_off: bool) -> Any:
             message = (
                 f"the arguments of {name} are not JSON: {problem} at character {at}, near {near!r}; send them again"
             )
-    raise Malformed(message)
+    raise Malformed(message, text if text[:1] not in '{["' else None)
+
+
+def with_json_strings(text: str) -> str:
+    """Return a text with its triple-quoted and backtick strings as JSON strings."""
+    return _LONG_STRING.sub(lambda found: json.dumps(found[2]), text)
+
+
+def _code(text: str) -> str | None:
+    """Return the program in arguments that are not JSON: bare code, or code with unescaped quotes."""
+    if text[:1] not in '{["':
+        return text
+    found = _CODE.match(text)
+    if found is None or found[1].startswith('""'):
+        return None
+    return re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), found[1])
 
 
 def _unfenced(text: str) -> str:

@@ -12,6 +12,7 @@ from codemode.catalog.definitions import native, native_name, pinned, two_tools
 from codemode.errors import CodeModeError
 from codemode.search.request import SearchRequest
 from codemode.serving.agent.arguments import Malformed
+from codemode.serving.agent.corrections import with_example
 from codemode.serving.agent.written_calls import offered_name
 from codemode.serving.executions import run_or_continue
 from codemode.serving.model_text import outcome_text
@@ -90,12 +91,14 @@ class Toolbox:
 
     async def call(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
         """Make a call, offered or not, within the caller's view. Mistakes of the model are answered, not raised."""
+        name = offered_name(name, offer.names)
         try:
-            return await self._called(offered_name(name, offer.names), arguments, offer)
+            return await self._called(name, arguments, offer)
         except Malformed as error:
             return Answered(str(error), ok=False, malformed=True)
         except ValidationError as error:
-            return Answered(f"{name}: {problem_of(error)}", ok=False, malformed=True)
+            problem = with_example(f"{name}: {problem_of(error)}", name, arguments)
+            return Answered(problem, ok=False, malformed=True)
         except CodeModeError as error:
             return Answered(error.for_model(), ok=False)
         except SandboxError:

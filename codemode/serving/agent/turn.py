@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.tokens import estimate
 from codemode.errors import ConfigurationError
 from codemode.serving.agent.arguments import Malformed, read_arguments
+from codemode.serving.agent.corrections import with_example
 from codemode.serving.agent.events import (
     Action,
     AgentResult,
@@ -34,7 +35,7 @@ from codemode.serving.agent.transcript import (
     answered,
     chat_messages,
 )
-from codemode.serving.agent.written_calls import calls_of, programs, with_calls, written_calls
+from codemode.serving.agent.written_calls import calls_of, offered_name, programs, with_calls, written_calls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
@@ -213,8 +214,9 @@ class Turn:
                 try:
                     arguments = read_arguments(call.name, call.arguments, cut_off=answer.finish == "length")
                 except Malformed as error:
-                    done[call.id] = Answered(str(error), ok=False, malformed=True)
-                    yield CallEnded(call.id, call.name, str(error), ok=False, duration_s=0.0)
+                    text = with_example(str(error), offered_name(call.name, offer.names), error.given)
+                    done[call.id] = Answered(text, ok=False, malformed=True)
+                    yield CallEnded(call.id, call.name, text, ok=False, duration_s=0.0)
                     continue
                 yield CallStarted(call.id, call.name, arguments)
                 tasks[asyncio.create_task(self._one(call.name, arguments, offer))] = call, arguments

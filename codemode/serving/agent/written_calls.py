@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
+from codemode.serving.agent.arguments import with_json_strings
 from codemode.serving.agent.transcript import ToolRequest
 
 if TYPE_CHECKING:
@@ -36,9 +37,6 @@ _NAMED = re.compile(
 
 #: A JSON value at the start of a line, after a marker of Mistral or Llama if any.
 _BARE = re.compile(r"^[ \t]*(?:\[TOOL_CALLS\]|<\|python_tag\|>)?[ \t]*(?=[{\[])", re.MULTILINE)
-
-#: A string in Python's triple quotes or in backticks as a JSON value.
-_LONG_STRING = re.compile(r'(?<=[:\[,{ ])("""|\'\'\'|`)(.*?)\1(?=\s*[,}\]])', re.DOTALL)
 
 #: A call whose arguments are not JSON.
 _INTENDED = re.compile(r'"(?:name|tool|function)"\s*:\s*"([\w.-]+)"\s*,\s*"(?:arguments|parameters|args)"\s*:\s*')
@@ -159,7 +157,7 @@ def _values(text: str, most: int = _MOST_VALUES) -> Iterator[tuple[Any, int]]:
         try:
             value, at = _DECODER.raw_decode(text, at)
         except (ValueError, RecursionError):
-            repaired = _LONG_STRING.sub(lambda found: json.dumps(found[2]), text)
+            repaired = with_json_strings(text)
             if number == 0 and repaired != text:
                 yield from ((value, len(text)) for value, _ in _values(repaired, most))
             return

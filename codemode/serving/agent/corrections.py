@@ -1,0 +1,68 @@
+"""One corrected call for arguments of the two tools that have the wrong shape."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+from pydantic import BaseModel, ValidationError
+
+from codemode.search.request import SearchRequest
+from codemode.serving.two_tools import ExecuteArguments
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+#: The two tools: their arguments, the required one, and a value for it if the model gave none.
+_TOOLS: dict[str, tuple[type[BaseModel], str, Any]] = {
+    "search": (SearchRequest, "queries", ["list clients"]),
+    "execute": (ExecuteArguments, "code", "search(['list clients'])"),
+}
+
+#: Characters of the model's own value in a corrected call; a longer one is replaced.
+_SHOWN = 300
+
+
+def with_example(problem: str, name: str, given: Any) -> str:
+    """Return the problem with a valid call that keeps what it can of the given arguments; for other tools, the problem."""
+    return f"{problem}. {_example(name, given)}" if name in _TOOLS else problem
+
+
+def _example(name: str, given: Any) -> str:
+    model, required, default = _TOOLS[name]
+    value = _value(model, required, given)
+    kept = {key: one for key, one in given.items() if key in model.model_fields} if isinstance(given, dict) else {}
+    candidates = ({**kept, required: value}, {required: value}, {required: default})
+    arguments = next(one for one in candidates if _is_valid(model, one))
+    return f"{name} takes {required}: {name}({json.dumps(arguments, ensure_ascii=False)})"
+
+
+def _value(model: type[BaseModel], required: str, given: Any) -> Any:
+    """Return the value that was meant for the required argument: the one under its name, else the first of its kind."""
+    values: list[Any] = [given]
+    if isinstance(given, dict):
+        unknown = [one for key, one in given.items() if key not in model.model_fields]
+        values = [given.get(required), *unknown]
+    for value in values:
+        found = _as(required, value)
+        if found is not None:
+            return found
+    return None
+
+
+def _as(required: str, value: Any) -> Any:
+    """Return a value as queries or as code, or None."""
+    texts = [value] if isinstance(value, str) else value
+    if not (isinstance(texts, list) and texts and all(isinstance(one, str) and one.strip() for one in texts)):
+        return None
+    if required == "code":
+        return "\n".join(texts)
+    return texts
+
+
+def _is_valid(model: type[BaseModel], arguments: Mapping[str, Any]) -> bool:
+    try:
+        model.model_validate(arguments)
+    except ValidationError:
+        return False
+    return len(json.dumps(arguments)) <= _SHOWN
