@@ -13,7 +13,7 @@ from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
 from codemode.settings.urls import HttpUrl
 
-AgentMode = Literal["code", "menu", "hybrid", "native"]
+AgentMode = Literal["code", "menu", "hybrid", "native", "auto"]
 
 #: Variables of the official OpenAI client, and the variables for the tool choice and the model.
 MODEL_KEY_VARIABLE = "OPENAI_API_KEY"
@@ -63,7 +63,20 @@ class AgentSettings(Section):
     mode: AgentMode = Field(
         default="code",
         description="Tools that the model gets. `code`: search and execute. `hybrid`: these and the pins. `menu`: a "
-        "menu for each message. `native`: every tool.",
+        "menu for each message. `native`: every tool. `auto`: `code`, and `menu` once the model has shown that it "
+        "writes no usable programs.",
+    )
+    menu_after: int = Field(
+        default=3,
+        ge=1,
+        le=20,
+        description="With `mode: auto`: number of malformed calls and programs after which the agent changes to menus.",
+        examples=[3],
+    )
+    figures: Literal["check", "off"] = Field(
+        default="check",
+        description="`check`: ask once for the source of numbers in an answer that the conversation and the results do "
+        "not contain. `off`: accept them.",
     )
     use_function_calling: bool = Field(
         default=True,
@@ -109,7 +122,7 @@ class AgentSettings(Section):
         examples=[4000],
     )
     repairs: int = Field(
-        default=1, ge=0, le=10, description="Malformed answers in a row that the model may correct before it ends."
+        default=3, ge=0, le=10, description="Malformed answers in a row that the model may correct before it ends."
     )
     repeats: int = Field(
         default=3, ge=1, le=100, description="Number of times that the same call may get the same answer."

@@ -24,7 +24,7 @@ _SHOWN = 300
 
 
 def with_example(problem: str, name: str, given: Any) -> str:
-    """Return the problem with a valid call that keeps what it can of the given arguments; for other tools, the problem."""
+    """Return the problem and, for the two tools, a valid call that keeps what it can of the given arguments."""
     return f"{problem}. {_example(name, given)}" if name in _TOOLS else problem
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any, Literal
 if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.serving.agent.transcript import TokenUsage
+    from codemode.settings import AgentMode
 
 AgentStatus = Literal[
     "completed",  # the model answered
@@ -77,6 +78,14 @@ class Repaired:
 
 
 @dataclass(frozen=True, slots=True)
+class ModeChanged:
+    """With `mode: auto`, the agent changed the mode: `malformed` calls or programs did nothing."""
+
+    mode: AgentMode
+    malformed: int
+
+
+@dataclass(frozen=True, slots=True)
 class Action:
     """One call in a result's history: what was called, and with what result."""
 
@@ -91,7 +100,8 @@ class AgentResult:
     """The answer to a message. Pass `messages`, in chat completion format, as history to the next one.
 
     `text` is the model's answer, or what was achieved before a limit was reached. `cost` is in the currency of the
-    prices, or None without prices.
+    prices, or None without prices. `mode` is the mode in which the message ended. `figures` are the numbers in the
+    answer that have no source in the conversation.
     """
 
     status: AgentStatus
@@ -102,6 +112,8 @@ class AgentResult:
     cost: float | None
     iterations: int
     duration_s: float
+    mode: AgentMode
+    figures: tuple[str, ...] = ()
 
     @property
     def ok(self) -> bool:
@@ -120,4 +132,4 @@ class Ended:
     result: AgentResult
 
 
-Event = Asked | TextDelta | CallStarted | CallEnded | ToolsRequested | Repaired | Ended
+Event = Asked | TextDelta | CallStarted | CallEnded | ToolsRequested | Repaired | ModeChanged | Ended

@@ -6,7 +6,7 @@ import json
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from codemode.settings import AgentSettings
+    from codemode.settings import AgentMode
 
 #: Maximum length of a plan's JSON in the prompt, in characters.
 PLAN_CHARACTERS = 1_500
@@ -26,11 +26,11 @@ _TOOLS = (
 _HYBRID = " Some tools can also be called directly: do so where one call is enough."
 
 
-def system_prompt(settings: AgentSettings, *, plan: Any = None, menu: str = "") -> str:
+def system_prompt(mode: AgentMode, instructions: str, *, plan: Any = None, menu: str = "") -> str:
     """Join the instructions of the mode, those of the operator, an optional plan, and the menu's text."""
-    mode = {"code": _CODE, "hybrid": _CODE + _HYBRID}.get(settings.mode, _TOOLS)
+    how = {"code": _CODE, "hybrid": _CODE + _HYBRID}.get(mode, _TOOLS)
     given = "" if plan is None else f"A plan for this; follow it as far as it is right:\n{plan_text(plan)}"
-    return "\n\n".join(part for part in (mode, settings.instructions.strip(), given, menu) if part)
+    return "\n\n".join(part for part in (how, instructions.strip(), given, menu) if part)
 
 
 def plan_text(plan: Any) -> str:

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from codemode.gateway.caller import Caller
     from codemode.menus.session import MenuSession
     from codemode.service import CodeMode
-    from codemode.settings import AgentSettings
+    from codemode.settings import AgentMode, AgentSettings
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,6 +58,12 @@ class Answered:
     malformed: bool = False
 
     @property
+    def did_nothing(self) -> bool:
+        """Whether the call was malformed, or a program that was refused or failed before its first call."""
+        ended = self.outcome
+        return self.malformed or (ended is not None and ended.status in ("refused", "failed") and not ended.calls)
+
+    @property
     def result(self) -> object:
         """What identifies a repeated answer. Notes about repetition are left out."""
         ended = self.outcome
@@ -71,7 +77,8 @@ class Toolbox:
         self, service: CodeMode, settings: AgentSettings, caller: Caller, credentials: Mapping[str, str]
     ) -> None:
         self._service = service
-        self._settings = settings
+        #: The mode in force: with `auto`, first `code`.
+        self.mode: AgentMode = "code" if settings.mode == "auto" else settings.mode
         self._caller = caller
         self._credentials = credentials
         self._session: MenuSession | None = None
@@ -80,13 +87,13 @@ class Toolbox:
 
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
         """Return the tools for the next request, as the caller may see them."""
-        if self._settings.mode == "menu":
+        if self.mode == "menu":
             menu = await (await self._menus()).offer(message, history)
             return Offer(tuple(menu.openai_tools()), menu.prompt, menu.summary)
         catalog = (await self._service.view(self._caller)).catalog
-        if self._settings.mode == "native":
+        if self.mode == "native":
             return Offer(tuple(native(tool) for tool in sorted(catalog, key=lambda tool: tool.id)))
-        pins = pinned(catalog, self._service.settings.pins) if self._settings.mode == "hybrid" else {}
+        pins = pinned(catalog, self._service.settings.pins) if self.mode == "hybrid" else {}
         return Offer((*two_tools(catalog), *map(native, pins.values())))
 
     async def call(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
@@ -105,12 +112,12 @@ class Toolbox:
             return Answered("no program can run at present; the operator should run `codemode doctor`", ok=False)
 
     async def _called(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
-        if self._settings.mode in ("code", "hybrid"):
+        if self.mode in ("code", "hybrid"):
             if name == "search":
                 return await self._search(SearchRequest.model_validate(arguments))
             if name == "execute":
                 return await self._execute(ExecuteArguments.model_validate(arguments))
-        elif self._settings.mode == "menu":
+        elif self.mode == "menu":
             answer = await (await self._menus()).handle(name=name, arguments=arguments)
             if answer is not None:
                 return Answered(answer.text, loaded=tuple(answer.loaded))
@@ -146,7 +153,7 @@ class Toolbox:
         if self._by_native_name is None:
             self._by_native_name = {native_name(tool): tool for tool in catalog}
         found = self._by_native_name.get(name)
-        if found is None and self._settings.mode == "menu":
+        if found is None and self.mode == "menu":
             found = (await self._menus()).tool(name)
         return found
 

@@ -11,6 +11,7 @@ from codemode.catalog.tokens import estimate
 from codemode.errors import ConfigurationError
 from codemode.serving.agent.arguments import Malformed, read_arguments
 from codemode.serving.agent.corrections import with_example
+from codemode.serving.agent.doubts import Doubts
 from codemode.serving.agent.events import (
     Action,
     AgentResult,
@@ -18,6 +19,7 @@ from codemode.serving.agent.events import (
     CallEnded,
     CallStarted,
     Ended,
+    ModeChanged,
     Repaired,
     TextDelta,
     ToolsRequested,
@@ -75,6 +77,10 @@ class Turn:
         self._message = message
         self._plan = plan
         self._messages: list[Message] = [*history, UserMessage(message)]
+        known = [settings.instructions, json.dumps(plan, default=str), *(one.text for one in self._messages)]
+        may_call = settings.tool_choice != "none"
+        self._doubts = Doubts(known, checks_figures=settings.figures == "check" and may_call)
+        self._malformed = 0
         self._began = time.monotonic()
         self._iterations = 0
         self._usage = TokenUsage()
@@ -108,11 +114,12 @@ class Turn:
                     yield event
                     problem = event.problem if isinstance(event, Repaired) else problem
             else:
-                problem = self._unusable(answer)
-                if problem is None:
+                objection = self._objection(answer)
+                if objection is None:
                     yield self._end("completed", answer.text)
                     return
-                yield Repaired(problem)
+                yield Repaired(objection)
+                problem = objection if objection in (_CUT, _EMPTY) else None  # a doubt is raised only once
             if problem is not None and self._repairs >= self._settings.repairs:
                 yield self._end("repeating" if self._is_repeating else "malformed", self._achieved(problem))
                 return
@@ -131,7 +138,7 @@ class Turn:
                 yield TextDelta(piece)
 
     def _request(self, offer: Offer) -> ModelRequest:
-        system = system_prompt(self._settings, plan=self._plan, menu=offer.prompt)
+        system = system_prompt(self._toolbox.mode, self._settings.instructions, plan=self._plan, menu=offer.prompt)
         return ModelRequest(system, tuple(self._messages), offer.definitions, self._choice(offer))
 
     def _choice(self, offer: Offer) -> str:
@@ -171,8 +178,18 @@ class Turn:
         self._usage += usage
         self._text = answer.text or self._text
 
-    def _unusable(self, answer: ModelAnswer) -> str | None:
+    def _objection(self, answer: ModelAnswer) -> str | None:
         """Return what is wrong with an answer without calls, and ask for a better one; None if it is final."""
+        problem = self._unusable(answer)
+        if problem is not None or self._bound() is not None:
+            return problem
+        doubt = self._doubts.about(answer.text)
+        if doubt is not None:
+            self._messages.append(UserMessage(doubt))
+        return doubt
+
+    def _unusable(self, answer: ModelAnswer) -> str | None:
+        """Return what makes an answer without calls unusable, and ask for a better one; None if nothing does."""
         if answer.text.strip() and answer.finish != "length":
             self._messages.append(AssistantMessage(answer.text))
             return None
@@ -185,7 +202,7 @@ class Turn:
     async def _calls(self, answer: ModelAnswer, offer: Offer) -> AsyncGenerator[Event, None]:
         """Make the calls of an answer, limited in parallel. Their results keep the order of the calls.
 
-        The last event is Repaired if no call could be made.
+        The last event is Repaired if no call could be made, and ModeChanged if the next calls are made in another mode.
         """
         done: dict[str, Answered] = {}
         size = self._settings.max_parallel_tool_calls
@@ -197,11 +214,25 @@ class Turn:
         for call in answer.calls:
             text = done[call.id].text if call.id in done else "not made: a limit was reached"
             self._messages.append(ToolMessage(call.id, call.name, text))
+        for one in done.values():
+            self._doubts.hear(one.text, ok=one.ok)
+            self._malformed += one.did_nothing
         faults = [one.text for one in done.values() if one.malformed]
-        if faults and len(faults) == len(done):
+        if (change := self._change_of_mode()) is not None:
+            yield change
+        elif faults and len(faults) == len(done):
             yield Repaired(faults[0])
         else:
             self._is_repeating = False
+
+    def _change_of_mode(self) -> ModeChanged | None:
+        """Change from code to menus if the settings let the agent choose, and the model wrote too much in vain."""
+        if self._settings.mode != "auto" or self._toolbox.mode == "menu":
+            return None
+        if self._malformed < self._settings.menu_after:
+            return None
+        self._toolbox.mode = "menu"
+        return ModeChanged("menu", self._malformed)
 
     async def _batch(
         self, calls: Sequence[ToolRequest], answer: ModelAnswer, offer: Offer, done: dict[str, Answered]
@@ -287,6 +318,8 @@ class Turn:
                 cost=self._cost(),
                 iterations=self._iterations,
                 duration_s=time.monotonic() - self._began,
+                mode=self._toolbox.mode,
+                figures=self._doubts.figures(text) if status == "completed" else (),
             )
         )
 

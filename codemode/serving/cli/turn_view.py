@@ -5,7 +5,16 @@ from __future__ import annotations
 from contextlib import ExitStack, aclosing
 from typing import TYPE_CHECKING, Any
 
-from codemode.serving.agent import Asked, CallEnded, CallStarted, Ended, Repaired, TextDelta, ToolsRequested
+from codemode.serving.agent import (
+    Asked,
+    CallEnded,
+    CallStarted,
+    Ended,
+    ModeChanged,
+    Repaired,
+    TextDelta,
+    ToolsRequested,
+)
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.markdown import TextStream
 from codemode.text.counted import counted
@@ -59,6 +68,9 @@ def _show(event: Event) -> None:
             show.console.print(show.first_lines(event.text) if is_search else show.shortened("answer", event.text))
         case Repaired():
             show.console.print(show.plain(f"\n(retrying: {event.problem})", style="yellow"))
+        case ModeChanged():
+            text = f"\n(changing to mode {event.mode} after {counted(event.malformed, 'malformed call')})"
+            show.console.print(show.plain(text, style="yellow"))
         case Ended():
             _show_end(event.result)
 
@@ -66,5 +78,8 @@ def _show(event: Event) -> None:
 def _show_end(result: AgentResult) -> None:
     if not result.ok:
         show.console.print(show.plain(f"\n{result.status}: {result.text}", style="red"), end="")
+    if result.figures:
+        text = f"\nno result contains {', '.join(result.figures)}"
+        show.console.print(show.plain(text, style="yellow"), end="", soft_wrap=True)
     line = account(result.iterations, result.usage, result.cost, result.duration_s)
     show.console.print(show.plain(f"\n{line}", style="dim"))

@@ -81,7 +81,9 @@ async def test_requests_begin_with_the_same_bytes(connect: Connect) -> None:
 
 
 async def test_the_next_message_goes_on_from_the_history(connect: Connect) -> None:
-    agent, server = await connect(lambda seen: Say(f"{len(seen.messages)} messages, the last: {seen.message}"))
+    agent, server = await connect(
+        lambda seen: Say(f"{len(seen.messages)} messages, the last: {seen.message}"), figures="off"
+    )
     first = await agent.answer("one")
     second = await agent.answer("two", history=first.messages)
     assert second.text == "3 messages, the last: two"
@@ -269,16 +271,16 @@ async def test_a_malformed_call_is_told_exactly_and_repaired_once(
 
 
 async def test_a_model_that_stays_malformed_is_not_asked_for_ever(connect: Connect) -> None:
-    agent, server = await connect(lambda _: Say(calls=[("execute", '{"code": ')]))
+    agent, server = await connect(lambda _: Say(calls=[("execute", '{"code": ')]), repairs=3)
     result = await agent.answer("go")
     assert result.status == "malformed"
-    assert len(server.seen) == 2
+    assert len(server.seen) == 4
     assert "are not JSON" in result.text
 
 
 @pytest.mark.parametrize("first", [Say(""), Say("The answer is", finish="length"), Say("", finish="length")])
 async def test_an_empty_or_cut_off_answer_is_asked_for_once_more(connect: Connect, first: Say) -> None:
-    agent, server = await connect(answers(first, Say("42")))
+    agent, server = await connect(answers(first, Say("42")), figures="off")
     assert (await agent.answer("go")).text == "42"
     assert "empty" in server.seen[1].message or "cut off" in server.seen[1].message
 

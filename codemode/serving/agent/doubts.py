@@ -1,0 +1,69 @@
+"""Reasons to ask a model again before its answer is accepted. Each kind is raised once for a message."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from rapidfuzz import fuzz
+
+from codemode.serving.agent.figures import without_source
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+_MISTAKE = "That is the error of your last call, not an answer. Correct the call and make it again."
+_FIGURES = "No result contains {}. Make a call for it. If it follows from the results, answer again and say how."
+
+#: Similarity of an answer to an error message, in percent, from which it repeats the message.
+_ALIKE = 85
+#: Characters of an answer from which it can be a part of an error message.
+_PART = 20
+#: Figures named in one message.
+_NAMED = 5
+
+
+class Doubts:
+    """What speaks against an answer to one message. `known` are the texts of the conversation before its calls."""
+
+    def __init__(self, known: Iterable[str], *, checks_figures: bool) -> None:
+        self._texts = [*known]
+        self._mistakes: list[str] = []
+        self._checks_figures = checks_figures
+        self._has_results = False
+        self._raised: set[str] = set()
+
+    def hear(self, text: str, *, ok: bool) -> None:
+        """Note the answer to a call."""
+        self._texts.append(text)
+        if ok:
+            self._has_results = True
+            self._mistakes.clear()
+        else:
+            self._mistakes.append(text)
+
+    def about(self, answer: str) -> str | None:
+        """Return what to say to the model about its answer; None if the answer is accepted."""
+        if any(_repeats(answer, mistake) for mistake in self._mistakes):
+            return self._once(_MISTAKE)
+        unknown = self.figures(answer)
+        return self._once(_FIGURES, " or ".join(unknown[:_NAMED])) if unknown else None
+
+    def figures(self, answer: str) -> tuple[str, ...]:
+        """Return the figures in an answer that have no source."""
+        if not self._checks_figures:
+            return ()
+        return without_source(answer, self._texts, has_results=self._has_results)
+
+    def _once(self, doubt: str, *details: str) -> str | None:
+        if doubt in self._raised:
+            return None
+        self._raised.add(doubt)
+        return doubt.format(*details)
+
+
+def _repeats(answer: str, mistake: str) -> bool:
+    """Whether an answer is an error message, or a part of it, with few words around it."""
+    said, message = (" ".join(text.casefold().split()) for text in (answer, mistake))
+    first = " ".join(mistake.casefold().partition("\n")[0].split())
+    is_within = (len(said) >= _PART and said in message) or (first in said and len(said) < 2 * len(first))
+    return is_within or max(fuzz.ratio(said, message), fuzz.ratio(said, first)) >= _ALIKE

@@ -1,0 +1,146 @@
+"""Answers of weak models: calls in the text, mistakes as answers, invented figures, programs that do nothing."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codemode.serving.agent import Ended, ModeChanged, Repaired
+from codemode.testing.model_server import Say, Seen
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from codemode.serving.agent import Agent, AgentResult, Event
+    from codemode.testing.model_server import ModelServer
+    from tests.integration.codemode.serving.agent.conftest import Shop
+
+    Connect = Callable[..., Awaitable[tuple[Agent, ModelServer]]]
+
+
+def answers(*says: Say) -> Callable[[Seen], Say]:
+    """A model that says one thing after the other."""
+    given = iter(says)
+    return lambda _: next(given)
+
+
+async def played(agent: Agent, message: str = "go") -> tuple[list[Event], AgentResult]:
+    events = [event async for event in agent.run(message)]
+    assert isinstance(events[-1], Ended)
+    return events, events[-1].result
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '```json\n{"name": "execute", "arguments": {"code": "shop.find_order(number=3)"}}\n```',
+        '```json\n{"name": "execute", "arguments": {"code": """\nshop.find_order(number=3)\n"""}}\n```',
+        '<tool_call>\n{"name": "execute", "arguments": {"code": "shop.find_order(number=3)"}}\n</tool_call>',
+        '{"name": "execute", "arguments": {"code": "shop.find_order(number=3)"}}',
+        '{"name": "shop.find_order", "arguments": {"number": 3}}',
+        "I run this:\n```python\norder = shop.find_order(number=3)\nprint(order)\n```",
+    ],
+)
+async def test_a_call_in_the_text_of_a_model_with_function_calling_is_made(
+    connect: Connect, shop: Shop, text: str
+) -> None:
+    agent, server = await connect(answers(Say(text), Say("It is 30.")))
+    _, result = await played(agent)
+    assert (result.status, result.text) == ("completed", "It is 30.")
+    assert shop.asked == [3]
+    assert [message["role"] for message in server.seen[1].messages] == ["user", "assistant", "tool"]
+    assert server.refused == []
+
+
+async def test_written_calls_have_ids_of_their_own_in_the_history(connect: Connect) -> None:
+    texts = [f'{{"name": "shop.find_order", "arguments": {{"number": {number}}}}}' for number in (1, 2)]
+    agent, _ = await connect(answers(*map(Say, texts), Say("Done.")))
+    _, result = await played(agent)
+    given = [json.loads(one["content"])["number"] for one in result.messages if one["role"] == "tool"]
+    assert given == [1, 2]
+
+
+async def test_an_example_in_an_answer_is_no_call(connect: Connect) -> None:
+    text = 'Send this to your mail service:\n```json\n{"name": "send_mail", "arguments": {"to": "ann"}}\n```'
+    agent, server = await connect(lambda _: Say(text))
+    assert (await played(agent))[1].text == text
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize("arguments", ['["order by number"]', '{"query": "order by number"}', "order by number"])
+async def test_queries_without_their_name_are_answered_with_the_right_call(connect: Connect, arguments: str) -> None:
+    agent, server = await connect(answers(Say(calls=[("search", arguments)]), Say("I see.")))
+    await played(agent)
+    told = server.seen[1].answers[0].text
+    assert told.endswith('search takes queries: search({"queries": ["order by number"]})')
+
+
+async def test_a_repeated_error_is_not_the_answer(connect: Connect, shop: Shop) -> None:
+    def script(seen: Seen) -> Say:
+        if len(seen.messages) == 1:
+            return Say(calls=[("search", {})])
+        if "not an answer" in seen.message:
+            return Say("Done.") if seen.answers else Say(calls=[("execute", {"code": "shop.find_order(number=3)"})])
+        return Say(seen.answers[-1].text)
+
+    agent, _ = await connect(script)
+    events, result = await played(agent)
+    assert result.text == "Done."
+    assert shop.asked == [3]
+    assert any(isinstance(event, Repaired) and "error of your last call" in event.problem for event in events)
+
+
+async def test_a_figure_that_no_call_gave_is_asked_for_once(connect: Connect) -> None:
+    agent, server = await connect(answers(Say("There are 18 orders."), Say("There are 18 orders.")))
+    _, result = await played(agent, "How many orders are there?")
+    assert (result.status, result.text, result.figures) == ("completed", "There are 18 orders.", ("18",))
+    assert "No result contains 18. Make a call for it." in server.seen[1].message
+
+
+async def test_a_figure_from_a_result_is_the_answer(connect: Connect) -> None:
+    agent, server = await connect(
+        answers(Say(calls=[("execute", {"code": "shop.find_order(number=7)"})]), Say("Order 7 comes to 70.00 euro."))
+    )
+    _, result = await played(agent)
+    assert (result.text, result.figures, len(server.seen)) == ("Order 7 comes to 70.00 euro.", (), 2)
+
+
+async def test_figures_are_not_checked_if_the_settings_say_so(connect: Connect) -> None:
+    agent, server = await connect(lambda _: Say("There are 18 orders."), figures="off")
+    assert (await played(agent))[1].figures == ()
+    assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize("program", ["1 +", "shop.find_orders(number=1)", "1 / 0", "import os\nos.listdir()"])
+async def test_a_model_that_writes_no_usable_program_gets_a_menu(connect: Connect, shop: Shop, program: str) -> None:
+    def script(seen: Seen) -> Say:
+        if "execute" in seen.tools:
+            return Say(calls=[("execute", {"code": program + "\n" * len(seen.answers)})])
+        return Say("done") if shop.asked else Say(calls=[("shop-find_order", {"number": 4})])
+
+    agent, server = await connect(script, mode="auto", menu_after=2)
+    events, result = await played(agent, "find order 4")
+    assert (result.status, result.mode, shop.asked) == ("completed", "menu", [4])
+    assert [event for event in events if isinstance(event, ModeChanged)] == [ModeChanged("menu", 2)]
+    assert result.to_json()["mode"] == "menu"
+    assert ["execute" in seen.tools for seen in server.seen] == [True, True, False, False]
+
+
+async def test_a_model_that_writes_programs_keeps_them(connect: Connect, shop: Shop) -> None:
+    agent, server = await connect(
+        answers(Say(calls=[("execute", {"code": "shop.find_order(number=3)"})]), Say("done")), mode="auto", menu_after=1
+    )
+    _, result = await played(agent)
+    assert (result.mode, len(server.seen)) == ("code", 2)
+
+
+def never_right(seen: Seen) -> Say:
+    return Say(calls=[("execute", {"program": "x" * len(seen.messages)})])
+
+
+async def test_mistakes_end_as_malformed_and_not_as_an_answer(connect: Connect) -> None:
+    agent, server = await connect(never_right, repairs=2)
+    _, result = await played(agent)
+    assert (result.status, result.ok, len(server.seen)) == ("malformed", False, 3)
