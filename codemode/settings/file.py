@@ -36,7 +36,7 @@ API_KEY_VARIABLE = "CODEMODE_API_KEY"
 _GENERIC_NAMES = {"openapi", "swagger", "api", "spec", "index", "schema", "v1", "v2", "v3", "docs"}
 
 
-def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
+def load_settings(path: str | Path = DEFAULT_FILE, *, needs_sources: bool = True) -> Settings:
     """Return the settings of a configuration file. Raises ConfigurationError with all mistakes at once."""
     try:
         file = expanded(Path(path))
@@ -66,7 +66,7 @@ def load_settings(path: str | Path = DEFAULT_FILE) -> Settings:
     if wrong:
         raise _invalid(file, wrong)
     settings = _with_servers(settings, file.parent)
-    if not settings.sources:
+    if needs_sources and not settings.sources:
         message = f"{file} has no sources: add one with `codemode sources add NAME LOCATION`"
         raise ConfigurationError(message)
     strange = [(line_of(node, place), text) for place, text in unknown_names(settings)]

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 import statistics
 from dataclasses import asdict, dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal
 
 import yaml
@@ -16,7 +17,7 @@ from codemode.serving.model_text import failure_text
 from codemode.text.yaml import YamlLoader
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from codemode.service import CodeMode
@@ -67,7 +68,7 @@ class TaskSet(BaseModel):
 
 @dataclass(frozen=True, slots=True)
 class Attempt:
-    """How one task ended. `why` is the reason why it counts as not done."""
+    """How one task ended, and in which mode. `why` is the reason why it counts as not done."""
 
     task: str
     done: bool
@@ -77,6 +78,7 @@ class Attempt:
     turns: int
     duration_s: float
     cost: float | None
+    mode: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,32 +142,42 @@ async def evaluate_agent(
     *,
     model: Model | None = None,
     begun: Callable[[Task], None] = lambda _: None,
+    ended: Callable[[Attempt], None] = lambda _: None,
+    earlier: Mapping[str, Attempt] = MappingProxyType({}),
 ) -> Evaluation:
     """Have an agent do the tasks one after another, each in its own conversation.
 
-    `begun` is called before each task. Raises ConfigurationError if a program of a task fails.
+    `begun` is called before each task, `ended` after it. Tasks with an `earlier` attempt, by id, are not repeated.
+    Raises ConfigurationError if a program of a task fails.
     """
     attempts = []
     for task in tasks:
+        if task.id in earlier:
+            attempts.append(earlier[task.id])
+            continue
         begun(task)
         if task.setup:
             await _value(service, task, "setup")
         async with Agent(service, settings, model=model) as agent:
             result = await agent.answer(task.message)
         why = await _missing(service, task, result)
-        attempts.append(
-            Attempt(
-                task.id,
-                not why,
-                why,
-                result.status,
-                result.usage.total,
-                result.iterations,
-                result.duration_s,
-                result.cost,
-            )
-        )
+        attempts.append(_attempt(task, why, result))
+        ended(attempts[-1])
     return Evaluation(settings.mode, tuple(attempts))
+
+
+def _attempt(task: Task, why: str, result: AgentResult) -> Attempt:
+    return Attempt(
+        task.id,
+        not why,
+        why,
+        result.status,
+        result.usage.total,
+        result.iterations,
+        result.duration_s,
+        result.cost,
+        result.mode,
+    )
 
 
 async def _missing(service: CodeMode, task: Task, result: AgentResult) -> str:

@@ -74,7 +74,7 @@ COMMANDS = {
     "approvals": Command("executions:approvals", "Show calls that wait for a person, and decide on them.", _SERVE),
     "executions": Command("executions:executions", "Show, continue, cancel and roll back executions.", _SERVE),
     "journal": Command("journal", "Check the journal of executions.", _SERVE),
-    "eval": Command("agent", "Measure a model on tasks: success, tokens, turns and time in each mode.", _IMPROVE),
+    "eval": Command("evaluate", "Measure a model on tasks: success, tokens, turns and time in each mode.", _IMPROVE),
     "embed": Command(
         "search",
         "Create the embeddings of all tools now, as `search.embeddings` configures them, and show the progress.",

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -8,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.errors import ConfigurationError
-from codemode.serving.agent.evaluation import read_tasks, tells
+from codemode.serving.agent.attempt_file import AttemptFile
+from codemode.serving.agent.evaluation import Attempt, read_tasks, tells
 from codemode.testing.model_server import Say, Seen
 from tests.command_line import codemode
 from tests.model_service import serving
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+
+    from codemode.testing.model_server import ModelServer
 
 TASKS = Path(str(files("api_specs") / "gym" / "tasks.yaml"))
 
@@ -61,7 +65,7 @@ def test_137_native_tools_are_what_the_service_refuses() -> None:
 def test_a_mode_that_there_is_not(tmp_path: Path) -> None:
     ended = codemode("eval", str(TASKS), "--mode", "code,nativ", "--model", "m")
     assert ended.returncode == 2
-    assert "'nativ' is not one of code, menu, hybrid, native; did you mean 'native'?" in ended.stderr
+    assert "'nativ' is not one of code, menu, hybrid, native, auto; did you mean 'native'?" in ended.stderr
 
 
 @pytest.mark.parametrize(
@@ -98,3 +102,75 @@ def test_a_file_of_tasks_is_read_whole_or_refused(tmp_path: Path, text: str, sai
     with pytest.raises(ConfigurationError) as raised:
         read_tasks(file)
     assert said in str(raised.value)
+
+
+def agent_file(folder: Path, server: ModelServer) -> Path:
+    """A configuration file with nothing but the section `agent`."""
+    (folder / "key").write_text(server.key)
+    agent = {"model": "of-the-file", "base_url": server.base_url, "api_key": {"file": str(folder / "key")}}
+    file = folder / "agent.yaml"
+    file.write_text(json.dumps({"agent": {**agent, "instructions": "Be brief."}}))
+    return file
+
+
+def two_tasks(folder: Path) -> Path:
+    file = folder / "tasks.yaml"
+    file.write_text(
+        "surface: gym\n"
+        "tasks:\n"
+        "  - {id: first, message: one, check: 'True'}\n"
+        "  - {id: second, message: two, check: 'False'}\n"
+    )
+    return file
+
+
+def test_the_agent_section_of_the_file_applies_to_an_example_service(tmp_path: Path) -> None:
+    with serving(lambda _: Say("ok")) as server:
+        file = agent_file(tmp_path, server)
+        ended = codemode("eval", str(two_tasks(tmp_path)), "--mode", "code", "-c", str(file))
+        assert {seen.body["model"] for seen in server.seen} == {"of-the-file"}
+        assert all("Be brief." in seen.system for seen in server.seen)
+    assert ended.returncode == 0, ended.stderr
+    first, second = ended.stderr.splitlines()
+    assert first.startswith("code 1/2 first: done (1 turn, ")
+    assert second.startswith("code 2/2 second: not done (1 turn, ")
+
+
+def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
+    ended = codemode("eval", str(two_tasks(tmp_path)), "-c", str(tmp_path / "no.yaml"), "--model", "m")
+    assert ended.returncode == 2
+    assert "cannot read the configuration" in ended.stderr
+
+
+def test_an_interrupted_evaluation_is_continued(tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    with serving(lambda _: Say("ok")) as server:
+        run = ("eval", str(two_tasks(tmp_path)), "--mode", "code", "-c", str(agent_file(tmp_path, server)))
+        run = (*run, "--results", str(results), "--json")
+        whole = codemode(*run)
+        lines = results.read_text().splitlines()
+        assert [json.loads(line)["task"] for line in lines] == ["first", "second"]
+        assert len(server.seen) == 2
+        results.write_text(f"{lines[0]}\n{lines[1][:20]}")
+        again = codemode(*run)
+        assert [seen.message for seen in server.seen] == ["one", "two", "two"]
+    assert "code: 1 earlier result" in again.stderr
+    assert [json.loads(line)["task"] for line in results.read_text().splitlines()] == ["first", "second"]
+    (before,), (after,) = json.loads(whole.stdout), json.loads(again.stdout)
+    assert [one["done"] for one in after["attempts"]] == [one["done"] for one in before["attempts"]] == [True, False]
+
+
+def test_a_file_of_something_else_is_not_written_to(tmp_path: Path) -> None:
+    results = tmp_path / "results.jsonl"
+    results.write_text('{"a": 1}\n')
+    with pytest.raises(ConfigurationError, match=r"results.jsonl, line 1: not an attempt of `codemode eval`"):
+        AttemptFile(results).earlier("m", "code")
+
+
+def test_attempts_of_other_models_and_modes_are_left_alone(tmp_path: Path) -> None:
+    file = AttemptFile(tmp_path / "results.jsonl")
+    attempt = Attempt("a", True, "", "completed", 10, 1, 0.5, None, "code")
+    file.append(attempt, "m", "code")
+    file.append(replace(attempt, task="b", done=False, status="unreachable"), "m", "code")
+    assert file.earlier("m", "code") == {"a": attempt}
+    assert file.earlier("m", "menu") == file.earlier("n", "code") == {}
