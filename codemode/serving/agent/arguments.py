@@ -18,6 +18,9 @@ _CODE = re.compile(r"""\A\{\s*"code"\s*:\s*"(.*)"\s*\}\s*\Z""", re.DOTALL)
 #: A string in Python's triple quotes or in backticks as a JSON value.
 _LONG_STRING = re.compile(r'(?<=[:\[,{ ])("""|\'\'\'|`)(.*?)\1(?=\s*[,}\]])', re.DOTALL)
 
+#: Longer texts are not searched for long strings: the time grows with the square of their length.
+_MOST_CHARACTERS = 8_000
+
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
 
@@ -75,6 +78,8 @@ def _decoded(name: str, text: str, *, cut_off: bool) -> Any:
 
 def with_json_strings(text: str) -> str:
     """Return a text with its triple-quoted and backtick strings as JSON strings."""
+    if len(text) > _MOST_CHARACTERS:
+        return text
     return _LONG_STRING.sub(lambda found: json.dumps(found[2]), text)
 
 

@@ -53,8 +53,14 @@ def evaluate(
     async def work() -> int:
         task_set = read_tasks(tasks)
         modes = [_known(one.strip()) for one in mode.split(",")]
+        agent = _agent_settings(surface, task_set)
         file = AttemptFile(results) if results is not None else None
-        found = [await _evaluated(surface, task_set, one, model, model_url, file) for one in modes]
+        shown = show.errors.is_interactive or not as_json
+        found = []
+        for one in modes:
+            chosen = chosen_settings(agent, model, model_url, one).completed()
+            progress = _Progress(len(task_set.tasks), chosen, file, shown=shown)
+            found.append(await _evaluated(surface, task_set, chosen, progress))
         if as_json:
             show.print_json([one.to_json() for one in found])
         else:
@@ -65,34 +71,30 @@ def evaluate(
         raise typer.Exit(run_until_signal(work()))
 
 
-async def _evaluated(
-    surface: Surface, task_set: TaskSet, mode: AgentMode, model: str, model_url: str, file: AttemptFile | None
-) -> Evaluation:
+async def _evaluated(surface: Surface, task_set: TaskSet, agent: AgentSettings, progress: _Progress) -> Evaluation:
     from codemode.service import CodeMode
     from codemode.serving.agent.evaluation import evaluate_agent
     from codemode.serving.cli.example_services import example_sources
 
+    earlier = progress.earlier()
     async with AsyncExitStack() as entering:
         if task_set.surface is None:
             settings = surface.settings()
         else:
-            agent = _agent_settings(surface)
             sources = await entering.enter_async_context(example_sources((task_set.surface,)))
-            settings = Settings.model_validate({**_example_menu(task_set.surface), "sources": sources, "agent": agent})
-        chosen = chosen_settings(settings.agent, model, model_url, mode).completed()
-        progress = _Progress(len(task_set.tasks), chosen, file)
-        earlier = progress.earlier()
+            settings = Settings.model_validate({**_example_menu(task_set.surface), "sources": sources})
         service = await entering.enter_async_context(CodeMode.from_settings(settings))
         with progress.status:
             return await evaluate_agent(
-                service, task_set.tasks, chosen, begun=progress.begin, ended=progress.end, earlier=earlier
+                service, task_set.tasks, agent, begun=progress.begin, ended=progress.end, earlier=earlier
             )
 
 
 class _Progress:
-    """Reports each task on standard error, and writes it to the file of results if there is one."""
+    """Reports each task on standard error if it is `shown`, and writes it to the file of results if there is one."""
 
-    def __init__(self, tasks: int, settings: AgentSettings, file: AttemptFile | None) -> None:
+    def __init__(self, tasks: int, settings: AgentSettings, file: AttemptFile | None, *, shown: bool) -> None:
+        self._shown = shown
         self._tasks = tasks
         self._settings = settings
         self._file = file
@@ -105,9 +107,7 @@ class _Progress:
             return {}
         found = self._file.earlier(self._settings.model, self._settings.mode)
         if found:
-            show.errors.print(
-                show.plain(f"{self._settings.mode}: {counted(len(found), 'earlier result')}", style="dim")
-            )
+            self._print(f"{self._settings.mode}: {counted(len(found), 'earlier result')}", "dim")
         self._ended = len(found)
         return found
 
@@ -123,11 +123,17 @@ class _Progress:
         took = f"{counted(attempt.turns, 'turn')}, {attempt.tokens:,} tokens, {attempt.duration_s:.1f} s"
         line = f"{self._settings.mode} {self._ended}/{self._tasks} {attempt.task}: "
         line += f"{'done' if attempt.done else 'not done'} ({took})"
-        show.errors.print(show.plain(line, style="green" if attempt.done else "yellow"), soft_wrap=True)
+        self._print(line, "green" if attempt.done else "yellow")
+
+    def _print(self, line: str, style: str) -> None:
+        if self._shown:
+            show.errors.print(show.plain(line, style=style), soft_wrap=True)
 
 
-def _agent_settings(surface: Surface) -> AgentSettings:
-    """Return the section `agent` of the configuration file. Its other sections do not concern an example service."""
+def _agent_settings(surface: Surface, task_set: TaskSet) -> AgentSettings:
+    """Return the section `agent` of the configuration, which needs no sources if the tasks name an example service."""
+    if task_set.surface is None:
+        return surface.settings().agent
     is_chosen = surface.config != Path(DEFAULT_FILE)
     if surface.source or not (is_chosen or surface.config.is_file()):
         return AgentSettings()
