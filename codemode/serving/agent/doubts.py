@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
 _MISTAKE = "That is the error of your last call, not an answer. Correct the call and make it again."
+_PROGRAMS = "None of your {} programs has run. Call execute with one program that does everything."
 _FIGURES = "No result contains {}. Make a call for it. If it follows from the results, answer again and say how."
 
 #: Similarity of an answer to an error message, in percent, from which it repeats the message.
@@ -41,8 +42,13 @@ class Doubts:
         else:
             self._mistakes.append(text)
 
-    def about(self, answer: str) -> str | None:
-        """Return what to say to the model about its answer; None if the answer is accepted."""
+    def about(self, answer: str, *, programs: int = 0) -> str | None:
+        """Return what to say to the model about its answer; None if the answer is accepted.
+
+        `programs` is the number of programs in the answer that call tools and have not run.
+        """
+        if programs and not self._has_results and (doubt := self._once(_PROGRAMS, str(programs))):
+            return doubt
         if any(_repeats(answer, mistake) for mistake in self._mistakes):
             return self._once(_MISTAKE)
         unknown = self.figures(answer)

@@ -81,6 +81,7 @@ class Turn:
         may_call = settings.tool_choice != "none"
         self._doubts = Doubts(known, checks_figures=settings.figures == "check" and may_call)
         self._malformed = 0
+        self._programs = 0  # in the last answer, which call tools
         self._began = time.monotonic()
         self._iterations = 0
         self._usage = TokenUsage()
@@ -162,6 +163,7 @@ class Turn:
         if "execute" in offer.names:
             calling = calls_of(await self._toolbox.namespaces())
             runnable = [code for code in programs(answer.text) if calling.search(code)]
+        self._programs = len(runnable)
         names = await self._toolbox.names(offer)
         calls = written_calls(answer.text, names, runnable if len(runnable) == 1 else ())
         return with_calls(answer, calls) if calls else answer
@@ -183,7 +185,7 @@ class Turn:
         problem = self._unusable(answer)
         if problem is not None or self._bound() is not None:
             return problem
-        doubt = self._doubts.about(answer.text)
+        doubt = self._doubts.about(answer.text, programs=self._programs)
         if doubt is not None:
             self._messages.append(UserMessage(doubt))
         return doubt

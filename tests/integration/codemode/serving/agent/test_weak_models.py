@@ -62,6 +62,15 @@ async def test_written_calls_have_ids_of_their_own_in_the_history(connect: Conne
     assert given == [1, 2]
 
 
+async def test_several_programs_in_an_answer_are_asked_for_as_one(connect: Connect, shop: Shop) -> None:
+    steps = "\n".join(f"{n}.\n```python\nshop.find_order(number={n})\n```" for n in (1, 2))
+    whole = Say(calls=[("execute", {"code": "shop.find_order(number=1)\nshop.find_order(number=2)"})])
+    agent, server = await connect(answers(Say(steps), whole, Say(steps)))
+    _, result = await played(agent)
+    assert server.seen[1].message.startswith("None of your 2 programs has run.")
+    assert (result.text, shop.asked) == (steps, [1, 2]), "with results, programs are part of the answer"
+
+
 async def test_an_example_in_an_answer_is_no_call(connect: Connect) -> None:
     text = 'Send this to your mail service:\n```json\n{"name": "send_mail", "arguments": {"to": "ann"}}\n```'
     agent, server = await connect(lambda _: Say(text))
