@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codemode.serving.console.pages import catalog, execution_control, executions
+from codemode.serving.console.pages import audit, catalog, execution_control, executions, server, sources
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,4 +43,7 @@ def _executions(console: Console) -> Sequence[BaseRoute]:
 SECTIONS: tuple[Section, ...] = (
     Section("catalog", "Catalog", catalog.routes),
     Section("executions", "Executions", _executions, with_journal),
+    Section("sources", "Sources", sources.routes),
+    Section("audit", "Audit", audit.routes),
+    Section("server", "Server", server.routes),
 )

@@ -22,15 +22,17 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.serving.console.sections import Section
     from codemode.serving.console.session import Session
+    from codemode.serving.http.admission import Admission
 
 STATIC = Path(__file__).parent / "static"
 
 
 class Console:
-    """What the pages share: the service, the templates, and the sections of the navigation."""
+    """What the pages share: the service, the server's load, the templates, and the sections of the navigation."""
 
-    def __init__(self, service: CodeMode, sections: Sequence[Section]) -> None:
+    def __init__(self, service: CodeMode, sections: Sequence[Section], load: Admission) -> None:
         self.service = service
+        self.load = load
         self.sections = sections
         self._templates = Templates()
 
