@@ -5,7 +5,17 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codemode.serving.console.pages import audit, catalog, execution_control, executions, server, sources
+from codemode.serving.console.pages import (
+    audit,
+    catalog,
+    cost,
+    execution_control,
+    executions,
+    menus,
+    policy,
+    server,
+    sources,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -43,6 +53,9 @@ def _executions(console: Console) -> Sequence[BaseRoute]:
 SECTIONS: tuple[Section, ...] = (
     Section("catalog", "Catalog", catalog.routes),
     Section("executions", "Executions", _executions, with_journal),
+    Section("menus", "Menus", menus.routes),
+    Section("cost", "Cost", cost.routes),
+    Section("policy", "Policy", policy.routes),
     Section("sources", "Sources", sources.routes),
     Section("audit", "Audit", audit.routes),
     Section("server", "Server", server.routes),
