@@ -9,6 +9,7 @@ from codemode.serving.console.pages import (
     audit,
     catalog,
     cost,
+    editor,
     execution_control,
     executions,
     menus,
@@ -52,6 +53,7 @@ def _executions(console: Console) -> Sequence[BaseRoute]:
 
 SECTIONS: tuple[Section, ...] = (
     Section("catalog", "Catalog", catalog.routes),
+    Section("editor", "Editor", editor.routes),
     Section("executions", "Executions", _executions, with_journal),
     Section("menus", "Menus", menus.routes),
     Section("cost", "Cost", cost.routes),
