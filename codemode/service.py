@@ -9,12 +9,14 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from codemode.catalog.catalog import Catalog
+from codemode.catalog.content import id_in
 from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.definitions import native, pinned, two_tools
 from codemode.catalog.loading import log_loading
 from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import CallError, ConfigurationError, WrongArgument
+from codemode.executions.contents import JournalContents
 from codemode.executions.executions import Executions
 from codemode.executions.executor import Executor, nothing
 from codemode.executions.journal.configured import journal_of
@@ -52,7 +54,7 @@ from codemode.settings import (
     tokenizer_folder,
 )
 from codemode.sources.destination import destination_of
-from codemode.transports.content import ContentStore
+from codemode.transports.content import ANY_BYTES, Content, ContentStore
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -134,10 +136,11 @@ class CodeMode:
         )
         self._executions: Executions | None = None
         self._results = Results()
+        self._contents = ContentStore(keep_s=settings.content.keep_s)
         self._live = LiveSources(
             settings,
             self._functions,
-            ContentStore(),
+            self._contents,
             strict=strict,
             publish=self._adopt,
             check=_check,
@@ -222,9 +225,10 @@ class CodeMode:
         self.observers = observers_of(self.settings.observe)
         journal = journal_of(self.settings, Secrets())
         if journal is not None:
-            self._executions = Executions(
+            executions = self._executions = Executions(
                 journal, self._programs, self.settings.journal, lambda: self.settings.policy.approvers
             )
+            self._contents.archive = JournalContents(journal, self.settings.content, executions.open)
         self._is_open = True
 
     async def __aexit__(
@@ -430,6 +434,21 @@ class CodeMode:
         """
         return await self._results.load(handle, caller, self._executions)
 
+    async def content(self, reference: str | Mapping[str, Any], *, caller: Caller = LOCAL) -> Content:
+        """Return an image or file of the caller, by a reference in a result or its id. Raises ContentNotFound."""
+        return await self._contents.find(reference if isinstance(reference, str) else id_in(reference), caller.id)
+
+    async def keep_content(
+        self, data: bytes, media_type: str = "", name: str = "", *, caller: Caller = LOCAL
+    ) -> dict[str, Any]:
+        """Store a file for the caller and return its reference, for `inputs` and for arguments of tools.
+
+        Without a media type, common ones are recognized. Raises JournalUnavailable.
+        """
+        WrongArgument.unless(data, bytes, "data")
+        await self.open()
+        return await self._contents.add(Content(data, media_type or ANY_BYTES, name), caller.id)
+
     @property
     def executions(self) -> Executions:
         """The recorded executions. Raises ConfigurationError if the settings disable the journal."""
@@ -529,7 +548,14 @@ class CodeMode:
         self.catalog = catalog
         transports = {name: source.transport for name, source in sources.items()}
         self._views = Views(
-            catalog, self._finder, transports, self._shapes, self.policy, self._destinations, self.answer_checks
+            catalog,
+            self._finder,
+            transports,
+            self._shapes,
+            self.policy,
+            self._destinations,
+            self.answer_checks,
+            self._contents,
         )
         instructions = {name: source.introduction for name, source in settings.sources.items()}
         descriptions = {name: source.surface.description for name, source in sources.items()}

@@ -40,7 +40,7 @@ LEAST_BYTES = 1024
 _DIGITS = 32
 
 #: Default media type, also for invalid ones (RFC 9110, 8.3.1), which could break out of a header.
-_ANY_BYTES = "application/octet-stream"
+ANY_BYTES = "application/octet-stream"
 _MEDIA_TYPE = re.compile(r"[\w!#$&^.+*-]+/[\w!#$&^.+*-]+(\s*;[ -~]*)?", re.ASCII)
 
 _ABSENT = "this content is no longer stored, or never was: download or upload it again, then pass it on"
@@ -51,7 +51,7 @@ class Content:
     """Bytes with their media type and name."""
 
     data: bytes
-    media_type: str = _ANY_BYTES
+    media_type: str = ANY_BYTES
     name: str = ""
 
     @property
@@ -70,8 +70,8 @@ class Content:
     def checked(self) -> Content:
         """Return the content with a valid media type. A missing one is recognized from the first bytes."""
         if _MEDIA_TYPE.fullmatch(self.media_type) is None:
-            return replace(self, media_type=_ANY_BYTES)
-        recognized = media_type_of_bytes(self.data) if self.media_type == _ANY_BYTES else ""
+            return replace(self, media_type=ANY_BYTES)
+        recognized = media_type_of_bytes(self.data) if self.media_type == ANY_BYTES else ""
         return replace(self, media_type=recognized) if recognized else self
 
 
@@ -141,6 +141,15 @@ class ContentStore:
         if content is None:
             raise ContentNotFound
         return content
+
+    async def add(self, content: Content, owner: str) -> dict[str, Any]:
+        """Store content in memory and in the archive. Return its JSON. Raises what the archive raises."""
+        content = content.checked()
+        if self.archive is not None:
+            await self.archive.keep(owner, content)
+        with self._lock:
+            self._hold((owner, content.id), content)
+        return content.reference
 
     async def recall(self, value: Any, owner: str) -> None:
         """Fetch the archived content that a JSON value refers to, so that `get` finds it. Raises CallError."""

@@ -21,6 +21,9 @@ from codemode.text.times import microseconds_of, rfc3339
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from codemode.executions.journal.contents import KeptContent
+    from codemode.transports.content import Content
+
 ExecutionStatus = Literal[
     "queued",
     "running",
@@ -335,7 +338,19 @@ class Journal(Protocol):
         ...
 
     async def prune(self, retention: Retention) -> Pruned:
-        """Apply retention. Running executions, and paused ones within their time, are kept."""
+        """Apply retention, and remove expired content. Running executions, and paused ones in time, are kept."""
+        ...
+
+    async def keep_content(self, owner: str, content: Content, *, keep_s: float, limit_bytes: int) -> None:
+        """Store an image or file for `keep_s` seconds. Remove the owner's oldest content beyond `limit_bytes`."""
+        ...
+
+    async def find_content(self, owner: str, id_: str) -> Content | None:
+        """Return an owner's content by id, None if it is not stored or has expired."""
+        ...
+
+    async def contents(self, owner: str, *, limit: int = 50) -> tuple[KeptContent, ...]:
+        """Return the owner's content without its data, newest first."""
         ...
 
     async def damages(self) -> tuple[str, ...]:
