@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from codemode.catalog.catalog import Catalog
-from codemode.catalog.content import id_in
+from codemode.catalog.content import PREFIX, id_in
 from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.definitions import native, pinned, two_tools
 from codemode.catalog.loading import log_loading
@@ -23,7 +23,7 @@ from codemode.executions.journal.configured import journal_of
 from codemode.executions.ledger import unwatched
 from codemode.executions.plugins.loading import load_hooks
 from codemode.executions.program_functions import program_functions
-from codemode.executions.programs import Request, request_digest
+from codemode.executions.programs import Request, request_digest, require_inputs
 from codemode.executions.repetition import Repetition
 from codemode.executions.results import Results
 from codemode.executions.runner import Runner
@@ -348,6 +348,7 @@ class CodeMode:
         credentials: Mapping[str, str] = MappingProxyType({}),
         resume_from: str = "",
         fresh_reads: bool = False,
+        inputs: Mapping[str, Any] = MappingProxyType({}),
         dry_run: bool = False,
         idempotency_key: str = "",
         begun: Callable[[], None] = nothing,
@@ -362,6 +363,8 @@ class CodeMode:
         A `dry_run` sends reads only. Writes, and calls that need a person, are listed in `planned` of the outcome and
         return placeholders. It is not recorded.
 
+        `inputs` are variables of the program, as JSON data; `keep_content` returns references for files.
+
         `credentials` are the caller's own secrets for services, by their names in the configuration (`caller: NAME`).
         They are held for this execution only.
 
@@ -375,6 +378,7 @@ class CodeMode:
         ExecutionNotFound for an unknown `resume_from` or another caller's, JournalUnavailable, WrongArgument.
         """
         WrongArgument.unless(code, str, "code")
+        require_inputs(inputs)
         if dry_run and resume_from:
             raise WrongArgument("dry_run and resume_from exclude each other: a dry run repairs no execution")
         await self.view(caller)
@@ -385,15 +389,18 @@ class CodeMode:
                 credentials,
                 resume_from,
                 fresh_reads,
+                inputs,
                 key=idempotency_key,
-                digest=request_digest(code, resume_from, fresh_reads=fresh_reads) if idempotency_key else "",
+                digest=(
+                    request_digest(code, resume_from, fresh_reads=fresh_reads, inputs=inputs) if idempotency_key else ""
+                ),
                 begun=begun,
                 watch=watch,
             )
             outcome = await self.executions.execute(request, caller)
         else:
             who = caller.bringing(credentials) if credentials else caller
-            outcome = await self._programs.run(code, who, begun=begun, watch=watch, dry_run=dry_run)
+            outcome = await self._programs.run(code, who, begun=begun, watch=watch, inputs=inputs, dry_run=dry_run)
             self._results.keep(outcome, caller)
         note = self._repetition.note(code, caller, outcome)
         if note:
@@ -430,8 +437,11 @@ class CodeMode:
     async def result(self, handle: str, *, caller: Caller = LOCAL) -> Any:
         """Return the whole result of one of the caller's programs, as JSON data. Models see large results in part.
 
-        `handle` is `h_` and the digits of the execution's id. Raises ResultNotFound.
+        `handle` is `h_` and the digits of the execution's id, or the id of content: its text or `{"$base64": …}`.
+        Raises ResultNotFound, ContentNotFound.
         """
+        if handle.startswith(PREFIX):
+            return (await self.content(handle, caller=caller)).value
         return await self._results.load(handle, caller, self._executions)
 
     async def content(self, reference: str | Mapping[str, Any], *, caller: Caller = LOCAL) -> Content:

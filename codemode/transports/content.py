@@ -14,6 +14,7 @@ import logging
 import re
 import time
 from collections import OrderedDict
+from contextlib import suppress
 from dataclasses import dataclass, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
@@ -66,6 +67,14 @@ class Content:
         """The JSON that stands for the content in programs."""
         name = {"name": self.name} if self.name else {}
         return {REFERENCE_KEY: self.id, "media_type": self.media_type, **name, "size_bytes": len(self.data)}
+
+    @property
+    def value(self) -> Any:
+        """The content as JSON data: text in UTF-8 as text, other bytes as `{"$base64": …}`."""
+        if b"\0" not in self.data:
+            with suppress(UnicodeDecodeError):
+                return self.data.decode()
+        return {INLINE_KEY: base64.b64encode(self.data).decode()}
 
     def checked(self) -> Content:
         """Return the content with a valid media type. A missing one is recognized from the first bytes."""

@@ -41,10 +41,12 @@ ExecutionStatus = Literal[
 #: Executions that can continue. All others have ended.
 OPEN: tuple[ExecutionStatus, ...] = ("queued", "running", "paused")
 
-#: Keys in an execution's settings: whether a repair repeats reads, `Caller.good_until`, `Caller.read_only`.
+#: Keys in an execution's settings: whether a repair repeats reads, `Caller.good_until`, `Caller.read_only`, and the
+#: variables that the program was given.
 FRESH_READS = "fresh_reads"
 GOOD_UNTIL = "good_until"
 READ_ONLY = "read_only"
+INPUTS = "inputs"
 
 #: Kinds of entries. `started`: a call is about to be sent. `ended`: how it ended. `delivered`: a message sent to the
 #: program, in order. `printed`: output. `paused`, `resumed`, `decided` and `expired`: events from outside the program.
