@@ -27,6 +27,6 @@ class ContentSettings(Section):
     inline_bytes: int = Field(
         default=_MIB,
         ge=0,
-        description="Maximum size of all images and files that one MCP answer includes, in bytes. Larger ones are "
-        "references only. The default is 1 MiB.",
+        description="Maximum size of the images and files that one MCP answer includes, or that the agent's model is "
+        "shown, in bytes. Others are references only. The default is 1 MiB.",
     )
