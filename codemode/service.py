@@ -185,17 +185,25 @@ class CodeMode:
 
     @classmethod
     def from_mcp(
-        cls, server: str | Sequence[str], *, name: str = "mcp", headers: Mapping[str, str] = MappingProxyType({})
+        cls,
+        server: str | Sequence[str],
+        *more: object,
+        name: str = "mcp",
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> Self:
         """Create the service for one MCP server: its URL, or the command that starts it (`["npx", "-y", "server"]`).
 
         The namespace is `name`; `headers` are sent with each request to a URL. Raises ConfigurationError.
         """
+        if more:
+            raise WrongArgument('pass the command as one list: CodeMode.from_mcp(["npx", "-y", "server"])')
         return cls(settings_for_mcp_server(server, name=name, headers=headers))
 
     @classmethod
-    def from_functions(cls, **functions: object) -> Self:
+    def from_functions(cls, *unnamed: object, **functions: object) -> Self:
         """Build a service from Python functions only: `CodeMode.from_functions(shop=[find_order, cancel_order])`."""
+        if unnamed:
+            raise WrongArgument("name the functions by their namespace: CodeMode.from_functions(shop=[find_order])")
         return cls(Settings(), functions)
 
     def __repr__(self) -> str:
