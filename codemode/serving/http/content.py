@@ -25,9 +25,10 @@ _HARMLESS = {
     "Cache-Control": "private, no-store",
 }
 
-_BYTES: dict[str, Any] = {"schema": {"type": "string", "format": "binary"}}
-_UPLOAD = {"requestBody": {"required": True, "content": {"*/*": _BYTES}}}
-_FILE: dict[int | str, dict[str, Any]] = {200: {"description": "The file.", "content": {"*/*": _BYTES}}}
+#: Any type of file. Generators of clients do not know `*/*`.
+_BYTES: dict[str, Any] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
+_UPLOAD = {"requestBody": {"required": True, "content": _BYTES}}
+_FILE: dict[int | str, dict[str, Any]] = {200: {"description": "The file, with its own type.", "content": _BYTES}}
 
 
 class FileResponse(Response):

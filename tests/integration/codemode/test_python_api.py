@@ -170,3 +170,9 @@ def test_functions_without_a_namespace_and_a_command_in_pieces_are_rejected() ->
         CodeMode.from_functions([len])
     with pytest.raises(WrongArgument, match=r'^pass the command as one list: .*\["npx", "-y", "server"\]'):
         CodeMode.from_mcp("npx", "server")
+
+
+def test_files_are_kept_and_read_without_await() -> None:
+    with SyncCodeMode(CodeMode.from_functions(text=[len])) as cm:
+        reference = cm.keep_content(b"a,b", "text/csv")
+        assert cm.content(reference).data == b"a,b"
