@@ -6,6 +6,7 @@ loaded, and never printed.
 """
 
 from codemode.settings.agent import AgentMode, AgentSettings, PriceSettings
+from codemode.settings.conversations import ConversationSettings
 from codemode.settings.credentials import (
     ApiKeyCredential,
     AwsCredential,
@@ -60,6 +61,7 @@ __all__ = [
     "CategorySettings",
     "ClientCertificate",
     "ClientName",
+    "ConversationSettings",
     "CredentialSettings",
     "DecisionName",
     "Durability",

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, PrivateAttr, model_validator
 
 from codemode.settings.agent import AgentSettings
+from codemode.settings.conversations import ConversationSettings
 from codemode.settings.folders import user_cache, user_state
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
@@ -141,6 +142,10 @@ class Settings(Section):
     )
     journal: JournalSettings = Field(
         default=JournalSettings(), description="Where executions are recorded, how safely, and for how long."
+    )
+    conversations: ConversationSettings = Field(
+        default=ConversationSettings(),
+        description="What programs of one conversation may store for each other, and for how long.",
     )
     state_folder: HomePath | None = Field(
         default=None,

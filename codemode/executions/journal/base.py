@@ -21,6 +21,8 @@ from codemode.text.times import microseconds_of, rfc3339
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from codemode.executions.state.values import StateKey, StateWrite, Written
+
 ExecutionStatus = Literal[
     "queued",
     "running",
@@ -38,10 +40,12 @@ ExecutionStatus = Literal[
 #: Executions that can continue. All others have ended.
 OPEN: tuple[ExecutionStatus, ...] = ("queued", "running", "paused")
 
-#: Keys in an execution's settings: whether a repair repeats reads, `Caller.good_until`, `Caller.read_only`.
+#: Keys in an execution's settings: whether a repair repeats reads, `Caller.good_until`, `Caller.read_only`, and the
+#: digest of its conversation.
 FRESH_READS = "fresh_reads"
 GOOD_UNTIL = "good_until"
 READ_ONLY = "read_only"
+CONVERSATION = "conversation"
 
 #: Kinds of entries. `started`: a call is about to be sent. `ended`: how it ended. `delivered`: a message sent to the
 #: program, in order. `printed`: output. `paused`, `resumed`, `decided` and `expired`: events from outside the program.
@@ -334,8 +338,20 @@ class Journal(Protocol):
         """
         ...
 
+    async def store_state(self, lease: Lease, path: str, write: StateWrite) -> Written:
+        """Store a value of a conversation. The same path of an execution stores only once. Raises LeaseLost."""
+        ...
+
+    async def load_state(self, key: StateKey) -> bytes | None:
+        """Return a stored value as JSON, None if there is none or it has expired."""
+        ...
+
+    async def state_names(self, owner: str, conversation: str) -> tuple[str, ...]:
+        """Return the names of a conversation's stored values, in order."""
+        ...
+
     async def prune(self, retention: Retention) -> Pruned:
-        """Apply retention. Running executions, and paused ones within their time, are kept."""
+        """Apply retention, and remove expired values. Running and not yet expired executions are kept."""
         ...
 
     async def damages(self) -> tuple[str, ...]:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import JournalUnavailable
-from codemode.executions.journal import rows, space, transactions
+from codemode.executions.journal import rows, space, state, transactions
 from codemode.executions.journal.base import Pruned
 from codemode.executions.journal.decisions import decide
 from codemode.executions.journal.decisions import pending as pending_calls
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     )
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.statements import Result, Transaction
+    from codemode.executions.state.values import StateKey, StateWrite, Written
 
 
 #: Pause after a pruning step, as a multiple of the step's duration.
@@ -130,6 +131,19 @@ class SqlJournal(ABC):
         """See `Journal.decide`."""
         return await self._write(decide(self._seals, decisions))
 
+    async def store_state(self, lease: Lease, path: str, write: StateWrite) -> Written:
+        """See `Journal.store_state`."""
+        place = self.digest(path)  # databases reject some characters of a guest's path
+        return await self._write_briefly(partial(state.store, self._seals, lease, place, write))
+
+    async def load_state(self, key: StateKey) -> bytes | None:
+        """See `Journal.load_state`."""
+        return await self._read(state.load(self._seals, key))
+
+    async def state_names(self, owner: str, conversation: str) -> tuple[str, ...]:
+        """See `Journal.state_names`."""
+        return await self._read(state.names(self._seals, owner, conversation))
+
     async def prune(self, retention: Retention) -> Pruned:
         """See `Journal.prune`."""
         expired: list[str] = []
@@ -138,6 +152,8 @@ class SqlJournal(ABC):
             expired.extend(some)
         while count := await self._prune_once(retention):
             removed += count
+        while await self._paced(state.remove_expired(self._seals.project)):
+            pass
         is_more = True
         while is_more:
             is_more = await self._give_back_space()
