@@ -25,6 +25,7 @@ from codemode.executions.programs import Request, request_digest
 from codemode.executions.repetition import Repetition
 from codemode.executions.results import Results
 from codemode.executions.runner import Runner
+from codemode.executions.state.conversations import Conversations
 from codemode.gateway.answer_checks import AnswerChecks
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
@@ -131,6 +132,7 @@ class CodeMode:
             functions=lru_cache(256)(self._functions_of),  # building the validators takes longer than a program
             policy=lambda: self.settings.policy,
             destinations=lambda: self._destinations,
+            conversations=Conversations(settings.conversations, self.result),
         )
         self._executions: Executions | None = None
         self._results = Results()
@@ -222,6 +224,7 @@ class CodeMode:
         self.observers = observers_of(self.settings.observe)
         journal = journal_of(self.settings, Secrets())
         if journal is not None:
+            self._programs.conversations.journal = journal
             self._executions = Executions(
                 journal, self._programs, self.settings.journal, lambda: self.settings.policy.approvers
             )
@@ -345,6 +348,7 @@ class CodeMode:
         resume_from: str = "",
         fresh_reads: bool = False,
         dry_run: bool = False,
+        conversation: str = "",
         idempotency_key: str = "",
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
@@ -357,6 +361,9 @@ class CodeMode:
 
         A `dry_run` sends reads only. Writes, and calls that need a person, are listed in `planned` of the outcome and
         return placeholders. It is not recorded.
+
+        `conversation` is any id of 1 to 128 visible characters. The caller's programs with the same id share what
+        `store(name, value)` keeps, and the previous result as `last`.
 
         `credentials` are the caller's own secrets for services, by their names in the configuration (`caller: NAME`).
         They are held for this execution only.
@@ -382,14 +389,21 @@ class CodeMode:
                 resume_from,
                 fresh_reads,
                 key=idempotency_key,
-                digest=request_digest(code, resume_from, fresh_reads=fresh_reads) if idempotency_key else "",
+                digest=request_digest(code, resume_from, fresh_reads=fresh_reads, conversation=conversation)
+                if idempotency_key
+                else "",
+                conversation=conversation,
                 begun=begun,
                 watch=watch,
             )
             outcome = await self.executions.execute(request, caller)
         else:
             who = caller.bringing(credentials) if credentials else caller
-            outcome = await self._programs.run(code, who, begun=begun, watch=watch, dry_run=dry_run)
+            if conversation and self._executions is not None:
+                await self._executions.open()  # a dry run reads the state in the journal
+            outcome = await self._programs.run(
+                code, who, begun=begun, watch=watch, dry_run=dry_run, conversation=conversation
+            )
             self._results.keep(outcome, caller)
         note = self._repetition.note(code, caller, outcome)
         if note:

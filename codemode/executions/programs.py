@@ -8,7 +8,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.executions.executor import nothing
+from codemode.executions.journal.base import CONVERSATION, FRESH_READS, GOOD_UNTIL, READ_ONLY
 from codemode.executions.ledger import unwatched
+from codemode.executions.state.conversation import conversation_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 class Programs(Protocol):
     """Runs programs and knows their dependencies."""
 
-    async def settings(self, caller: Caller) -> dict[str, Any]:
+    async def settings(self, caller: Caller, *, has_conversation: bool) -> dict[str, Any]:
         """Return what a run needs for its replay, besides the program."""
         ...
 
@@ -75,6 +77,7 @@ class Request:
     """A request for an execution.
 
     `key` is the caller's idempotency key. `digest` is the digest of the request that first used the key.
+    `conversation` is the id of the conversation whose state the program shares, "" for none.
     """
 
     code: str
@@ -83,10 +86,22 @@ class Request:
     fresh_reads: bool = False
     key: str = ""
     digest: str = ""
+    conversation: str = field(default="", repr=False)
     begun: Callable[[], None] = nothing
     watch: Callable[[LedgerEntry], None] = unwatched
 
 
-def request_digest(code: str, resume_from: str, *, fresh_reads: bool) -> str:
+def request_digest(code: str, resume_from: str, *, fresh_reads: bool, conversation: str = "") -> str:
     """Return the digest that tells a repeated request from a different one with the same idempotency key."""
-    return hashlib.sha256(json.dumps([code, resume_from, fresh_reads]).encode()).hexdigest()
+    facts = [code, resume_from, fresh_reads, *([conversation] if conversation else [])]
+    return hashlib.sha256(json.dumps(facts).encode()).hexdigest()
+
+
+def own_settings(request: Request, caller: Caller, digest: Callable[[Any], str]) -> dict[str, Any]:
+    """Return what a request and its caller add to the recorded settings. `digest` is the journal's.
+
+    Raises WrongArgument for an invalid conversation.
+    """
+    own = {FRESH_READS: request.fresh_reads, GOOD_UNTIL: caller.good_until, READ_ONLY: caller.read_only}
+    conversation = conversation_key(request.conversation, caller.id, digest)
+    return {**own, CONVERSATION: conversation} if conversation else own

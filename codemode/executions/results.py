@@ -33,6 +33,11 @@ def handle_of(execution: str) -> str:
     return _HANDLE + execution.removeprefix(_EXECUTION)
 
 
+def is_handle(text: str) -> bool:
+    """Return whether a text has the form of a handle."""
+    return text.startswith(_HANDLE)
+
+
 class _Kept(NamedTuple):
     owner: str
     result: Any

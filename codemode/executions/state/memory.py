@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 import time
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codemode.executions.state.values import StateKey, StateWrite, Written, size_of
 
@@ -23,8 +25,8 @@ class MemoryState:
         self._clock = clock
         self._kept: dict[StateKey, _Kept] = {}
 
-    async def store(self, write: StateWrite) -> Written:
-        """Store a value, unless it exceeds the owner's limit."""
+    async def store_state(self, _: str, write: StateWrite) -> Written:
+        """Store a value, unless it exceeds the owner's limit. No call is repeated here."""
         self._forget_expired()
         key = write.key
         others = sum(size_of(one.value) for at, one in self._kept.items() if at.owner == key.owner and at != key)
@@ -35,13 +37,13 @@ class MemoryState:
         self._kept[key] = _Kept(write.value, self._clock() + write.keep_s)
         return Written(is_new=is_new)
 
-    async def load(self, key: StateKey) -> bytes | None:
+    async def load_state(self, key: StateKey) -> bytes | None:
         """Return a value as JSON, None if there is none or it has expired."""
         self._forget_expired()
         kept = self._kept.get(key)
         return None if kept is None else kept.value
 
-    async def names(self, owner: str, conversation: str) -> tuple[str, ...]:
+    async def state_names(self, owner: str, conversation: str) -> tuple[str, ...]:
         """Return the names of a conversation's values, in order."""
         self._forget_expired()
         return tuple(sorted(at.name for at in self._kept if (at.owner, at.conversation) == (owner, conversation)))
@@ -50,3 +52,8 @@ class MemoryState:
         now = self._clock()
         for key in [key for key, one in self._kept.items() if one.until_s <= now]:
             del self._kept[key]
+
+
+def plain_digest(value: Any) -> str:
+    """Return the digest of JSON data, as 64 hexadecimal digits."""
+    return hashlib.sha256(json.dumps(value).encode()).hexdigest()

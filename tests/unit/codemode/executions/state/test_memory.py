@@ -25,20 +25,22 @@ def write(value: bytes = b"1", key: StateKey = KEY, owner_bytes: int = 10_000) -
 async def test_a_value_is_loaded_by_its_owner_in_its_conversation_until_it_expires() -> None:
     clock = Clock()
     state = MemoryState(clock)
-    assert await state.store(write()) == Written(is_new=True)
-    assert await state.store(write(b"2")) == Written()
-    assert await state.load(KEY) == b"2"
-    assert await state.load(KEY._replace(owner="bob")) is None
-    assert await state.names("ann", "c1") == ("totals",)
+    assert await state.store_state("1", write()) == Written(is_new=True)
+    assert await state.store_state("1", write(b"2")) == Written()
+    assert await state.load_state(KEY) == b"2"
+    assert await state.load_state(KEY._replace(owner="bob")) is None
+    assert await state.state_names("ann", "c1") == ("totals",)
     clock.now_s = 60
-    assert await state.load(KEY) is None
-    assert await state.names("ann", "c1") == ()
+    assert await state.load_state(KEY) is None
+    assert await state.state_names("ann", "c1") == ()
 
 
 async def test_the_values_of_an_owner_have_a_limit() -> None:
     state = MemoryState()
     limit = size_of(b"12")
-    assert (await state.store(write(owner_bytes=limit))).is_new
-    assert (await state.store(write(key=KEY._replace(name="b"), owner_bytes=limit))).excess_bytes == size_of(b"1") - 1
-    assert not (await state.store(write(b"12", owner_bytes=limit))).excess_bytes
-    assert (await state.store(write(key=KEY._replace(owner="bob"), owner_bytes=limit))).is_new
+    assert (await state.store_state("1", write(owner_bytes=limit))).is_new
+    assert (await state.store_state("1", write(key=KEY._replace(name="b"), owner_bytes=limit))).excess_bytes == size_of(
+        b"1"
+    ) - 1
+    assert not (await state.store_state("1", write(b"12", owner_bytes=limit))).excess_bytes
+    assert (await state.store_state("1", write(key=KEY._replace(owner="bob"), owner_bytes=limit))).is_new
