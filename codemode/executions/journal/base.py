@@ -21,7 +21,7 @@ from codemode.text.times import microseconds_of, rfc3339
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
-    from codemode.executions.state.values import StateKey, StateWrite, Written
+    from codemode.executions.state.values import StateKey, StateWrite
 
 ExecutionStatus = Literal[
     "queued",
@@ -338,8 +338,12 @@ class Journal(Protocol):
         """
         ...
 
-    async def store_state(self, lease: Lease, path: str, write: StateWrite) -> Written:
-        """Store a value of a conversation. The same path of an execution stores only once. Raises LeaseLost."""
+    async def store_state(self, lease: Lease, path: str, write: StateWrite) -> int:
+        """Store a value of a conversation. The same path of an execution stores only once.
+
+        Return 0, or the bytes by which the value would exceed the owner's limit: it is then not stored. Raises
+        LeaseLost.
+        """
         ...
 
     async def load_state(self, key: StateKey) -> bytes | None:

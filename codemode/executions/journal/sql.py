@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     )
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.statements import Result, Transaction
-    from codemode.executions.state.values import StateKey, StateWrite, Written
+    from codemode.executions.state.values import StateKey, StateWrite
 
 
 #: Pause after a pruning step, as a multiple of the step's duration.
@@ -131,7 +131,7 @@ class SqlJournal(ABC):
         """See `Journal.decide`."""
         return await self._write(decide(self._seals, decisions))
 
-    async def store_state(self, lease: Lease, path: str, write: StateWrite) -> Written:
+    async def store_state(self, lease: Lease, path: str, write: StateWrite) -> int:
         """See `Journal.store_state`."""
         place = self.digest(path)  # databases reject some characters of a guest's path
         return await self._write_briefly(partial(state.store, self._seals, lease, place, write))

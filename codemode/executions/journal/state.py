@@ -6,13 +6,13 @@ effect, so that a call which is repeated after a crash writes nothing again.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from codemode.executions.journal.base import readable
 from codemode.executions.journal.space import BATCH
 from codemode.executions.journal.statements import Statement, Transaction, now_us
 from codemode.executions.journal.transactions import lost
-from codemode.executions.state.values import Written, size_of
+from codemode.executions.state.values import size_of
 
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Lease
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 _SECOND_US = 1_000_000
 
 
-def store(seals: Seals, lease: Lease, path: str, write: StateWrite) -> Transaction[Written]:
-    """Store a value, once for each path of an execution. Raises LeaseLost."""
+def store(seals: Seals, lease: Lease, path: str, write: StateWrite) -> Transaction[int]:
+    """See `Journal.store_state`."""
     now = yield from now_us()
     held = yield Statement(  # the update locks the row against a takeover
         "UPDATE executions SET server = server WHERE id = $1 AND generation = $2 AND server = $3 RETURNING id",
@@ -33,11 +33,11 @@ def store(seals: Seals, lease: Lease, path: str, write: StateWrite) -> Transacti
         raise lost(lease)
     done = yield Statement("SELECT 1 FROM stores WHERE execution = $1 AND path = $2", (lease.execution, path))
     if done:
-        return Written()
-    before = yield from _sizes(seals.project, write.key, now)
-    excess = before.others + size_of(write.value) - write.owner_bytes
+        return 0
+    others = yield from _bytes_of_others(seals.project, write.key, now)
+    excess = others + size_of(write.value) - write.owner_bytes
     if excess > 0:
-        return Written(excess)
+        return excess
     yield Statement("INSERT INTO stores VALUES ($1, $2)", (lease.execution, path))
     expires_us = now + int(write.keep_s * _SECOND_US)
     row = (seals.project, *write.key)
@@ -47,23 +47,17 @@ def store(seals: Seals, lease: Lease, path: str, write: StateWrite) -> Transacti
         " seal = excluded.seal",
         (*row, write.value, size_of(write.value), expires_us, _seal(seals, write.key, expires_us, write.value)),
     )
-    return Written(is_new=not before.own)
+    return 0
 
 
-class _Sizes(NamedTuple):
-    others: int
-    own: int
-
-
-def _sizes(project: str, key: StateKey, now: int) -> Transaction[_Sizes]:
-    """Return the bytes of an owner's other values, and those of this one."""
+def _bytes_of_others(project: str, key: StateKey, now: int) -> Transaction[int]:
+    """Return the bytes of an owner's other values."""
     sums = yield Statement(
-        "SELECT coalesce(sum(bytes), 0), coalesce(sum(CASE WHEN conversation = $3 AND name = $4 THEN bytes END), 0)"
-        " FROM state WHERE project = $1 AND owner = $2 AND expires_us > $5",
+        "SELECT coalesce(sum(bytes), 0) FROM state WHERE project = $1 AND owner = $2"
+        " AND NOT (conversation = $3 AND name = $4) AND expires_us > $5",
         (project, *key, now),
     )
-    of_all, own = (int(one) for one in sums[0])
-    return _Sizes(of_all - own, own)
+    return int(sums[0][0])
 
 
 def load(seals: Seals, key: StateKey) -> Transaction[bytes | None]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -18,9 +19,13 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
     from codemode.executions.replay.recording import ExecutionRecording
     from codemode.executions.state.program_state import StateReader
-    from codemode.executions.state.values import StateKey, StateWrite, Written
+    from codemode.executions.state.values import StateKey, StateWrite
     from codemode.gateway.caller import Caller
     from codemode.settings import ConversationSettings
+
+
+#: Conversations that are remembered as greeted. Another greeting does no harm.
+_GREETED = 10_000
 
 
 class LoadResult(Protocol):
@@ -40,6 +45,7 @@ class Conversations:
     def __init__(self, settings: ConversationSettings, result: LoadResult) -> None:
         self.journal: Journal | None = None
         self._memory = MemoryState()
+        self._greeted: OrderedDict[str, None] = OrderedDict()
         self._settings = settings
         self._result = result
 
@@ -72,12 +78,29 @@ class Conversations:
         key: str,
         caller: Caller,
         reader: StateReader,
-        write: Callable[[str, StateWrite], Awaitable[Written]],
+        write: Callable[[str, StateWrite], Awaitable[int]],
     ) -> ProgramState | None:
         if not key:
             return None
         result = partial(self._result, caller=caller)
-        return ProgramState(caller.id, key, reader=reader, write=write, result=result, settings=self._settings)
+        return ProgramState(
+            caller.id,
+            key,
+            reader=reader,
+            write=write,
+            result=result,
+            greets=partial(self._greets, key),
+            settings=self._settings,
+        )
+
+    def _greets(self, key: str) -> bool:
+        """Return whether a conversation has not been greeted before."""
+        is_new = key not in self._greeted
+        self._greeted[key] = None
+        self._greeted.move_to_end(key)
+        if len(self._greeted) > _GREETED:
+            self._greeted.popitem(last=False)
+        return is_new
 
 
 class _Unavailable:
@@ -86,7 +109,7 @@ class _Unavailable:
     def __init__(self, why: CodeModeError) -> None:
         self._why = why
 
-    async def store_state(self, _: str, __: StateWrite) -> Written:
+    async def store_state(self, _: str, __: StateWrite) -> int:
         raise self._why
 
     async def load_state(self, _: StateKey) -> bytes | None:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codemode.executions.state.values import Written
-
 if TYPE_CHECKING:
     from codemode.executions.state.program_state import StateReader
     from codemode.executions.state.values import StateKey, StateWrite
@@ -18,10 +16,10 @@ class DryState:
         self._below = below
         self._own: dict[StateKey, bytes] = {}
 
-    async def store_state(self, _: str, write: StateWrite) -> Written:
+    async def store_state(self, _: str, write: StateWrite) -> int:
         """Keep a value for the rest of the dry run."""
         self._own[write.key] = write.value
-        return Written()
+        return 0
 
     async def load_state(self, key: StateKey) -> bytes | None:
         """Return the program's own value, else the stored one."""

@@ -7,7 +7,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from codemode.executions.state.values import StateKey, StateWrite, Written, size_of
+from codemode.executions.state.values import StateKey, StateWrite, size_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -25,17 +25,16 @@ class MemoryState:
         self._clock = clock
         self._kept: dict[StateKey, _Kept] = {}
 
-    async def store_state(self, _: str, write: StateWrite) -> Written:
-        """Store a value, unless it exceeds the owner's limit. No call is repeated here."""
+    async def store_state(self, _: str, write: StateWrite) -> int:
+        """See `Journal.store_state`. No call is repeated here."""
         self._forget_expired()
         key = write.key
         others = sum(size_of(one.value) for at, one in self._kept.items() if at.owner == key.owner and at != key)
         excess = others + size_of(write.value) - write.owner_bytes
         if excess > 0:
-            return Written(excess)
-        is_new = key not in self._kept
+            return excess
         self._kept[key] = _Kept(write.value, self._clock() + write.keep_s)
-        return Written(is_new=is_new)
+        return 0
 
     async def load_state(self, key: StateKey) -> bytes | None:
         """Return a value as JSON, None if there is none or it has expired."""

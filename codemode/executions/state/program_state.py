@@ -14,12 +14,12 @@ from codemode.executions.results import handle_of, is_handle
 from codemode.executions.state.errors import NoLastResult, StateNotFound, StateRejected
 from codemode.executions.state.values import StateKey, StateWrite
 from codemode.text.visible import visible
+from sandbox import JsonText
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.state.values import Written
     from codemode.settings import ConversationSettings
     from sandbox import Call
 
@@ -39,10 +39,11 @@ _SHARED = (
     "programs of one conversation share only the values that store(name, value) keeps, which load(name) returns, and"
     " `last`, the previous result"
 )
-_GREETING = (
-    "later programs of this conversation can use this result as `last`, and what store(name, value) keeps by load(name)"
-)
+_GREETING = "`last` is this result in the next program; store(name, value) keeps more, and load(name) returns it"
 _UNLIMITED = 1 << 62
+
+#: Characters of the first result after which a conversation is told about state: about 500 tokens.
+_LARGE = 2_000
 
 Name = Annotated[str, Field(min_length=1, max_length=100)]
 
@@ -80,7 +81,7 @@ class ProgramState:
     """What one program shares with the others of its conversation.
 
     `owner` and `conversation` (a digest) say whose state it is. `write` stores a value for the path of a call, once.
-    `result` returns the result with a handle.
+    `result` returns the result with a handle. `greets` returns whether the conversation is not yet told about state.
     """
 
     def __init__(
@@ -89,8 +90,9 @@ class ProgramState:
         conversation: str,
         *,
         reader: StateReader,
-        write: Callable[[str, StateWrite], Awaitable[Written]],
+        write: Callable[[str, StateWrite], Awaitable[int]],
         result: Callable[[str], Awaitable[Any]],
+        greets: Callable[[], bool],
         settings: ConversationSettings,
     ) -> None:
         self._owner = owner
@@ -98,6 +100,7 @@ class ProgramState:
         self._reader = reader
         self._write = write
         self._result = result
+        self._greets = greets
         self._settings = settings
 
     @property
@@ -114,25 +117,26 @@ class ProgramState:
         if not (outcome.ok and outcome.has_value):
             return outcome
         try:
-            written = await self._written(LAST, LAST, handle_of(outcome.id), _UNLIMITED)
+            await self._written(LAST, LAST, handle_of(outcome.id), _UNLIMITED)
         except CodeModeError as error:
             log.warning("the result of %s did not become `last`: %s", outcome.id, error)
             return outcome
-        return replace(outcome, notes=(*outcome.notes, _GREETING)) if written.is_new else outcome
+        is_told = _is_large(outcome) and self._greets()
+        return replace(outcome, notes=(*outcome.notes, _GREETING)) if is_told else outcome
 
     async def _store(self, call: Call) -> None:
         asked = _Store.model_validate(call.arguments)
         _check_name(asked.name)
         limit = self._settings.bytes_per_key
-        written = await self._written(call.path, asked.name, asked.value, limit)
-        if written.excess_bytes:
+        excess = await self._written(call.path, asked.name, asked.value, limit)
+        if excess:
             message = (
                 f"store({asked.name!r}, …): the values of this key would exceed conversations.bytes_per_key, "
-                f"{limit:,} bytes, by {written.excess_bytes:,}: store less, or replace a value that is no longer needed"
+                f"{limit:,} bytes, by {excess:,}: store less, or replace a value that is no longer needed"
             )
             raise StateRejected(message)
 
-    async def _written(self, path: str, name: str, value: Any, owner_bytes: int) -> Written:
+    async def _written(self, path: str, name: str, value: Any, owner_bytes: int) -> int:
         data = json.dumps(value, ensure_ascii=False, separators=(",", ":")).encode("utf-8", "surrogatepass")
         most = self._settings.value_bytes
         if len(data) > most:
@@ -165,6 +169,11 @@ class ProgramState:
     async def _stored(self) -> list[str]:
         names = await self._reader.state_names(self._owner, self._conversation)
         return [name for name in names if name != LAST]
+
+
+def _is_large(outcome: ExecutionOutcome) -> bool:
+    """Return whether a result is large enough that a model saves work by not making it again."""
+    return isinstance(outcome.result, JsonText) or len(json.dumps(outcome.result)) >= _LARGE
 
 
 def _is_name(name: str) -> bool:

@@ -25,13 +25,6 @@ class StateWrite(NamedTuple):
     owner_bytes: int
 
 
-class Written(NamedTuple):
-    """The result of a write. `excess_bytes` is not 0 if the limit rejected it. `is_new`: the name had no value."""
-
-    excess_bytes: int = 0
-    is_new: bool = False
-
-
 def size_of(value: bytes) -> int:
     """Return the bytes that a value counts."""
     return _ROW_BYTES + len(value)

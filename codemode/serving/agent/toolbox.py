@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -77,6 +78,7 @@ class Toolbox:
         self._credentials = credentials
         self._session: MenuSession | None = None
         self._by_native_name: dict[str, Tool] | None = None
+        self._conversation = uuid.uuid4().hex
         self._told: set[str] = set()  # namespaces whose introduction the model has seen
 
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
@@ -108,7 +110,7 @@ class Toolbox:
             if name == "search":
                 return await self._search(SearchRequest.model_validate(arguments))
             if name == "execute":
-                return await self._execute(ExecuteArguments.model_validate(arguments))
+                return await self._execute(ExecuteArguments.model_validate(arguments), self._conversation)
         elif self._settings.mode == "menu":
             answer = await (await self._menus()).handle(name=name, arguments=arguments)
             if answer is not None:
@@ -122,8 +124,10 @@ class Toolbox:
         answer = await self._service.search(**request.model_dump(), caller=self._caller)
         return Answered(answer.introduced(self._told))
 
-    async def _execute(self, asked: ExecuteArguments) -> Answered:
-        ended = await run_or_continue(self._service, asked, self._caller, credentials=self._credentials)
+    async def _execute(self, asked: ExecuteArguments, conversation: str = "") -> Answered:
+        ended = await run_or_continue(
+            self._service, asked, self._caller, credentials=self._credentials, conversation=conversation
+        )
         can_resume = self._service.settings.keeps_journal
         text = self._service.hooks.text(ended, outcome_text(ended, can_resume=can_resume))
         return Answered(text, ok=ended.ok, outcome=ended)

@@ -52,6 +52,9 @@ def run(
     resume_from: Annotated[str, typer.Option(help="An earlier execution whose calls are not repeated.")] = "",
     fresh_reads: Annotated[bool, typer.Option("--fresh-reads", help="Repeat its reads.")] = False,  # noqa: FBT002
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List writes instead of making them.")] = False,  # noqa: FBT002
+    conversation: Annotated[
+        str, typer.Option(help="Programs with the same conversation share what they store, and `last`.")
+    ] = "",
     html: Annotated[Path | None, typer.Option(help="Also write the outcome to this file, as an HTML page.")] = None,
     strict: Strict = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
@@ -66,6 +69,7 @@ def run(
             resume_from=resume_from,
             fresh_reads=fresh_reads,
             dry_run=dry_run,
+            conversation=conversation,
         )
         if as_json:
             ended = await execute()

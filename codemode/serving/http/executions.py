@@ -85,6 +85,7 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
                 resume_from=body.resume_from,
                 fresh_reads=body.fresh_reads,
                 dry_run=body.dry_run,
+                conversation=body.conversation,
                 begun=request.state.turn.begun,
             )
             try:
@@ -98,7 +99,10 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
             body.resume_from,
             body.fresh_reads,
             key=idempotency_key or "",
-            digest=request_digest(body.code, body.resume_from, fresh_reads=body.fresh_reads),
+            digest=request_digest(
+                body.code, body.resume_from, fresh_reads=body.fresh_reads, conversation=body.conversation
+            ),
+            conversation=body.conversation,
             begun=request.state.turn.begun,
         )
         try:

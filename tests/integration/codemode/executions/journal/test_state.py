@@ -14,7 +14,7 @@ from codemode.errors import JournalDamaged, LeaseLost
 from codemode.executions.journal.base import Retention
 from codemode.executions.journal.postgres import PostgresJournal
 from codemode.executions.journal.sqlite import SqliteJournal
-from codemode.executions.state.values import StateKey, StateWrite, Written, size_of
+from codemode.executions.state.values import StateKey, StateWrite, size_of
 from tests.integration.codemode.executions.journal.conftest import new
 
 if TYPE_CHECKING:
@@ -36,7 +36,7 @@ async def lease(journal: Journal) -> Lease:
 
 async def test_a_value_is_loaded_by_its_owner_in_its_conversation_only(journal: Journal, lease: Lease) -> None:
     value = '[1, "ü"]'.encode()
-    assert await journal.store_state(lease, "1", write(value)) == Written(is_new=True)
+    assert await journal.store_state(lease, "1", write(value)) == 0
     assert await journal.load_state(KEY) == value
     for other in (KEY._replace(owner="bob"), KEY._replace(conversation="c2"), KEY._replace(name="other")):
         assert await journal.load_state(other) is None
@@ -46,8 +46,8 @@ async def test_a_value_is_loaded_by_its_owner_in_its_conversation_only(journal: 
 
 async def test_the_same_call_stores_once(journal: Journal, lease: Lease) -> None:
     await journal.store_state(lease, "1", write(b"1"))
-    assert await journal.store_state(lease, "2", write(b"2")) == Written()
-    assert await journal.store_state(lease, "1", write(b"1")) == Written()
+    assert await journal.store_state(lease, "2", write(b"2")) == 0
+    assert await journal.store_state(lease, "1", write(b"1")) == 0
     assert await journal.load_state(KEY) == b"2"
 
 
@@ -68,11 +68,11 @@ async def test_the_values_of_an_owner_have_a_limit(journal: Journal, lease: Leas
     for name in ("a", "b"):
         await journal.store_state(lease, name, write(value, KEY._replace(name=name), owner_bytes=limit))
     rejected = await journal.store_state(lease, "c", write(b"1", KEY._replace(name="c"), owner_bytes=limit))
-    assert rejected.excess_bytes == size_of(b"1")
+    assert rejected == size_of(b"1")
     assert await journal.state_names("ann", "c1") == ("a", "b")
-    assert not (await journal.store_state(lease, "d", write(value, KEY._replace(name="a"), owner_bytes=limit))).is_new
+    assert await journal.store_state(lease, "d", write(value, KEY._replace(name="a"), owner_bytes=limit)) == 0
     other = KEY._replace(owner="bob")
-    assert (await journal.store_state(lease, "e", write(value, other, owner_bytes=limit))).is_new
+    assert await journal.store_state(lease, "e", write(value, other, owner_bytes=limit)) == 0
 
 
 async def test_expired_values_are_gone_and_pruning_removes_their_rows(journal: Journal, lease: Lease) -> None:

@@ -65,18 +65,21 @@ async def test_other_callers_and_other_conversations_share_nothing(service: Code
 
 
 async def test_last_is_the_result_of_the_newest_program_that_returned_one(service: CodeMode) -> None:
-    first = await run(service, "[1, 2]")
-    assert first.notes == (
-        "later programs of this conversation can use this result as `last`, "
-        "and what store(name, value) keeps by load(name)",
-    )
-    assert (await run(service, "store('x', 1)")).notes == ()
+    await run(service, "[1, 2]")
+    await run(service, "store('x', 1)")
     await run(service, "1 / 0")
-    second = await run(service, "[sum(last), load('last')]")
-    assert (second.value, second.notes) == ([3, [1, 2]], ())
+    assert (await run(service, "[sum(last), load('last')]")).value == [3, [1, 2]]
     assert (await run(service, "last")).value == [3, [1, 2]]
     assert "there is no `last`" in await told(service, "last", "another chat")
     assert (await run(service, "last = 5\nlast")).value == 5
+
+
+async def test_a_conversation_is_told_about_state_once_with_its_first_large_result(service: CodeMode) -> None:
+    outcomes = [await run(service, f"list(range({count}))") for count in (1, 1000, 1001, 100_000)]
+    greeting = "`last` is this result in the next program; store(name, value) keeps more, and load(name) returns it"
+    assert [outcome.notes for outcome in outcomes] == [(), (greeting,), (), ()]
+    assert (await run(service, "list(range(1000))", "")).notes == ()
+    assert (await run(service, "list(range(1000))", "another chat")).notes == (greeting,)
 
 
 async def test_a_missing_name_says_what_programs_share(service: CodeMode) -> None:

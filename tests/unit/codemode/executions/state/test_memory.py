@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codemode.executions.state.memory import MemoryState
-from codemode.executions.state.values import StateKey, StateWrite, Written, size_of
+from codemode.executions.state.values import StateKey, StateWrite, size_of
 
 KEY = StateKey("ann", "c1", "totals")
 
@@ -25,8 +25,8 @@ def write(value: bytes = b"1", key: StateKey = KEY, owner_bytes: int = 10_000) -
 async def test_a_value_is_loaded_by_its_owner_in_its_conversation_until_it_expires() -> None:
     clock = Clock()
     state = MemoryState(clock)
-    assert await state.store_state("1", write()) == Written(is_new=True)
-    assert await state.store_state("1", write(b"2")) == Written()
+    assert await state.store_state("1", write()) == 0
+    assert await state.store_state("1", write(b"2")) == 0
     assert await state.load_state(KEY) == b"2"
     assert await state.load_state(KEY._replace(owner="bob")) is None
     assert await state.state_names("ann", "c1") == ("totals",)
@@ -38,9 +38,7 @@ async def test_a_value_is_loaded_by_its_owner_in_its_conversation_until_it_expir
 async def test_the_values_of_an_owner_have_a_limit() -> None:
     state = MemoryState()
     limit = size_of(b"12")
-    assert (await state.store_state("1", write(owner_bytes=limit))).is_new
-    assert (await state.store_state("1", write(key=KEY._replace(name="b"), owner_bytes=limit))).excess_bytes == size_of(
-        b"1"
-    ) - 1
-    assert not (await state.store_state("1", write(b"12", owner_bytes=limit))).excess_bytes
-    assert (await state.store_state("1", write(key=KEY._replace(owner="bob"), owner_bytes=limit))).is_new
+    assert await state.store_state("1", write(owner_bytes=limit)) == 0
+    assert await state.store_state("1", write(key=KEY._replace(name="b"), owner_bytes=limit)) == size_of(b"1") - 1
+    assert await state.store_state("1", write(b"12", owner_bytes=limit)) == 0
+    assert await state.store_state("1", write(key=KEY._replace(owner="bob"), owner_bytes=limit)) == 0
