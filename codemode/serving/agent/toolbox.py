@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import uuid
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -67,10 +66,15 @@ class Answered:
 
 
 class Toolbox:
-    """The tools of one conversation."""
+    """The tools of one conversation. Its programs share the state of the `conversation` with this id."""
 
     def __init__(
-        self, service: CodeMode, settings: AgentSettings, caller: Caller, credentials: Mapping[str, str]
+        self,
+        service: CodeMode,
+        settings: AgentSettings,
+        caller: Caller,
+        credentials: Mapping[str, str],
+        conversation: str = "",
     ) -> None:
         self._service = service
         self._settings = settings
@@ -78,7 +82,7 @@ class Toolbox:
         self._credentials = credentials
         self._session: MenuSession | None = None
         self._by_native_name: dict[str, Tool] | None = None
-        self._conversation = uuid.uuid4().hex
+        self._conversation = conversation
         self._told: set[str] = set()  # namespaces whose introduction the model has seen
 
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:

@@ -26,7 +26,7 @@ async def test_the_first_search_of_a_conversation_introduces_the_api(gym: Gym) -
 
 async def test_the_programs_of_a_conversation_share_state(gym: Gym) -> None:
     async with CodeMode.from_settings(gym.settings()) as service:
-        first, second = (Toolbox(service, AgentSettings(), LOCAL, {}) for _ in range(2))
+        first, second = (Toolbox(service, AgentSettings(), LOCAL, {}, name) for name in ("one", "two"))
         await first.call("execute", {"code": "store('n', 1)\n'first'"}, Offer(()))
         shared = await first.call("execute", {"code": "[load('n'), last]"}, Offer(()))
         others = await second.call("execute", {"code": "load('n')"}, Offer(()))
