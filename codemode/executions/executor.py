@@ -130,6 +130,7 @@ class Executor:
             )
         by_name = _by_name(functions, gateway)
         stateful = _by_name(state.functions, gateway) if state is not None else {}
+        own_names = by_name.keys() | stateful.keys()
 
         async def answer(call: Call) -> Any:
             if recorded is not None:
@@ -144,7 +145,7 @@ class Executor:
         async def preflight(sites: tuple[CallSite, ...]) -> None:
             begun()
             if recording is None or not recording.is_resumed:
-                check((site for site in sites if site.name not in {*by_name, *stateful}), gateway.catalog)
+                check((site for site in sites if site.name not in own_names), gateway.catalog)
 
         if recorded is None or recording is None:
             names = self.names(gateway, functions, has_conversation=state is not None)

@@ -70,7 +70,7 @@ class Conversations:
             return self._state(key, caller, absent, absent.store_state)
         if dry_run:
             dry = DryState(kept)
-            return self._state(key, caller, dry, dry.store_state)
+            return self._state(key, caller, dry, dry.store_state, is_greeted=True)
         return self._state(key, caller, self._memory, self._memory.store_state)
 
     def _state(
@@ -79,6 +79,8 @@ class Conversations:
         caller: Caller,
         reader: StateReader,
         write: Callable[[str, StateWrite], Awaitable[int]],
+        *,
+        is_greeted: bool = False,
     ) -> ProgramState | None:
         if not key:
             return None
@@ -89,7 +91,7 @@ class Conversations:
             reader=reader,
             write=write,
             result=result,
-            greets=partial(self._greets, key),
+            greets=lambda: not is_greeted and self._greets(key),
             settings=self._settings,
         )
 

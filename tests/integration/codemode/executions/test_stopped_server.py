@@ -40,7 +40,7 @@ async def running(here: Place, code: str, *, conversation: str = "", **sections:
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", MODULE, stdin=PIPE, stdout=PIPE)
     assert process.stdin is not None
     given = {"folder": str(here.folder), "port": here.port, "sections": sections, "code": code}
-    given["conversation"] = conversation
+    given |= {"conversation": conversation}
     process.stdin.write(json.dumps(given).encode() + b"\n")
     try:
         yield process

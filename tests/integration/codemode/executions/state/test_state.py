@@ -75,11 +75,13 @@ async def test_last_is_the_result_of_the_newest_program_that_returned_one(servic
 
 
 async def test_a_conversation_is_told_about_state_once_with_its_first_large_result(service: CodeMode) -> None:
+    dry = await run(service, "list(range(1002))", dry_run=True)
+    assert not any("`last`" in note for note in dry.notes)
     outcomes = [await run(service, f"list(range({count}))") for count in (1, 1000, 1001, 100_000)]
     greeting = "`last` is this result in the next program; store(name, value) keeps more, and load(name) returns it"
     assert [outcome.notes for outcome in outcomes] == [(), (greeting,), (), ()]
-    assert (await run(service, "list(range(1000))", "")).notes == ()
-    assert (await run(service, "list(range(1000))", "another chat")).notes == (greeting,)
+    assert (await run(service, "list(range(1003))", "")).notes == ()
+    assert (await run(service, "list(range(1004))", "another chat")).notes == (greeting,)
 
 
 async def test_a_missing_name_says_what_programs_share(service: CodeMode) -> None:
