@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 from pydantic import BaseModel, ConfigDict, Field
 
 from codemode.errors import CodeModeError, ResultNotFound
-from codemode.executions.results import handle_of, is_handle
+from codemode.executions.handles import handle_of, is_handle
 from codemode.executions.state.errors import NoLastResult, StateNotFound, StateRejected
 from codemode.executions.state.values import StateKey, StateWrite
 from codemode.text.visible import visible
