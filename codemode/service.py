@@ -27,6 +27,7 @@ from codemode.executions.programs import Request, request_digest, require_inputs
 from codemode.executions.repetition import Repetition
 from codemode.executions.results import Results
 from codemode.executions.runner import Runner
+from codemode.executions.state.conversations import Conversations
 from codemode.gateway.answer_checks import AnswerChecks
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
@@ -134,6 +135,7 @@ class CodeMode:
             functions=lru_cache(256)(self._functions_of),  # building the validators takes longer than a program
             policy=lambda: self.settings.policy,
             destinations=lambda: self._destinations,
+            conversations=Conversations(settings.conversations, self.result),
         )
         self._executions: Executions | None = None
         self._results = Results()
@@ -234,6 +236,7 @@ class CodeMode:
         self.observers = observers_of(self.settings.observe)
         journal = journal_of(self.settings, Secrets())
         if journal is not None:
+            self._programs.conversations.journal = journal
             executions = self._executions = Executions(
                 journal, self._programs, self.settings.journal, lambda: self.settings.policy.approvers
             )
@@ -359,6 +362,7 @@ class CodeMode:
         fresh_reads: bool = False,
         inputs: Mapping[str, Any] = MappingProxyType({}),
         dry_run: bool = False,
+        conversation: str = "",
         idempotency_key: str = "",
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
@@ -373,6 +377,8 @@ class CodeMode:
         return placeholders. It is not recorded.
 
         `inputs` are variables of the program, as JSON data; `keep_content` returns references for files.
+        `conversation` is any id of 1 to 128 visible characters. The caller's programs with the same id share what
+        `store(name, value)` keeps, and the previous result as `last`.
 
         `credentials` are the caller's own secrets for services, by their names in the configuration (`caller: NAME`).
         They are held for this execution only.
@@ -400,16 +406,23 @@ class CodeMode:
                 fresh_reads,
                 inputs,
                 key=idempotency_key,
-                digest=(
-                    request_digest(code, resume_from, fresh_reads=fresh_reads, inputs=inputs) if idempotency_key else ""
-                ),
+                digest=request_digest(
+                    code, resume_from, fresh_reads=fresh_reads, inputs=inputs, conversation=conversation
+                )
+                if idempotency_key
+                else "",
+                conversation=conversation,
                 begun=begun,
                 watch=watch,
             )
             outcome = await self.executions.execute(request, caller)
         else:
             who = caller.bringing(credentials) if credentials else caller
-            outcome = await self._programs.run(code, who, begun=begun, watch=watch, inputs=inputs, dry_run=dry_run)
+            if conversation and self._executions is not None:
+                await self._executions.open()  # a dry run reads the state in the journal
+            outcome = await self._programs.run(
+                code, who, begun=begun, watch=watch, inputs=inputs, dry_run=dry_run, conversation=conversation
+            )
             self._results.keep(outcome, caller)
         note = self._repetition.note(code, caller, outcome)
         if note:

@@ -28,6 +28,7 @@ from codemode.executions.execution_ids import new_execution
 from codemode.executions.executor import new_seed, nothing
 from codemode.executions.health import JournalHealth
 from codemode.executions.journal.base import (
+    CONVERSATION,
     FRESH_READS,
     OPEN,
     READ_ONLY,
@@ -36,7 +37,7 @@ from codemode.executions.journal.base import (
     NewExecution,
 )
 from codemode.executions.launcher import Launcher
-from codemode.executions.programs import Request
+from codemode.executions.programs import Request, own_settings
 from codemode.executions.replay.record import Record
 from codemode.executions.replay.recording import ExecutionRecording
 from codemode.executions.replay.recovery import Recovery
@@ -170,6 +171,8 @@ class Executions:
         """
         await self.open()
         record, reuse = await self._to_repair(request, caller)
+        own = own_settings(request, caller, self._journal.digest)
+        has_conversation = CONVERSATION in own
         new = NewExecution(
             id=new_execution(),
             owner=caller.id,
@@ -177,7 +180,7 @@ class Executions:
             code=request.code,
             seed=new_seed(),
             start_us=time.time_ns() // 1000,
-            settings={**await self._programs.settings(caller), **request.settings(caller)},
+            settings={**await self._programs.settings(caller, has_conversation=has_conversation), **own},
             digests=self._programs.environment(self._journal.digest),
             credentials=tuple(sorted(request.credentials)),
             resume_from=record.execution if record is not None else "",

@@ -7,8 +7,9 @@ import secrets
 import time
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -25,6 +26,7 @@ from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.preflight import CHECKED, check
 from codemode.executions.replay.recorded_session import RecordedSession
+from codemode.executions.state.program_state import SIGNATURES
 from codemode.gateway.caller import LOCAL
 from codemode.text.validation import described
 from codemode.text.visible import visible
@@ -37,12 +39,15 @@ if TYPE_CHECKING:
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.plugins.hooks import Hooks
     from codemode.executions.replay.recording import ExecutionRecording
+    from codemode.executions.state.program_state import ProgramState
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
     from codemode.settings import LimitSettings, SandboxSettings
     from sandbox import Call, CallSite
 
     ProgramFunction = Callable[..., Awaitable[Any]]
+
+Function = TypeVar("Function")
 
 MIB = 1024 * 1024
 
@@ -99,6 +104,7 @@ class Executor:
         inputs: Mapping[str, Any] = MappingProxyType({}),
         recording: ExecutionRecording | None = None,
         dry_run: bool = False,
+        state: ProgramState | None = None,
     ) -> ExecutionOutcome:
         """Run `code` with every namespace of the gateway's catalog bound.
 
@@ -106,7 +112,7 @@ class Executor:
         from the end of its record. A `dry_run`, which is not recorded, lists writes instead of sending them.
 
         `functions` are available to the program beside the tools, by signature (`search(queries)`). They validate their
-        own arguments with pydantic, and appear in no ledger.
+        own arguments with pydantic, and appear in no ledger. `state` adds the functions of a conversation.
 
         `begun` is called when the program has compiled and is about to run. `watch` is called with each call's entry
         when the call is refused, sent and ended. `inputs` are variables of the program; a recording has its own.
@@ -125,22 +131,27 @@ class Executor:
                 recording, gateway, caller, calls_in_flight=self._calls_in_flight, watch=watch, hooks=self.hooks
             )
         by_name = _by_name(functions, gateway)
+        stateful = _by_name(state.functions, gateway) if state is not None else {}
+        own_names = by_name.keys() | stateful.keys()
 
         async def answer(call: Call) -> Any:
             if recorded is not None:
                 recorded.identify(call)
+            if call.tool in stateful:
+                return await _answered(partial(stateful[call.tool], call), call, caller)
             function = by_name.get(call.tool)
-            return await run.answer(call) if function is None else await _answered(function, call, caller)
+            if function is None:
+                return await run.answer(call)
+            return await _answered(partial(function, **call.arguments), call, caller)
 
         async def preflight(sites: tuple[CallSite, ...]) -> None:
             begun()
             if recording is None or not recording.is_resumed:
-                check((site for site in sites if site.name not in by_name), gateway.catalog)
+                check((site for site in sites if site.name not in own_names), gateway.catalog)
 
         if recorded is None or recording is None:
-            ended = await self._sandbox.run(
-                code, names=self.names(gateway, functions), call=answer, preflight=preflight, inputs=inputs
-            )
+            names = self.names(gateway, functions, has_conversation=state is not None)
+            ended = await self._sandbox.run(code, names=names, call=answer, preflight=preflight, inputs=inputs)
             return _outcome(run, ended, code, is_asked=_asks(run, ended))
         given = recording.given
         program = self._sandbox.run(
@@ -173,25 +184,37 @@ class Executor:
         failure = ended.failure
         return None if failure is None or CHECKED in failure.refusals else _visible(failure)
 
-    def settings(self, gateway: Gateway, functions: Mapping[str, ProgramFunction]) -> dict[str, Any]:
+    def settings(
+        self, gateway: Gateway, functions: Mapping[str, ProgramFunction], *, has_conversation: bool = False
+    ) -> dict[str, Any]:
         """Return what a recorded run needs for its replay, besides the program, as JSON data."""
-        return {"names": list(self.names(gateway, functions)), "limits": self._limits_json}
+        names = self.names(gateway, functions, has_conversation=has_conversation)
+        return {"names": list(names), "limits": self._limits_json}
 
-    def names(self, gateway: Gateway, functions: Mapping[str, ProgramFunction]) -> tuple[str, ...]:
-        """Return the names that a program sees: namespaces, and functions that no namespace hides."""
-        by_name = _by_name(functions, gateway)
-        signatures = (signature for signature in functions if signature.partition("(")[0] in by_name)
-        return (*gateway.catalog.domains, *signatures)
+    def names(
+        self, gateway: Gateway, functions: Mapping[str, ProgramFunction], *, has_conversation: bool = False
+    ) -> tuple[str, ...]:
+        """Return the names that a program sees: namespaces, and functions and values that no namespace hides."""
+        domains = gateway.catalog.domains
+        own = SIGNATURES if has_conversation else ()
+        signatures = {_bound(signature): signature for signature in (*functions, *own)}
+        shown = [signature for name, signature in signatures.items() if name not in domains]
+        return (*domains, *(one for one in shown if one.partition("=")[2] not in domains))
 
 
-def _by_name(functions: Mapping[str, ProgramFunction], gateway: Gateway) -> dict[str, ProgramFunction]:
-    by_name = {signature.partition("(")[0]: function for signature, function in functions.items()}
+def _by_name(functions: Mapping[str, Function], gateway: Gateway) -> dict[str, Function]:
+    by_name = {_bound(signature): function for signature, function in functions.items()}
     return {name: function for name, function in by_name.items() if name not in gateway.catalog.domains}
 
 
 async def _never(call: Call) -> Any:
     message = f"{call.tool} was called by a program that is only checked"
     raise CallFailed(message)
+
+
+def _bound(signature: str) -> str:
+    """Return the name that a signature (`load(name)`) or a value (`last=load`) binds."""
+    return signature.partition("(")[0].partition("=")[0]
 
 
 async def _ended(program_run: asyncio.Future[Outcome], cancelled: asyncio.Event) -> Outcome:
@@ -260,11 +283,11 @@ def _visible(failure: Failure | None) -> Failure | None:
     return replace(failure, message=visible(failure.message), hint=visible(failure.hint), refusals=refusals)
 
 
-async def _answered(function: ProgramFunction, call: Call, caller: Caller) -> Any:
+async def _answered(function: Callable[[], Awaitable[Any]], call: Call, caller: Caller) -> Any:
     try:
         if not caller.is_let_in():  # for tool calls, the gateway checks this
             raise CallerNotLetIn(call.tool)
-        return await function(**call.arguments)
+        return await function()
     except CodeModeError as error:
         raise CallFailed(error.for_model(), kind=error.code) from None
     except ValidationError as error:

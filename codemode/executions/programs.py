@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.errors import WrongArgument
 from codemode.executions.executor import nothing
-from codemode.executions.journal.base import FRESH_READS, GOOD_UNTIL, INPUTS, READ_ONLY
+from codemode.executions.journal.base import CONVERSATION, FRESH_READS, GOOD_UNTIL, INPUTS, READ_ONLY
 from codemode.executions.ledger import unwatched
+from codemode.executions.state.conversation import conversation_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
 class Programs(Protocol):
     """Runs programs and knows their dependencies."""
 
-    async def settings(self, caller: Caller) -> dict[str, Any]:
+    async def settings(self, caller: Caller, *, has_conversation: bool) -> dict[str, Any]:
         """Return what a run needs for its replay, besides the program."""
         ...
 
@@ -80,6 +81,7 @@ class Request:
 
     `inputs` are variables of the program, as JSON data. `key` is the caller's idempotency key, `digest` the digest of
     the request that first used it.
+    `conversation` is the id of the conversation whose state the program shares, "" for none.
     """
 
     code: str
@@ -89,6 +91,7 @@ class Request:
     inputs: Mapping[str, Any] = field(default_factory=dict)
     key: str = ""
     digest: str = ""
+    conversation: str = field(default="", repr=False)
     begun: Callable[[], None] = nothing
     watch: Callable[[LedgerEntry], None] = unwatched
 
@@ -99,10 +102,16 @@ class Request:
 
 
 def request_digest(
-    code: str, resume_from: str, *, fresh_reads: bool, inputs: Mapping[str, Any] = MappingProxyType({})
+    code: str,
+    resume_from: str,
+    *,
+    fresh_reads: bool,
+    inputs: Mapping[str, Any] = MappingProxyType({}),
+    conversation: str = "",
 ) -> str:
     """Return the digest that tells a repeated request from a different one with the same idempotency key."""
     given = [code, resume_from, fresh_reads, *([dict(inputs)] if inputs else [])]
+    given += [conversation] if conversation else []
     return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
 
 
@@ -117,3 +126,13 @@ def require_inputs(inputs: Mapping[str, Any]) -> None:
     except (TypeError, ValueError, RecursionError) as error:
         message = f"inputs: the values must be JSON data: {error}; pass files by the references of keep_content"
         raise WrongArgument(message) from None
+
+
+def own_settings(request: Request, caller: Caller, digest: Callable[[Any], str]) -> dict[str, Any]:
+    """Return what a request and its caller add to the recorded settings. `digest` is the journal's.
+
+    Raises WrongArgument for an invalid conversation.
+    """
+    own = request.settings(caller)
+    conversation = conversation_key(request.conversation, caller.id, digest)
+    return {**own, CONVERSATION: conversation} if conversation else own

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from codemode.executions.programs import Request
     from codemode.executions.replay.record import Record
     from codemode.executions.replay.recording import ExecutionRecording
+    from codemode.executions.state.conversations import Conversations
     from codemode.gateway.caller_view import View
     from codemode.settings import PolicySettings
     from codemode.sources.destination import Destination
@@ -67,7 +68,9 @@ class Runner:
         functions: Callable[[Caller], Mapping[str, ProgramFunction]],
         policy: Callable[[], PolicySettings],
         destinations: Callable[[], Mapping[str, Destination]],
+        conversations: Conversations,
     ) -> None:
+        self.conversations = conversations
         self.observers = Observers()
         self.under_way: set[asyncio.Event] = set()
         self.executor = executor
@@ -102,12 +105,14 @@ class Runner:
         inputs: Mapping[str, Any] = MappingProxyType({}),
         unrecorded: CodeModeError | None = None,
         dry_run: bool = False,
+        conversation: str = "",
     ) -> ExecutionOutcome:
-        """Run a program without recording it.
+        """Run a program without recording it. It shares the state of the `conversation` with this id.
 
         If recording was required and failed for the reason `unrecorded`, the program may only read. A `dry_run` lists
-        writes instead of sending them. Raises `sandbox.SandboxError`.
+        writes instead of sending them. Raises WrongArgument, `sandbox.SandboxError`.
         """
+        state = self.conversations.unrecorded(conversation, caller, dry_run=dry_run, why=unrecorded)
         await self.start()
         gateway = (await self._view(caller)).gateway
         if unrecorded is not None:
@@ -123,7 +128,10 @@ class Runner:
                 watch=called,
                 inputs=inputs,
                 dry_run=dry_run,
+                state=state,
             )
+            if state is not None:
+                outcome = await state.ended(outcome)
             ended.append(outcome)
         return outcome
 
@@ -132,13 +140,20 @@ class Runner:
         log.error("an execution runs unrecorded and may only read: %s", why)
         who = caller.bringing(request.credentials) if request.credentials else caller
         outcome = await self.run(
-            request.code, who, begun=request.begun, watch=request.watch, inputs=request.inputs, unrecorded=why
+            request.code,
+            who,
+            begun=request.begun,
+            watch=request.watch,
+            inputs=request.inputs,
+            unrecorded=why,
+            conversation=request.conversation,
         )
         return replace(outcome, notes=(*outcome.notes, _UNRECORDED))
 
-    async def settings(self, caller: Caller) -> dict[str, Any]:
+    async def settings(self, caller: Caller, *, has_conversation: bool) -> dict[str, Any]:
         """See `codemode.executions.programs.Programs`."""
-        return self.executor.settings((await self._view(caller)).gateway, self._functions(caller))
+        gateway = (await self._view(caller)).gateway
+        return self.executor.settings(gateway, self._functions(caller), has_conversation=has_conversation)
 
     def environment(self, digest: Callable[[Any], str]) -> Mapping[str, str]:
         """See `codemode.executions.programs.Programs`."""
@@ -176,6 +191,7 @@ class Runner:
         await self.start()
         gateway = (await self._view(caller)).gateway
         given = recording.given
+        state = self.conversations.recorded(recording, caller)
         with self._observed(Started.of(given.id, caller, given.code), watch) as (_, called, ended):
             outcome = await self.executor.run(
                 given.code,
@@ -185,7 +201,10 @@ class Runner:
                 begun=begun,
                 watch=called,
                 recording=recording,
+                state=state,
             )
+            if state is not None:
+                outcome = await state.ended(outcome)
             ended.append(outcome)
         return outcome
 

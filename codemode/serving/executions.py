@@ -32,10 +32,13 @@ async def run_or_continue(
     *,
     credentials: Mapping[str, str] = MappingProxyType({}),
     key: str = "",
+    conversation: str = "",
     begun: Callable[[], None] = nothing,
     watch: Callable[[LedgerEntry], None] = unwatched,
 ) -> ExecutionOutcome:
     """Run a program, or continue an earlier execution if no code is given. `key` is its idempotency key.
+
+    The program shares the state of the `conversation` with this id.
 
     Cancelling this coroutine cancels the execution. Raises the errors of `CodeMode.execute` and `Executions.resume`.
     """
@@ -46,6 +49,7 @@ async def run_or_continue(
             credentials=credentials,
             resume_from=asked.resume_from,
             dry_run=asked.dry_run,
+            conversation=conversation,
             idempotency_key=key,
             begun=begun,
             watch=watch,

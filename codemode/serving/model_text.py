@@ -7,7 +7,7 @@ from collections import Counter
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.results import handle_of
+from codemode.executions.handles import handle_of
 from codemode.gateway.call import CallState
 from codemode.text.shrunk_json import shrink
 from sandbox import JsonText

@@ -8,6 +8,7 @@ loaded, and never printed.
 from codemode.settings.agent import AgentMode, AgentSettings, PriceSettings
 from codemode.settings.console import ConsoleSettings
 from codemode.settings.content import ContentSettings
+from codemode.settings.conversations import ConversationSettings
 from codemode.settings.credentials import (
     ApiKeyCredential,
     AwsCredential,
@@ -64,6 +65,7 @@ __all__ = [
     "ClientName",
     "ConsoleSettings",
     "ContentSettings",
+    "ConversationSettings",
     "CredentialSettings",
     "DecisionName",
     "Durability",

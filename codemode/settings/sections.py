@@ -11,6 +11,7 @@ from pydantic import Field, PrivateAttr, model_validator
 from codemode.settings.agent import AgentSettings
 from codemode.settings.console import ConsoleSettings, or_switch
 from codemode.settings.content import ContentSettings
+from codemode.settings.conversations import ConversationSettings
 from codemode.settings.folders import user_cache, user_state
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
@@ -152,6 +153,10 @@ class Settings(Section):
     content: ContentSettings = Field(
         default=ContentSettings(),
         description="How long images and files of tools and callers are kept, and how large they may be.",
+    )
+    conversations: ConversationSettings = Field(
+        default=ConversationSettings(),
+        description="What programs of one conversation may store for each other, and for how long.",
     )
     state_folder: HomePath | None = Field(
         default=None,

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from codemode.executions.journal.contents import KeptContent
+    from codemode.executions.state.values import StateKey, StateWrite
     from codemode.transports.content import Content
 
 ExecutionStatus = Literal[
@@ -42,11 +43,12 @@ ExecutionStatus = Literal[
 OPEN: tuple[ExecutionStatus, ...] = ("queued", "running", "paused")
 
 #: Keys in an execution's settings: whether a repair repeats reads, `Caller.good_until`, `Caller.read_only`, and the
-#: variables that the program was given.
+#: variables that the program was given, digest of its conversation.
 FRESH_READS = "fresh_reads"
 GOOD_UNTIL = "good_until"
 READ_ONLY = "read_only"
 INPUTS = "inputs"
+CONVERSATION = "conversation"
 
 #: Kinds of entries. `started`: a call is about to be sent. `ended`: how it ended. `delivered`: a message sent to the
 #: program, in order. `printed`: output. `paused`, `resumed`, `decided` and `expired`: events from outside the program.
@@ -339,8 +341,24 @@ class Journal(Protocol):
         """
         ...
 
+    async def store_state(self, lease: Lease, path: str, write: StateWrite) -> int:
+        """Store a value of a conversation. The same path of an execution stores only once.
+
+        Return 0, or the bytes by which the value would exceed the owner's limit: it is then not stored. Raises
+        LeaseLost.
+        """
+        ...
+
+    async def load_state(self, key: StateKey) -> bytes | None:
+        """Return a stored value as JSON, None if there is none or it has expired."""
+        ...
+
+    async def state_names(self, owner: str, conversation: str) -> tuple[str, ...]:
+        """Return the names of a conversation's stored values, in order."""
+        ...
+
     async def prune(self, retention: Retention) -> Pruned:
-        """Apply retention, and remove expired content. Running executions, and paused ones in time, are kept."""
+        """Apply retention, and remove expired content and values. Running executions, and paused ones in time, are kept."""
         ...
 
     async def keep_content(self, owner: str, content: Content, *, keep_s: float, limit_bytes: int) -> None:

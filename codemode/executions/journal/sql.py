@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import JournalUnavailable
-from codemode.executions.journal import contents, rows, space, transactions
+from codemode.executions.journal import contents, rows, space, state, transactions
 from codemode.executions.journal.base import Pruned
 from codemode.executions.journal.decisions import decide
 from codemode.executions.journal.decisions import pending as pending_calls
@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.contents import KeptContent
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.statements import Result, Transaction
+    from codemode.executions.state.values import StateKey, StateWrite
     from codemode.transports.content import Content
 
 
@@ -132,6 +133,19 @@ class SqlJournal(ABC):
         """See `Journal.decide`."""
         return await self._write(decide(self._seals, decisions))
 
+    async def store_state(self, lease: Lease, path: str, write: StateWrite) -> int:
+        """See `Journal.store_state`."""
+        place = self.digest(path)  # databases reject some characters of a guest's path
+        return await self._write_briefly(partial(state.store, self._seals, lease, place, write))
+
+    async def load_state(self, key: StateKey) -> bytes | None:
+        """See `Journal.load_state`."""
+        return await self._read(state.load(self._seals, key))
+
+    async def state_names(self, owner: str, conversation: str) -> tuple[str, ...]:
+        """See `Journal.state_names`."""
+        return await self._read(state.names(self._seals, owner, conversation))
+
     async def prune(self, retention: Retention) -> Pruned:
         """See `Journal.prune`."""
         expired: list[str] = []
@@ -141,6 +155,8 @@ class SqlJournal(ABC):
         while count := await self._prune_once(retention):
             removed += count
         while await self._paced(contents.remove_expired(self._seals.project)):
+            pass
+        while await self._paced(state.remove_expired(self._seals.project)):
             pass
         is_more = True
         while is_more:

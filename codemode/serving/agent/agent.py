@@ -30,7 +30,8 @@ class Agent:
     """A model with the tools of a service, within the view of one caller.
 
     `settings` default to the section `agent`, completed from the environment. `model` replaces the model that they
-    name. `credentials` are the caller's credentials for upstream services. Raises ConfigurationError.
+    name. `credentials` are the caller's credentials for upstream services. An agent for one chat can name its
+    `conversation`, whose programs share state (`CodeMode.execute`). Raises ConfigurationError.
     """
 
     def __init__(
@@ -41,6 +42,7 @@ class Agent:
         model: Model | None = None,
         caller: Caller = LOCAL,
         credentials: Mapping[str, str] = MappingProxyType({}),
+        conversation: str = "",
     ) -> None:
         chosen = settings or service.settings.agent
         self.settings = chosen if model is not None else chosen.completed()
@@ -48,7 +50,7 @@ class Agent:
         if model is None:
             model = self._own = model_of(self.settings, Secrets())
         self._model = model if self.settings.use_function_calling else FencedModel(model)
-        self._toolbox = Toolbox(service, self.settings, caller, credentials)
+        self._toolbox = Toolbox(service, self.settings, caller, credentials, conversation)
 
     async def __aenter__(self) -> Self:
         return self

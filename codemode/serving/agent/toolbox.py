@@ -74,10 +74,15 @@ class Answered:
 
 
 class Toolbox:
-    """The tools of one conversation."""
+    """The tools of one conversation. Its programs share the state of the `conversation` with this id."""
 
     def __init__(
-        self, service: CodeMode, settings: AgentSettings, caller: Caller, credentials: Mapping[str, str]
+        self,
+        service: CodeMode,
+        settings: AgentSettings,
+        caller: Caller,
+        credentials: Mapping[str, str],
+        conversation: str = "",
     ) -> None:
         self._service = service
         self._settings = settings
@@ -85,6 +90,7 @@ class Toolbox:
         self._credentials = credentials
         self._session: MenuSession | None = None
         self._by_native_name: dict[str, Tool] | None = None
+        self._conversation = conversation
         self._told: set[str] = set()  # namespaces whose introduction the model has seen
 
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
@@ -116,7 +122,7 @@ class Toolbox:
             if name == "search":
                 return await self._search(SearchRequest.model_validate(arguments))
             if name == "execute":
-                return await self._execute(ExecuteArguments.model_validate(arguments))
+                return await self._execute(ExecuteArguments.model_validate(arguments), self._conversation)
         elif self._settings.mode == "menu":
             answer = await (await self._menus()).handle(name=name, arguments=arguments)
             if answer is not None:
@@ -130,8 +136,10 @@ class Toolbox:
         answer = await self._service.search(**request.model_dump(), caller=self._caller)
         return Answered(answer.introduced(self._told))
 
-    async def _execute(self, asked: ExecuteArguments) -> Answered:
-        ended = await run_or_continue(self._service, asked, self._caller, credentials=self._credentials)
+    async def _execute(self, asked: ExecuteArguments, conversation: str = "") -> Answered:
+        ended = await run_or_continue(
+            self._service, asked, self._caller, credentials=self._credentials, conversation=conversation
+        )
         can_resume = self._service.settings.keeps_journal
         text = self._service.hooks.text(ended, outcome_text(ended, can_resume=can_resume))
         return Answered(text, ok=ended.ok, outcome=ended, images=await self._images(ended))

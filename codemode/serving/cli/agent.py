@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import uuid
 from contextlib import AsyncExitStack
 from importlib.resources import files
 from pathlib import Path  # noqa: TC003 -- typer reads it at run time
@@ -60,7 +61,8 @@ def chat(
         from codemode.serving.agent import Agent
 
         caller = local_caller(service, role)
-        return Agent(service, _chosen(service.settings.agent, model, model_url, mode), caller=caller), caller
+        chosen = _chosen(service.settings.agent, model, model_url, mode)
+        return Agent(service, chosen, caller=caller, conversation=uuid.uuid4().hex), caller
 
     async def work(service: CodeMode) -> int:
         from codemode.serving.cli.turn_view import show_turn

@@ -58,6 +58,9 @@ def run(
     files: Annotated[
         list[str] | None, typer.Option("--file", metavar="NAME=PATH", help="A variable that refers to this file.")
     ] = None,
+    conversation: Annotated[
+        str, typer.Option(help="Programs with the same conversation share what they store, and `last`.")
+    ] = "",
     html: Annotated[Path | None, typer.Option(help="Also write the outcome to this file, as an HTML page.")] = None,
     strict: Strict = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
@@ -75,6 +78,7 @@ def run(
             fresh_reads=fresh_reads,
             inputs=inputs,
             dry_run=dry_run,
+            conversation=conversation,
         )
         if as_json:
             ended = await execute()

@@ -86,6 +86,7 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
                 fresh_reads=body.fresh_reads,
                 inputs=body.inputs,
                 dry_run=body.dry_run,
+                conversation=body.conversation,
                 begun=request.state.turn.begun,
             )
             try:
@@ -100,7 +101,14 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
             body.fresh_reads,
             body.inputs,
             key=idempotency_key or "",
-            digest=request_digest(body.code, body.resume_from, fresh_reads=body.fresh_reads, inputs=body.inputs),
+            digest=request_digest(
+                body.code,
+                body.resume_from,
+                fresh_reads=body.fresh_reads,
+                inputs=body.inputs,
+                conversation=body.conversation,
+            ),
+            conversation=body.conversation,
             begun=request.state.turn.begun,
         )
         try:

@@ -10,6 +10,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 from codemode.errors import WrongArgument
 from codemode.executions.journal.base import Verdict  # noqa: TC001 -- pydantic reads it at run time
 from codemode.executions.programs import require_inputs
+from codemode.executions.state.conversation import EXPECTED, LONGEST_ID, is_conversation
 
 #: Longest `wait_s` in seconds.
 LONGEST_WAIT_S = 3600.0
@@ -40,6 +41,16 @@ Name = Annotated[str, Field(max_length=200)]
 WaitS = Annotated[float | None, Field(ge=0, le=LONGEST_WAIT_S)]
 
 
+def _conversation(text: str) -> str:
+    if not is_conversation(text):
+        raise ValueError(EXPECTED)
+    return text
+
+
+#: The id of a conversation. The default is none.
+Conversation = Annotated[str, Field(max_length=LONGEST_ID), AfterValidator(_conversation)]
+
+
 class ExecuteRequest(BaseModel):
     """A program in Python.
 
@@ -48,6 +59,9 @@ class ExecuteRequest(BaseModel):
 
     A `dry_run` lists writes in `planned` instead of making them. It is not recorded, so it takes neither `wait_s` nor
     `resume_from`, and ignores an `Idempotency-Key`.
+
+    Programs of this key with the same `conversation`, an id that the client chooses, share what `store(name, value)`
+    keeps, and the previous result as `last`.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -59,6 +73,7 @@ class ExecuteRequest(BaseModel):
         default_factory=dict, description="Variables of the program. A file is the reference from `/v1/content`."
     )
     dry_run: bool = False
+    conversation: Conversation = ""
     wait_s: WaitS = None
 
 

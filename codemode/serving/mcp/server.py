@@ -25,6 +25,7 @@ from codemode.gateway.caller import LOCAL, Caller
 from codemode.search.request import SearchRequest
 from codemode.serving.executions import run_or_continue
 from codemode.serving.mcp.content_blocks import content_blocks
+from codemode.serving.mcp.conversations import McpConversations
 from codemode.serving.mcp.greeting import INSTRUCTIONS, MENU_INSTRUCTIONS
 from codemode.serving.mcp.known_definitions import KnownDefinitions
 from codemode.serving.mcp.menu import ChangingServer, McpMenus
@@ -92,6 +93,7 @@ class McpFace:
         self._turn = turn
         self._given: OrderedDict[tuple[str, str], list[mcp_types.Tool]] = OrderedDict()
         self._told: OrderedDict[tuple[str, str], set[str]] = OrderedDict()
+        self._conversations = McpConversations()
         self._menus = McpMenus(service) if service.settings.server.mcp == "menu" else None
         self.server = self._server()
 
@@ -106,7 +108,9 @@ class McpFace:
             if not self._service.settings.keeps_journal:
                 return Server("codemode", version=version("codemode"), instructions=INSTRUCTIONS, **handlers)
             server = TaskServer("codemode", version=version("codemode"), instructions=INSTRUCTIONS, **handlers)
-            tasks = McpTasks(self._service, self._caller_of, self._credentials_of, self._wait_until_opened)
+            tasks = McpTasks(
+                self._service, self._caller_of, self._credentials_of, self._conversations, self._wait_until_opened
+            )
             tasks.serve(server)
             return server
         handlers["on_subscriptions_listen"] = self._menus.listen
@@ -171,7 +175,10 @@ class McpFace:
                 case "search":
                     return await self._search(SearchRequest.model_validate(arguments), caller, _session(context))
                 case "execute":
-                    return await self._execute(ExecuteArguments.model_validate(arguments), caller, context)
+                    conversation = self._conversations.of(context)
+                    return await self._execute(
+                        ExecuteArguments.model_validate(arguments), caller, context, conversation
+                    )
             program = await self._service.program_of(params.name, arguments, caller)
             if program is not None:
                 return await self._execute(ExecuteArguments(code=program), caller, context)
@@ -216,10 +223,18 @@ class McpFace:
             self._told.popitem(last=False)
         return told
 
-    async def _execute(self, asked: ExecuteArguments, caller: Caller, context: Context) -> mcp_types.CallToolResult:
+    async def _execute(
+        self, asked: ExecuteArguments, caller: Caller, context: Context, conversation: str = ""
+    ) -> mcp_types.CallToolResult:
         async with self._turn(caller) as begun, _progress(context, self._service.settings.limits.wall_s) as watch:
             ended = await run_or_continue(
-                self._service, asked, caller, credentials=self._credentials_of(context), begun=begun, watch=watch
+                self._service,
+                asked,
+                caller,
+                credentials=self._credentials_of(context),
+                conversation=conversation,
+                begun=begun,
+                watch=watch,
             )
         can_resume = self._service.settings.keeps_journal
         text, data = shown_to_model(ended, self._service.hooks, can_resume=can_resume)

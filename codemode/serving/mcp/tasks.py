@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import StoredExecution
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
+    from codemode.serving.mcp.conversations import McpConversations
 
     Context = ServerRequestContext[Any]
 
@@ -72,11 +73,13 @@ class McpTasks:
         service: CodeMode,
         caller_of: Callable[[Context], Caller],
         credentials_of: Callable[[Context], Mapping[str, str]],
+        conversations: McpConversations,
         opened: Callable[[], Awaitable[None]],
     ) -> None:
         self._service = service
         self._caller_of = caller_of
         self._credentials_of = credentials_of
+        self._conversations = conversations
         self._opened = opened
 
     def serve(self, server: Server[Any]) -> None:
@@ -111,7 +114,9 @@ class McpTasks:
         executions, caller = self._service.executions, self._caller_of(context)
         execution, credentials = asked.resume_from, self._credentials_of(context)
         if asked.code:
-            execution = await executions.start(Request(asked.code, credentials, asked.resume_from), caller)
+            conversation = self._conversations.of(context)
+            request = Request(asked.code, credentials, asked.resume_from, conversation=conversation)
+            execution = await executions.start(request, caller)
         else:
             await executions.resume(execution, caller, credentials)
         return await executions.get(execution, caller)

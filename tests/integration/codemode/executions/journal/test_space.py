@@ -31,6 +31,8 @@ UNDO = (
     "ALTER TABLE executions DROP COLUMN bytes",
     "DROP TABLE space",
     "DROP TABLE kept_content",
+    "DROP TABLE state",
+    "DROP TABLE stores",
 )
 
 

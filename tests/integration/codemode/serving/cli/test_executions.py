@@ -285,3 +285,12 @@ def test_a_paused_execution_is_cancelled(desk: Desk) -> None:
     paused = desk.json("run", "-", stdin=PAYS)
     assert desk.json("executions", "cancel", paused["id"])["status"] == "cancelled"
     assert desk.json("approvals", "list") == []
+
+
+def test_programs_of_a_conversation_share_state(desk: Desk) -> None:
+    desk.json("run", "-", "--conversation", "monday", stdin="store('n', 1)\n'first'")
+    assert desk.json("run", "-", "--conversation", "monday", stdin="[load('n'), last]")["value"] == [1, "first"]
+    ended = desk.type("run", "-", "--conversation", "tuesday", stdin="load('n')")
+    assert ended.returncode == 1
+    assert "has no stored value 'n': nothing is stored" in ended.stdout + ended.stderr
+    assert "expected 1 to 128 visible characters" in desk.type("run", "-", "--conversation", "a\tb", stdin="1").stderr

@@ -165,7 +165,8 @@ async def test_a_large_result_is_shortened_and_the_next_program_loads_the_whole(
         ended = await connected.call_tool("execute", {"code": "[some.large(characters=100_000), 7]"})
         handle = ended.structured_content["whole"]
         again = await connected.call_tool("execute", {"code": f"len(load({handle!r})[0])"})
-    shown, told = text(ended).split("\n")
+    shown, told, note = text(ended).split("\n")
+    assert note.startswith("note: `last` is this result")
     assert json.loads(shown) == ended.structured_content["value"]
     assert json.loads(shown)[0].startswith("xxx")
     assert told.startswith("shortened: []: ")
