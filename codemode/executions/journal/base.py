@@ -358,7 +358,7 @@ class Journal(Protocol):
         ...
 
     async def prune(self, retention: Retention) -> Pruned:
-        """Apply retention, and remove expired content and values. Running executions, and paused ones in time, are kept."""
+        """Apply retention, and remove expired content and values. Running and waiting executions are kept."""
         ...
 
     async def keep_content(self, owner: str, content: Content, *, keep_s: float, limit_bytes: int) -> None:
