@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, PrivateAttr, model_validator
 
 from codemode.settings.agent import AgentSettings
+from codemode.settings.approvals import ApprovalSettings
 from codemode.settings.folders import user_cache, user_state
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
@@ -127,6 +128,9 @@ class Settings(Section):
     )
     policy: PolicySettings = Field(
         default=PolicySettings(), description="Who may call what: ordered rules, quotas and default decisions."
+    )
+    approvals: ApprovalSettings = Field(
+        default=ApprovalSettings(), description="Where people decide on pending calls, besides the inbox."
     )
     plugins: tuple[Plugin, ...] = Field(
         default=(),

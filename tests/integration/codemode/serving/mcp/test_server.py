@@ -16,7 +16,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from codemode import CodeMode, tool
 from codemode.errors import ConfigurationError
 from codemode.gateway.caller import Caller
-from codemode.serving.mcp import server as mcp
+from codemode.serving.mcp import progress as reports
 from codemode.serving.mcp.server import McpFace
 from codemode.settings import Settings
 
@@ -120,7 +120,7 @@ async def face(tmp_path: Path, counter: Counter) -> AsyncIterator[tuple[Client, 
 
 
 async def test_progress_is_reported_while_a_program_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcp, "PROGRESS_S", 0.01)
+    monkeypatch.setattr(reports, "PROGRESS_S", 0.01)
     counter = Counter()
     heard: list[tuple[float, str | None]] = []
 
