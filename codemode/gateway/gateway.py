@@ -176,6 +176,7 @@ class Gateway:
             idempotency_key=context.idempotency_key,
             before_send=start,
             on_progress=context.on_progress,
+            answers=context.answers,
         )
         try:
             value = await send(self._transports[tool.source], tool, judged.arguments, context)

@@ -1,7 +1,8 @@
-"""Approvals in the MCP client: who is asked there, about which calls, and what an answer does.
+"""Pending calls in the MCP client: who is asked there, about which calls, and what an answer does.
 
 An answer is valid for the call whose digest the person was asked about, and for that call only. The setting
-`approvals.in_client` says who is asked; the default is nobody.
+`approvals.in_client` says who is asked for approvals; the default is nobody. Questions of services about a call go to
+the client that started the execution.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from codemode.serving.mcp.questions import decision, question
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from codemode.executions.journal.base import Decision, PendingCall
+    from codemode.executions.journal.base import Decision, PendingCall, QuestionKind
     from codemode.service import CodeMode
 
 #: Largest number of questions in one round.
@@ -32,21 +33,32 @@ _WITHOUT_KEY = (LOCAL.id, ANYBODY.id)
 
 @dataclass(frozen=True, slots=True)
 class Round:
-    """The questions of one round about an execution: the digests of calls by id, and the calls left to the inbox."""
+    """One round of questions about an execution: kind and digest of calls by id, and the calls left to the inbox."""
 
     execution: str
-    digests: Mapping[str, str]
+    calls: Mapping[str, tuple[QuestionKind, str]]
     left: frozenset[str] = field(default_factory=frozenset)
 
     def state(self) -> str:
         """Return the round as a request state (MCP 2026-07-28, multi round-trip requests), to be sealed."""
-        return json.dumps([self.execution, dict(self.digests), sorted(self.left)])
+        return json.dumps([self.execution, dict(self.calls), sorted(self.left)])
 
     @classmethod
     def of(cls, state: str) -> Round:
         """Return the round of an unsealed request state."""
-        execution, digests, left = json.loads(state)
-        return cls(execution, digests, frozenset(left))
+        execution, calls, left = json.loads(state)
+        return cls(execution, {call: (kind, digest) for call, (kind, digest) in calls.items()}, frozenset(left))
+
+
+@dataclass(frozen=True, slots=True)
+class _Deciders:
+    """Who decides in a client by kind of question. None: nobody there."""
+
+    approval: Caller | None = None
+    input: Caller | None = None
+
+    def of(self, kind: QuestionKind) -> Caller | None:
+        return {"approval": self.approval, "input": self.input}.get(kind)
 
 
 class InClient:
@@ -56,17 +68,26 @@ class InClient:
         self._service = service
 
     async def waiting(
-        self, execution: str, caller: Caller, left: frozenset[str] = frozenset()
+        self,
+        execution: str,
+        caller: Caller,
+        capabilities: mcp_types.ClientCapabilities | None,
+        left: frozenset[str] = frozenset(),
     ) -> tuple[PendingCall, ...]:
-        """Return the calls that the person at this caller's client may decide on, without those `left` to the inbox.
+        """Return the calls that this caller's client can ask its person about, without those `left` to the inbox.
 
         Raises ExecutionNotFound.
         """
-        if await self._decider(execution, caller) is None:
+        if capabilities is None or capabilities.elicitation is None:
             return ()
-        pending = await self._service.executions.approvals(caller, execution)
-        asked = [call for call in pending if call.kind == "approval" and call.id not in left]
-        return tuple(asked[:MOST_QUESTIONS])
+        deciders = await self._deciders(execution, caller)
+        if deciders == _Deciders():
+            return ()
+        return tuple(
+            call
+            for call in await self._service.executions.approvals(caller, execution)
+            if deciders.of(call.kind) is not None and can_show(capabilities.elicitation, call) and call.id not in left
+        )[:MOST_QUESTIONS]
 
     async def answer(
         self, asked: Round, answers: Mapping[str, mcp_types.InputResponse], caller: Caller
@@ -75,15 +96,12 @@ class InClient:
 
         Other ids are ignored, and so is an answer to a call that was decided or changed meanwhile.
         """
-        decider = await self._decider(asked.execution, caller)
-        if decider is None:
-            return asked.left
-        left = set(asked.left)
-        for call, digest in asked.digests.items():
-            answer = answers.get(call)
-            if not isinstance(answer, mcp_types.ElicitResult):
+        deciders, left = await self._deciders(asked.execution, caller), set(asked.left)
+        for call, (kind, digest) in asked.calls.items():
+            answer, decider = answers.get(call), deciders.of(kind)
+            if not isinstance(answer, mcp_types.ElicitResult) or decider is None:
                 continue
-            decided = decision(call, digest, answer, decider.id)
+            decided = decision(kind, call, digest, answer, decider.id)
             if decided is None:
                 left.add(call)
             else:
@@ -96,22 +114,20 @@ class InClient:
         except ApprovalRefused:
             return
 
-    async def _decider(self, execution: str, caller: Caller) -> Caller | None:
-        """Return who decides on calls of an execution in this caller's client, None if nobody may."""
-        mode, approvers = self._service.settings.approvals.in_client, self._service.settings.policy.approvers
-        if mode == "off":
-            return None
+    async def _deciders(self, execution: str, caller: Caller) -> _Deciders:
         stored = await self._service.executions.get(execution, caller)
+        mode, approvers = self._service.settings.approvals.in_client, self._service.settings.policy.approvers
         if stored.given.owner != caller.id:
-            return caller if caller.role in approvers else None
+            return _Deciders(approval=caller if mode != "off" and caller.role in approvers else None)
         if mode != "single_user" or (caller.id not in _WITHOUT_KEY and caller.role not in approvers):
-            return None
-        return Caller(f"{caller.id}, in person", next(iter(approvers), caller.role), caller.label)
+            return _Deciders(input=caller)
+        person = Caller(f"{caller.id}, in person", next(iter(approvers), caller.role), caller.label)
+        return _Deciders(approval=person, input=caller)
 
 
 def round_of(execution: str, calls: Iterable[PendingCall], left: frozenset[str]) -> Round:
     """Return the round that asks about calls."""
-    return Round(execution, {call.id: call.digest for call in calls}, left)
+    return Round(execution, {call.id: (call.kind, call.digest) for call in calls}, left)
 
 
 def requests_of(calls: Iterable[PendingCall]) -> dict[str, mcp_types.InputRequest]:
@@ -119,7 +135,8 @@ def requests_of(calls: Iterable[PendingCall]) -> dict[str, mcp_types.InputReques
     return {call.id: question(call) for call in calls}
 
 
-def can_fill_in(capabilities: mcp_types.ClientCapabilities | None) -> bool:
-    """Return whether a client declares elicitation in form mode, which an empty declaration means too."""
-    elicitation = capabilities.elicitation if capabilities is not None else None
-    return elicitation is not None and (elicitation.form is not None or elicitation.url is None)
+def can_show(elicitation: mcp_types.ElicitationCapability, call: PendingCall) -> bool:
+    """Return whether a client shows the mode of a question. An empty declaration means forms."""
+    if call.asks is not None and call.asks["mode"] == "url":
+        return elicitation.url is not None
+    return elicitation.form is not None or elicitation.url is None

@@ -11,7 +11,7 @@ from codemode.text.prose import shorten
 from codemode.text.visible import visible, visible_data
 
 if TYPE_CHECKING:
-    from codemode.executions.journal.base import PendingCall, Verdict
+    from codemode.executions.journal.base import PendingCall, QuestionKind, Verdict
 
 #: Largest number of characters of one argument in a question, and of a reason in an answer.
 _ARGUMENT_CHARACTERS, _REASON_CHARACTERS = 300, 500
@@ -41,21 +41,31 @@ def approval_text(call: PendingCall) -> str:
 
 
 def question(call: PendingCall) -> mcp_types.ElicitRequest:
-    """Return the elicitation request about a pending call."""
-    params = mcp_types.ElicitRequestFormParams(message=approval_text(call), requested_schema=_FORM)
-    return mcp_types.ElicitRequest(params=params)
+    """Return the elicitation request about a pending call: the service's own, or the form for a decision."""
+    if call.asks is None:
+        form = mcp_types.ElicitRequestFormParams(message=approval_text(call), requested_schema=_FORM)
+        return mcp_types.ElicitRequest(params=form)
+    message = f"{visible(call.tool)} asks: {visible(call.asks['message'])}"
+    if call.asks["mode"] == "url":
+        link = mcp_types.ElicitRequestURLParams(message=message, url=call.asks["url"], elicitation_id=call.id)
+        return mcp_types.ElicitRequest(params=link)
+    form = mcp_types.ElicitRequestFormParams(message=message, requested_schema=call.asks["requestedSchema"])
+    return mcp_types.ElicitRequest(params=form)
 
 
-def decision(call: str, digest: str, answer: mcp_types.ElicitResult, by: str) -> Decision | None:
+def decision(kind: QuestionKind, call: str, digest: str, answer: mcp_types.ElicitResult, by: str) -> Decision | None:
     """Return the decision in an answer about the call with this digest. Return None if it decides nothing.
 
-    A declined form rejects the call. A cancelled or an invalid one leaves it pending.
+    A declined form rejects the call, or declines to answer. A cancelled or an invalid one leaves it pending.
     """
     if answer.action == "decline":
-        return Decision(call, digest, "rejected", by)
-    content = answer.content or {}
-    verdict = _VERDICTS.get(content.get("decision"))
-    if answer.action != "accept" or verdict is None:
+        return Decision(call, digest, "declined" if kind == "input" else "rejected", by)
+    if answer.action != "accept":
         return None
-    reason = content.get("reason")
+    content = answer.content or {}
+    if kind == "input":
+        return Decision(call, digest, "answered", by, value=content)
+    verdict, reason = _VERDICTS.get(content.get("decision")), content.get("reason")
+    if verdict is None:
+        return None
     return Decision(call, digest, verdict, by, note=reason[:_REASON_CHARACTERS] if isinstance(reason, str) else "")

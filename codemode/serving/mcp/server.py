@@ -27,7 +27,7 @@ from codemode.serving.executions import run_or_continue
 from codemode.serving.mcp.background import Background
 from codemode.serving.mcp.elicitation import ask_now
 from codemode.serving.mcp.greeting import INSTRUCTIONS, MENU_INSTRUCTIONS
-from codemode.serving.mcp.in_client import InClient, Round, can_fill_in, requests_of, round_of
+from codemode.serving.mcp.in_client import InClient, Round, requests_of, round_of
 from codemode.serving.mcp.known_definitions import KnownDefinitions
 from codemode.serving.mcp.menu import ChangingServer, McpMenus
 from codemode.serving.mcp.progress import progress
@@ -278,8 +278,8 @@ class McpFace:
         Clients in sessions are asked at once, and the execution continues. Others get the questions as the answer.
         """
         session = context.session
-        while ended.status == "paused" and ended.pending and can_fill_in(session.client_capabilities):
-            calls = await self._in_client.waiting(ended.id, caller, left)
+        while ended.status == "paused" and ended.pending:
+            calls = await self._in_client.waiting(ended.id, caller, session.client_capabilities, left)
             asked = round_of(ended.id, calls, left)
             if calls and context.protocol_version in MODERN_PROTOCOL_VERSIONS:
                 return mcp_types.InputRequiredResult(input_requests=requests_of(calls), request_state=asked.state())

@@ -18,7 +18,7 @@ from mcp_types import MISSING_REQUIRED_CLIENT_CAPABILITY
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from codemode.errors import ExecutionChanged, ExecutionEnded, ExecutionNotFound, ExecutionWaiting, LeaseHeld
-from codemode.serving.mcp.in_client import can_fill_in, requests_of, round_of
+from codemode.serving.mcp.in_client import requests_of, round_of
 from codemode.serving.mcp.results import outcome_of, result_of
 from codemode.serving.mcp.task_errors import POLL_MS, known
 from codemode.text.times import rfc3339
@@ -137,10 +137,8 @@ class McpTasks:
             await self._service.executions.cancel(task, caller)
 
     async def _waiting(self, stored: StoredExecution, caller: Caller, context: Context) -> tuple[PendingCall, ...]:
-        if not can_fill_in(context.session.client_capabilities):
-            return ()
-        execution = stored.given.id
-        return await self._in_client.waiting(execution, caller, self._left.get(execution, frozenset()))
+        execution, capabilities = stored.given.id, context.session.client_capabilities
+        return await self._in_client.waiting(execution, caller, capabilities, self._left.get(execution, frozenset()))
 
     async def _paused(self, stored: StoredExecution, caller: Caller, context: Context) -> dict[str, Any]:
         asked = await self._waiting(stored, caller, context)
