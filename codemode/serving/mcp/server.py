@@ -25,6 +25,7 @@ from codemode.gateway.caller import LOCAL, Caller
 from codemode.search.request import SearchRequest
 from codemode.serving.executions import run_or_continue
 from codemode.serving.mcp.background import Background
+from codemode.serving.mcp.call_log import CallLog
 from codemode.serving.mcp.elicitation import ask_now
 from codemode.serving.mcp.greeting import INSTRUCTIONS, MENU_INSTRUCTIONS
 from codemode.serving.mcp.in_client import InClient, Round, requests_of, round_of
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
     from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.ledger import LedgerEntry
     from codemode.service import CodeMode
     from codemode.serving.mcp.greeting import Input
 
@@ -97,6 +99,7 @@ class McpFace:
         self._given: OrderedDict[tuple[str, str], list[mcp_types.Tool]] = OrderedDict()
         self._told: OrderedDict[tuple[str, str], set[str]] = OrderedDict()
         self._menus = McpMenus(service) if service.settings.server.mcp == "menu" else None
+        self._log = CallLog()
         self._background = Background(service, turn)
         self._in_client = InClient(service)
         self._tasks = McpTasks(service, caller_of, credentials_of, self._in_client)
@@ -120,6 +123,7 @@ class McpFace:
             server = self._task_server("codemode", **more, **handlers)
         else:
             server = Server("codemode", **more, **handlers)
+        server.add_request_handler("logging/setLevel", mcp_types.SetLevelRequestParams, self._log.set_level)
         if keeps_journal:
             server.middleware.append(boundary(self._service, self._caller_of))
         return server
@@ -246,7 +250,7 @@ class McpFace:
         return await self._answered(await self._run(asked, caller, context), caller, context)
 
     async def _execute_as_task(self, asked: ExecuteArguments, caller: Caller, context: Context) -> Answer:
-        async with progress(context, self._service.settings.limits.wall_s) as watch:
+        async with self._watched(context) as watch:
             running = await self._background.begin(asked, caller, self._credentials_of(context), watch)
             stored = await self._tasks.finished(running, caller)
         if stored is None:
@@ -256,10 +260,22 @@ class McpFace:
         return await self._tasks.created(running.execution, caller) if is_waiting else answer
 
     async def _run(self, asked: ExecuteArguments, caller: Caller, context: Context) -> ExecutionOutcome:
-        async with self._turn(caller) as begun, progress(context, self._service.settings.limits.wall_s) as watch:
+        async with self._turn(caller) as begun, self._watched(context) as watch:
             return await run_or_continue(
                 self._service, asked, caller, credentials=self._credentials_of(context), begun=begun, watch=watch
             )
+
+    @asynccontextmanager
+    async def _watched(self, context: Context) -> AsyncIterator[Callable[[LedgerEntry], None]]:
+        """Report progress and log messages of a program while the block runs, as far as the client asks for them."""
+        wall_s = self._service.settings.limits.wall_s
+        async with progress(context, wall_s) as report, self._log.messages(context) as log:
+
+            def watch(entry: LedgerEntry) -> None:
+                report(entry)
+                log(entry)
+
+            yield watch
 
     async def _continued(
         self, params: mcp_types.CallToolRequestParams, state: str, caller: Caller, context: Context
