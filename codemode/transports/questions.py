@@ -21,7 +21,8 @@ class InputRequired(UpstreamError):
 
     def __init__(self, source: str, asks: Mapping[str, Any]) -> None:
         self.asks = asks
-        super().__init__(f"{source} asks a person, and nobody can be asked here: {asks['message']}")
+        message = f"{source} asks a person, and an execution that is not recorded cannot wait for the answer"
+        super().__init__(f"{message} (set journal.enabled: true): {asks['message']}")
 
 
 def question_key(asks: Mapping[str, Any]) -> str:

@@ -300,15 +300,24 @@ class RecordedSession(CallSession):
         if kind == "unknown":
             reason = "it was sent, and the server died before the answer arrived: check whether it took effect"
         arguments = self.ledger.entry(path).arguments
-        asked_us = time.time_ns() // 1000
         return PendingCall(
-            f"ap_{named}", self.execution, path, tool, arguments, digest, reason, kind, asked_us, host=host
+            f"ap_{named}",
+            self.execution,
+            path,
+            tool,
+            arguments,
+            digest,
+            reason,
+            kind,
+            time.time_ns() // 1000,
+            host=host,
         )
 
     async def _pause_for(self, question: PendingCall, state: CallState) -> NoReturn:
         self.pending.append(question)
         entry = self.ledger.entry(question.path)
-        self.ledger.restore(entry._replace(state=state, question=question.id))
+        error = question.reason if question.asks is not None else entry.error
+        self.ledger.restore(entry._replace(state=state, question=question.id, error=error))
         try:
             await self._ask(question.path)
         except asyncio.CancelledError:

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-import mcp_types
 import pytest
 from mcp import Client, MCPError
-from mcp.client.extension import ClientExtension, ResultClaim
-from pydantic import ConfigDict
 
 from codemode import CodeMode, tool
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.serving.mcp import tasks
 from codemode.serving.mcp.server import McpFace
 from codemode.settings import Settings
+from tests.integration.codemode.serving.mcp.task_client import Tasks, ask, ended
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
+
+    import mcp_types
 
 
 class Gate:
@@ -39,43 +39,6 @@ class Gate:
 def pay(amount: int) -> int:
     """Pay an amount."""
     return amount
-
-
-class Created(mcp_types.Result):
-    """A `CreateTaskResult`."""
-
-    result_type: Literal["task"] = "task"
-    task_id: str
-    status: str
-    status_message: str
-    ttl_ms: int | None
-    poll_interval_ms: int
-
-
-class Tasks(ClientExtension):
-    """Declares the extension, and keeps the tasks that a server creates."""
-
-    identifier = tasks.EXTENSION
-
-    def __init__(self) -> None:
-        self.created: list[Created] = []
-
-    def claims(self) -> list[ResultClaim[Created]]:
-        async def resolve(created: Created, _context: Any) -> mcp_types.CallToolResult:
-            self.created.append(created)
-            return mcp_types.CallToolResult(content=[])
-
-        return [ResultClaim(result_type="task", model=Created, resolve=resolve)]
-
-
-class Answer(mcp_types.Result):
-    """Any result."""
-
-    model_config = ConfigDict(extra="allow")
-
-
-class Request(mcp_types.Request[dict[str, Any], str]):
-    """Any request."""
 
 
 @asynccontextmanager
@@ -103,22 +66,10 @@ def client_of(
     )
 
 
-async def ask(client: Client, method: str, **params: Any) -> dict[str, Any]:
-    answer = await client.session.send_request(Request(method=method, params=params), Answer)
-    return answer.model_dump(by_alias=True, exclude_none=True)
-
-
 async def begun(client: Client, declared: Tasks, code: str) -> str:
     """The task of a program that does not end at once."""
     await client.call_tool("execute", {"code": code})
     return declared.created[-1].task_id
-
-
-async def ended(client: Client, task: str) -> dict[str, Any]:
-    """A task once it no longer works."""
-    while (state := await ask(client, "tasks/get", taskId=task))["status"] == "working":  # noqa: ASYNC110
-        await asyncio.sleep(0.01)
-    return state
 
 
 @pytest.fixture(autouse=True)

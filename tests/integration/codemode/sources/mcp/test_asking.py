@@ -72,6 +72,8 @@ async def test_a_question_waits_in_the_inbox_and_its_owner_answers(tmp_path: Pat
             assert (ended.status, len(done(tmp_path))) == ("paused", number - 1)
             (call,) = await service.executions.approvals(LOCAL, ended.id)
             assert (call.kind, call.reason) == ("input", "its service asks: Which project?")
+            assert ended.failure is not None
+            assert ended.failure.message.startswith("its service asks: Which project?")
             assert call.asks is not None
             assert call.asks["mode"] == "form"
             answer = Decision(call.id, call.digest, "answered", "", value={"project": "roof"})
@@ -124,5 +126,6 @@ async def test_without_a_journal_the_program_gets_a_clear_error(tmp_path: Path, 
     async with tickets(tmp_path, upstream, journal={"enabled": False}) as service:
         ended = await service.execute("tickets.file(title='leak')")
     assert ended.failure is not None
-    assert "tickets asks a person, and nobody can be asked here: Which project?" in ended.failure.message
+    assert "tickets asks a person" in ended.failure.message
+    assert "(set journal.enabled: true): Which project?" in ended.failure.message
     assert done(tmp_path) == []
