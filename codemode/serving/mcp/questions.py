@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 #: Largest number of characters of one argument in a question, and of a reason in an answer.
 _ARGUMENT_CHARACTERS, _REASON_CHARACTERS = 300, 500
 
-_VERDICTS: dict[Any, Verdict] = {"approve": "approved", "reject": "rejected"}
+_VERDICTS: dict[str, Verdict] = {"approve": "approved", "reject": "rejected"}
 
 #: The form: a decision without a default, and a reason. All protocol versions with elicitation can show it.
 _FORM: dict[str, Any] = {
@@ -65,7 +65,8 @@ def decision(kind: QuestionKind, call: str, digest: str, answer: mcp_types.Elici
     content = answer.content or {}
     if kind == "input":
         return Decision(call, digest, "answered", by, value=content)
-    verdict, reason = _VERDICTS.get(content.get("decision")), content.get("reason")
-    if verdict is None:
+    chosen, reason = content.get("decision"), content.get("reason")
+    if not isinstance(chosen, str) or chosen not in _VERDICTS:
         return None
-    return Decision(call, digest, verdict, by, note=reason[:_REASON_CHARACTERS] if isinstance(reason, str) else "")
+    note = reason[:_REASON_CHARACTERS] if isinstance(reason, str) else ""
+    return Decision(call, digest, _VERDICTS[chosen], by, note=note)

@@ -189,7 +189,7 @@ class McpFace:
         arguments = params.arguments or {}
         try:
             await self._wait_until_opened()
-            if params.request_state is not None:
+            if params.request_state is not None and self._service.settings.keeps_journal:
                 return await self._continued(params, params.request_state, caller, context)
             if self._menus is not None:
                 return await self._native(self._menus, context, params, caller)

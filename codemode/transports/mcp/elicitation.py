@@ -22,8 +22,12 @@ if TYPE_CHECKING:
 
     from mcp import MCPError
 
-#: Characters of a question, and bytes of its form, that are kept.
+#: Characters of a question that are kept.
 _MESSAGE_CHARACTERS = 2_000
+
+#: What a server is told that asks.
+_AGAIN = "nobody has answered yet: the call is sent again after the answer"
+_WHOSE = "several calls are under way, and the question belongs to one of them: make this call alone"
 
 #: The key of a question in the error that its server gets.
 _ASKS = "question"
@@ -68,9 +72,9 @@ class Exchanges:
         answer = call.answers.get(question_key(asks)) if call is not None else None
         if answer is not None:
             return mcp_types.ElicitResult.model_validate(answer)
+        message = _AGAIN if call is not None else _WHOSE
         if call is not None:
             call.asks = asks
-        message = "nobody has answered yet: the call is sent again after the answer"
         return mcp_types.ErrorData(code=INTERNAL_ERROR, message=message, data={_ASKS: asks})
 
 
