@@ -28,9 +28,11 @@ class Gate:
 
     def __init__(self) -> None:
         self.is_open = asyncio.Event()
+        self.is_reached = asyncio.Event()
 
     async def wait(self) -> str:
         """Wait until it is open."""
+        self.is_reached.set()
         await self.is_open.wait()
         return "open"
 
@@ -107,6 +109,20 @@ async def test_what_ends_soon_is_no_task_and_an_error_of_a_program_is_a_result(
         gate.is_open.set()
         state = await ended(client, task)
         assert (state["status"], state["result"]["isError"]) == ("completed", True)
+
+
+async def test_a_request_that_is_cancelled_before_it_becomes_a_task_ends_its_program(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(tasks, "AS_TASK_AFTER_S", 60.0)
+    gate = Gate()
+    async with serving(tmp_path, gate) as service, client_of(service, declared=Tasks()) as client:
+        call = asyncio.create_task(client.call_tool("execute", {"code": "gate.wait()"}))
+        await gate.is_reached.wait()
+        call.cancel()
+        await asyncio.gather(call, return_exceptions=True)
+        (stored,) = await service.executions.list(LOCAL)
+        assert (await service.executions.wait(stored.given.id, LOCAL, 60)).status == "cancelled"
 
 
 async def test_a_cancelled_task_is_cancelled(tmp_path: Path) -> None:
