@@ -30,6 +30,7 @@ from codemode.executions.replay.ends import (
     nondeterminism,
     not_made,
     page_text,
+    question_reason,
     rejection,
     restored_entry,
     send_answered,
@@ -296,21 +297,11 @@ class RecordedSession(CallSession):
         host = self._gateway.destination(judged.tool).host if judged.tool is not None else ""
         means = meaning(judged.tool, self._gateway, self._journal.digest)
         named = self._journal.digest([self.execution, path, digest, kind, attempt, means])[:_DIGITS]
-        reason = judged.ruling.reason or judged.ruling.rule if judged.ruling else ""
-        if kind == "unknown":
-            reason = "it was sent, and the server died before the answer arrived: check whether it took effect"
+        reason = question_reason(judged, kind)
         arguments = self.ledger.entry(path).arguments
+        asked_us = time.time_ns() // 1000
         return PendingCall(
-            f"ap_{named}",
-            self.execution,
-            path,
-            tool,
-            arguments,
-            digest,
-            reason,
-            kind,
-            time.time_ns() // 1000,
-            host=host,
+            f"ap_{named}", self.execution, path, tool, arguments, digest, reason, kind, asked_us, host=host
         )
 
     async def _pause_for(self, question: PendingCall, state: CallState) -> NoReturn:
