@@ -38,21 +38,28 @@ class Approvals:
         return tuple(each for each in pending if owners.get(each.execution) == caller.id)
 
     async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
-        """Record the caller's decisions, all or none.
+        """Record the caller's decisions, all or none. A service's question may also be answered by the owner.
 
         Raises ApprovalRefused, and ApprovalForbidden if the caller may not decide on a call.
         """
-        if not self.are_up_to(caller):
-            roles = ", ".join(sorted(self._roles()))
-            message = f"only the roles {roles} may decide on calls; this key has the role {caller.role}"
-            raise ApprovalForbidden(message)
         waiting = {question.id: question for question in await self._journal.pending()}
         for decision in decisions:
             question = waiting.get(decision.id)
+            if not self.are_up_to(caller) and not await self._is_asked(question, caller):
+                roles = ", ".join(sorted(self._roles()))
+                message = f"only the roles {roles} may decide on calls; this key has the role {caller.role}"
+                raise ApprovalForbidden(message)
             if question is None:
                 message = f"no call is pending under {decision.id}"
                 raise ApprovalRefused(message)
-            if (await self._journal.get(question.execution)).given.owner == caller.id:
+            if question.kind != "input" and await self._is_owner(question, caller):
                 message = f"{decision.id} belongs to an execution of the same key; a different person must decide"
                 raise ApprovalForbidden(message, execution=question.execution)
         return await self._journal.decide([replace(decision, by=caller.id) for decision in decisions])
+
+    async def _is_asked(self, question: PendingCall | None, caller: Caller) -> bool:
+        """Return whether this is a service's question about the caller's own execution."""
+        return question is not None and question.kind == "input" and await self._is_owner(question, caller)
+
+    async def _is_owner(self, question: PendingCall, caller: Caller) -> bool:
+        return (await self._journal.get(question.execution)).given.owner == caller.id

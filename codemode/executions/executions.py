@@ -75,7 +75,7 @@ class Executions:
     """The executions of one journal, as callers may see them.
 
     `approvers` returns the roles that decide on pending calls. The key that starts an execution owns it; to every other
-    key but an approver's, the execution does not exist.
+    key but an approver's, the execution does not exist. `digest` is the journal's keyed digest.
     """
 
     def __init__(
@@ -86,6 +86,7 @@ class Executions:
         approvers: Callable[[], Collection[str]],
     ) -> None:
         self._journal = journal
+        self.digest = journal.digest
         self._programs = programs
         self._approvals = Approvals(journal, approvers)
         self._attempts: dict[str, Attempt] = {}

@@ -179,6 +179,7 @@ class Gateway:
             idempotency_key=context.idempotency_key,
             before_send=start,
             on_progress=context.on_progress,
+            answers=context.answers,
         )
         try:
             await self._contents.recall(judged.arguments, caller.id)

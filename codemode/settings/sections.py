@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, PrivateAttr, model_validator
 
 from codemode.settings.agent import AgentSettings
+from codemode.settings.approvals import ApprovalSettings
 from codemode.settings.console import ConsoleSettings, or_switch
 from codemode.settings.content import ContentSettings
 from codemode.settings.conversations import ConversationSettings
@@ -130,6 +131,9 @@ class Settings(Section):
     )
     policy: PolicySettings = Field(
         default=PolicySettings(), description="Who may call what: ordered rules, quotas and default decisions."
+    )
+    approvals: ApprovalSettings = Field(
+        default=ApprovalSettings(), description="Where people decide on pending calls, besides the inbox."
     )
     plugins: tuple[Plugin, ...] = Field(
         default=(),

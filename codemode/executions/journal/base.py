@@ -54,15 +54,17 @@ CONVERSATION = "conversation"
 #: program, in order. `printed`: output. `paused`, `resumed`, `decided` and `expired`: events from outside the program.
 EntryKind = Literal["started", "ended", "delivered", "printed", "paused", "resumed", "decided", "expired"]
 
-#: Questions to a person: may a call be made, or how did an earlier call end?
-QuestionKind = Literal["approval", "unknown"]
+#: Questions to a person: may a call be made, how did an earlier call end, or what does a service want to know?
+QuestionKind = Literal["approval", "unknown", "input"]
 
-#: Verdicts for `approval` are approved and rejected; for `unknown` committed (with its value), failed and send_again.
-Verdict = Literal["approved", "rejected", "committed", "failed", "send_again"]
+#: Verdicts for `approval` are approved and rejected; for `unknown` committed (with its value), failed and send_again;
+#: for `input` answered (with the content of the form as value) and declined.
+Verdict = Literal["approved", "rejected", "committed", "failed", "send_again", "answered", "declined"]
 
 VERDICTS: Mapping[QuestionKind, tuple[Verdict, ...]] = {
     "approval": ("approved", "rejected"),
     "unknown": ("committed", "failed", "send_again"),
+    "input": ("answered", "declined"),
 }
 
 
@@ -167,9 +169,10 @@ class PendingCall:
     - `arguments`: the arguments as shown; secrets are digests.
     - `digest`: the keyed digest of the exact arguments, which a decision must repeat.
     - `verdict`: None until decided; `by` and `note` are then the person's.
-    - `value`: the value of an unknown call that was decided as committed, as JSON data.
+    - `value`: the value of an unknown call that was decided as committed, or the content of a form, as JSON data.
     - `damage`: in lists, why the call is unreadable.
     - `host`: the host that the call goes to.
+    - `asks`: the question of a service (kind `input`), see `codemode.transports.questions.InputRequired`.
     """
 
     id: str
@@ -188,6 +191,7 @@ class PendingCall:
     decided_us: int = 0
     damage: str = ""
     host: str = ""
+    asks: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the call as JSON data. The times are `asked` and `decided`, which is None before the decision."""

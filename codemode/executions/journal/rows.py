@@ -151,7 +151,7 @@ def require_chain(entry_rows: Sequence[Sequence[Any]], seals: Seals, before: byt
 def asked_text(call: PendingCall) -> str:
     """Return the question as shown to a person."""
     asked = {"path": call.path, "tool": call.tool, "arguments": dict(call.arguments), "reason": call.reason}
-    return encode(asked | {"host": call.host})
+    return encode(asked | {"host": call.host} | ({"asks": dict(call.asks)} if call.asks is not None else {}))
 
 
 def answer_text(decision: Decision) -> str:

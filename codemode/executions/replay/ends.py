@@ -14,16 +14,18 @@ from codemode.executions.replay.record import End
 from codemode.gateway.call import CallState
 from codemode.transports.base import Page
 from codemode.transports.http.uncertainty import in_doubt
+from codemode.transports.questions import question_key
 from sandbox import CallFailed, Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
     from codemode.executions.call_session import Send
-    from codemode.executions.journal.base import PendingCall
+    from codemode.executions.journal.base import PendingCall, QuestionKind
     from codemode.executions.replay.record import RecordedCall
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.transports.base import CallContext
+    from codemode.transports.questions import InputRequired
 
 
 def stopped(error: CodeModeError, *, has_sent: bool) -> Failure:
@@ -71,6 +73,48 @@ def end_said(answered: PendingCall) -> End:
         return End(CallState.COMMITTED, json.dumps(answered.value).encode(), is_error=False, facts={})
     failed = CallFailed(f"{answered.tool} failed: {answered.note or 'it did not take effect'}", kind="upstream_error")
     return End(CallState.FAILED, error_fields(failed), is_error=True, facts={})
+
+
+async def send_answered(
+    send: Send, answered: Iterable[PendingCall], judged: JudgedCall, context: CallContext
+) -> ToolOutcome:
+    """Send a call with what people answered to the questions of its service."""
+    answers = {
+        question_key(question.asks): _elicited(question)
+        for question in answered
+        if question.asks is not None and question.path == judged.call.path
+    }
+    return await send(judged, replace(context, answers=answers))
+
+
+def _elicited(question: PendingCall) -> dict[str, Any]:
+    """Return the answer to a service's question as an MCP `ElicitResult`."""
+    if question.verdict != "answered":
+        return {"action": "decline"}
+    is_form = question.asks is not None and question.asks["mode"] == "form"
+    return {"action": "accept", "content": question.value} if is_form else {"action": "accept"}
+
+
+def question_reason(judged: JudgedCall, kind: QuestionKind) -> str:
+    """Return why a person is asked about a call."""
+    if kind == "unknown":
+        return "it was sent, and the server died before the answer arrived: check whether it took effect"
+    return judged.ruling.reason or judged.ruling.rule if judged.ruling else ""
+
+
+def service_question(question: PendingCall, required: InputRequired) -> PendingCall:
+    """Return the question that a service asks a person about its call."""
+    return replace(question, reason=f"its service asks: {required.asks['message']}", asks=required.asks)
+
+
+def not_made(recorded: Iterable[RecordedCall], seen: Container[str]) -> Failure | None:
+    """Return the failure of a program that did not make one of the recorded calls, None if it made them all."""
+    absent = next((call for call in sorted(recorded, key=lambda call: call.call) if call.path not in seen), None)
+    if absent is None:
+        return None
+    return nondeterminism(
+        f"call {absent.path}, {absent.tool}({shown(absent.arguments)}), was recorded and not made this time"
+    )
 
 
 def decision_required(unknown: Sequence[PendingCall], hint: str) -> Failure:

@@ -106,6 +106,10 @@ class Record:
         """Digests of the definitions of the called tools."""
         return {call.tool: call.schema for call in self.calls.values() if call.schema}
 
+    def attempts(self, path: str) -> int:
+        """Return how often a call was sent."""
+        return self.calls[path].attempts if path in self.calls else 0
+
     def pages(self) -> dict[str, list[RecordedCall]]:
         """Return the pages of lists, by the path of the call that asked for the list."""
         pages: dict[str, list[RecordedCall]] = {}

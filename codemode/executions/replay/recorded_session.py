@@ -28,10 +28,14 @@ from codemode.executions.replay.ends import (
     end_said,
     error_fields,
     nondeterminism,
+    not_made,
     page_text,
+    question_reason,
     rejection,
     restored_entry,
+    send_answered,
     send_in_doubt,
+    service_question,
     shown,
     stopped,
     value_of,
@@ -39,6 +43,7 @@ from codemode.executions.replay.ends import (
 from codemode.executions.replay.record import End
 from codemode.gateway.call import CallState
 from codemode.gateway.redaction import Redaction
+from codemode.transports.questions import InputRequired
 from sandbox import Failure, ProgramStopped
 
 if TYPE_CHECKING:
@@ -127,13 +132,7 @@ class RecordedSession(CallSession):
 
     def missing(self) -> Failure | None:
         """Return a failure that names the first recorded call that the program has not made."""
-        calls = sorted(self._by_id.values(), key=lambda call: call.call)
-        absent = next((call for call in calls if call.path not in self._seen), None)
-        if absent is None:
-            return None
-        return nondeterminism(
-            f"call {absent.path}, {absent.tool}({shown(absent.arguments)}), was recorded and not made this time"
-        )
+        return not_made(self._by_id.values(), self._seen)
 
     def recall(self) -> None:
         """Add the recorded calls to the ledger that the program did not reach again."""
@@ -163,9 +162,7 @@ class RecordedSession(CallSession):
     def _undelivered(self, delivery: Delivery) -> JournalEntry | None:
         """Return the entry for an answer that the program did not get, None if its call was not sent."""
         path = self._paths.get(delivery.call, "")
-        if path not in self._started:
-            return None
-        return self._ended(path, delivery.answer, is_error=delivery.is_error)
+        return self._ended(path, delivery.answer, is_error=delivery.is_error) if path in self._started else None
 
     def _delivered(self, delivery: Delivery) -> JournalEntry:
         data: dict[str, Any] = {"call": delivery.call, "now": delivery.now, "marks": list(delivery.marks)}
@@ -282,7 +279,8 @@ class RecordedSession(CallSession):
         allowed = judged.approved("a person") if judged.state is CallState.PENDING else judged
         question = self._question(judged, "unknown", attempts)
         answered = self._recording.answered.get(question.id)
-        if answered is not None and answered.verdict == "send_again":
+        of_service = self._question(judged, "input", attempts).id
+        if (answered is not None and answered.verdict == "send_again") or of_service in self._recording.answered:
             return allowed
         if answered is not None and answered.verdict is not None:
             return end_said(answered)
@@ -299,9 +297,7 @@ class RecordedSession(CallSession):
         host = self._gateway.destination(judged.tool).host if judged.tool is not None else ""
         means = meaning(judged.tool, self._gateway, self._journal.digest)
         named = self._journal.digest([self.execution, path, digest, kind, attempt, means])[:_DIGITS]
-        reason = judged.ruling.reason or judged.ruling.rule if judged.ruling else ""
-        if kind == "unknown":
-            reason = "it was sent, and the server died before the answer arrived: check whether it took effect"
+        reason = question_reason(judged, kind)
         arguments = self.ledger.entry(path).arguments
         asked_us = time.time_ns() // 1000
         return PendingCall(
@@ -311,7 +307,8 @@ class RecordedSession(CallSession):
     async def _pause_for(self, question: PendingCall, state: CallState) -> NoReturn:
         self.pending.append(question)
         entry = self.ledger.entry(question.path)
-        self.ledger.restore(entry._replace(state=state, question=question.id))
+        error = question.reason if question.asks is not None else entry.error
+        self.ledger.restore(entry._replace(state=state, question=question.id, error=error))
         try:
             await self._ask(question.path)
         except asyncio.CancelledError:
@@ -365,7 +362,11 @@ class RecordedSession(CallSession):
 
     async def _send(self, judged: JudgedCall, send: Send) -> ToolOutcome:
         path = judged.call.path
-        outcome = await super()._send(judged, partial(send_in_doubt, send) if path in self._doubtful else send)
+        send = partial(send_in_doubt, send) if path in self._doubtful else send
+        outcome = await super()._send(judged, partial(send_answered, send, self._recording.answered.values()))
+        if isinstance(outcome.error, InputRequired):
+            question = self._question(judged, "input", self._record.attempts(path) + 1)
+            await self._pause_for(service_question(question, outcome.error), CallState.PENDING)
         if "/" in path:
             is_error = outcome.error is not None
             answer = error_fields(for_program(outcome.error)) if outcome.error is not None else page_text(outcome.value)

@@ -63,5 +63,6 @@ EXAMPLES = {
     "approvals list": "codemode approvals list",
     "approvals show": "codemode approvals show CALL",
     "approvals approve": "codemode approvals approve CALL --note 'as agreed'",
+    "approvals answer": """codemode approvals answer CALL '{"project": "roof"}'""",
     "approvals reject": "codemode approvals reject CALL --note 'too much'",
 }

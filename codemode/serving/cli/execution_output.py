@@ -54,7 +54,7 @@ def pending_line(call: PendingCall) -> str:
     """Return one line with everything about a call that waits for a person."""
     if call.damage:
         return f"{call.id}  {call.damage}"
-    asks = "what happened to" if call.kind == "unknown" else "approve"
+    asks = {"unknown": "what happened to", "input": "answer the service of"}.get(call.kind, "approve")
     why = f": {call.reason}" if call.reason else ""
     return f"{call.id}  {asks} {_call(call)}  [{call.execution}]{why}"
 
@@ -72,6 +72,8 @@ def print_pending_call(call: PendingCall, code: str) -> None:
     """Print one pending call with all of its arguments, and the program that makes it."""
     show.console.print(show.plain(pending_line(call)), soft_wrap=True)
     show.console.print(show.plain(json.dumps(dict(call.arguments), indent=2, ensure_ascii=False)))
+    if call.asks is not None:
+        show.console.print(show.plain(json.dumps(dict(call.asks), indent=2, ensure_ascii=False)))
     show.console.print(show.program(code))
 
 

@@ -205,6 +205,19 @@ def reject(surface: Surface, calls: Calls, note: Note = "", as_json: AsJson = Fa
     _decide(surface, calls, "rejected", note=note, as_json=as_json)
 
 
+@approvals.command()
+@on_surface
+def answer(
+    surface: Surface,
+    call: Annotated[str, typer.Argument(help="The id of a call whose service asks a question.")],
+    value: Annotated[str, typer.Argument(help="The content of the form, as JSON.")] = "{}",
+    decline: Annotated[bool, typer.Option("--decline", help="Decline to answer.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Answer a question of a service. Its execution continues, and the call is sent again with the answer."""
+    _decide(surface, [call], "declined" if decline else "answered", note="", value=value, as_json=as_json)
+
+
 def _decide(
     surface: Surface, calls: Sequence[str], verdict: Verdict, *, note: str, as_json: bool, value: str = "null"
 ) -> None:

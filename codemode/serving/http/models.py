@@ -252,6 +252,7 @@ class Approval(BaseModel):
     value: Any
     decided: Time | None
     damage: str
+    asks: dict[str, Any] | None
 
 
 class PlannedCall(BaseModel):

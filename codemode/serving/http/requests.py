@@ -89,7 +89,8 @@ class DecisionRequest(BaseModel):
     """A person's decision on a call. `digest` is the digest of the call as it was shown.
 
     The verdict on a call that waits for approval is approved or rejected. The verdict on a call with an unknown result
-    is committed (with its `value`), failed, or send_again.
+    is committed (with its `value`), failed, or send_again. The verdict on a question of a service is answered (with the
+    content of the form as `value`) or declined.
     """
 
     model_config = ConfigDict(extra="forbid")

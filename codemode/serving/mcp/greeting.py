@@ -54,7 +54,7 @@ class Server:
             return None
         capabilities = {"tasks": _TASKS} if self.has_tasks and not self.is_menu else {}
         result = {
-            "capabilities": {**capabilities, "tools": {"listChanged": self.is_menu}},
+            "capabilities": {"logging": {}, **capabilities, "tools": {"listChanged": self.is_menu}},
             "instructions": MENU_INSTRUCTIONS if self.is_menu else INSTRUCTIONS,
             "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[-1],
             "serverInfo": {"name": "codemode", "version": self.version},

@@ -8,7 +8,9 @@ import os
 import signal
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -19,10 +21,9 @@ from codemode.serving.auth.keys import KeyFile
 from tests.command_line import SCRIPT, Ended, codemode, script_environment
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from codemode.executions.execution import ExecutionOutcome
 
+ASKING_SERVER = Path(__file__).parents[4] / "unit" / "codemode" / "sources" / "asking_server.py"
 BANK = '''
 from pathlib import Path
 
@@ -154,6 +155,18 @@ def test_a_call_is_rejected(desk: Desk) -> None:
     assert rejected.returncode == 1
     assert "too much" in rejected.stdout
     assert desk.book == ["ann 1"]
+
+
+def test_the_question_of_a_service_is_answered(desk: Desk) -> None:
+    command = json.dumps([sys.executable, str(ASKING_SERVER), str(desk.folder / "book")])
+    (desk.folder / "codemode.yaml").write_text(f"sources: {{tickets: {{command: {command}}}}}\n{FOLDERS}")
+    paused = desk.type("run", "-", stdin="tickets.file(title='leak')")
+    (waiting,) = desk.json("approvals", "list")
+    assert f"next: codemode approvals answer {waiting['id']}" in paused.stderr
+    assert "Which project?" in desk.type("approvals", "show", waiting["id"]).stdout
+    answered = desk.type("approvals", "answer", waiting["id"], '{"project": "roof"}')
+    assert answered.returncode == 0, answered.stderr
+    assert json.loads(desk.book[0])["project"] == "roof"
 
 
 def test_executions_are_listed_shown_repaired_and_taken_back(desk: Desk) -> None:

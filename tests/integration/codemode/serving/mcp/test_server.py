@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
+from mcp_types import EmptyResult, SetLevelRequest, SetLevelRequestParams
 
 from codemode import CodeMode, tool
 from codemode.errors import ConfigurationError
 from codemode.gateway.caller import Caller
-from codemode.serving.mcp import server as mcp
+from codemode.serving.mcp import progress as reports
 from codemode.serving.mcp.server import McpFace
 from codemode.settings import Settings
 
@@ -95,6 +96,14 @@ MISTAKES: tuple[tuple[str, dict[str, Any], str], ...] = (
 )
 
 
+#: What a client hears of one call, by the level that it asks for.
+LOGGED = [
+    (era, level, states)
+    for era in ERAS
+    for level, states in ((None, []), ("debug", ["sent", "committed"]), ("info", ["committed"]), ("warning", []))
+]
+
+
 class Counter:
     """A tool that stays until it is let go, and says when it was reached."""
 
@@ -120,7 +129,7 @@ async def face(tmp_path: Path, counter: Counter) -> AsyncIterator[tuple[Client, 
 
 
 async def test_progress_is_reported_while_a_program_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcp, "PROGRESS_S", 0.01)
+    monkeypatch.setattr(reports, "PROGRESS_S", 0.01)
     counter = Counter()
     heard: list[tuple[float, str | None]] = []
 
@@ -135,6 +144,29 @@ async def test_progress_is_reported_while_a_program_runs(tmp_path: Path, monkeyp
     assert text(ended) == '"done"'
     assert heard == sorted(heard)
     assert any(message == "0 calls ended; slow.wait is running" for _, message in heard)
+
+
+@pytest.mark.parametrize(("era", "level", "states"), LOGGED)
+async def test_calls_are_logged_at_the_level_that_a_client_asks_for(
+    tmp_path: Path, era: str, level: Any, states: list[str]
+) -> None:
+    heard: list[Any] = []
+
+    async def listen(params: Any) -> None:
+        heard.append(params)
+
+    settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache")
+    async with (
+        CodeMode.from_settings(settings, functions={"shop": [price_of]}) as service,
+        Client(McpFace(service).server, mode=era, logging_callback=listen, log_level=level) as connected,
+    ):
+        assert connected.server_capabilities.logging is not None
+        if era == "legacy" and level is not None:
+            request = SetLevelRequest(params=SetLevelRequestParams(level=level))
+            await connected.session.send_request(request, EmptyResult)
+        await connected.call_tool("execute", {"code": "shop.price_of(name='secret thing')"})
+    assert [one.data["state"] for one in heard] == states
+    assert "secret thing" not in json.dumps([one.data for one in heard])
 
 
 async def test_a_call_that_is_cancelled_ends_its_program(tmp_path: Path) -> None:
