@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.executions.executor import nothing
+from codemode.executions.journal.base import FRESH_READS, GOOD_UNTIL, LABEL, READ_ONLY
 from codemode.executions.ledger import unwatched
 
 if TYPE_CHECKING:
@@ -85,6 +86,12 @@ class Request:
     digest: str = ""
     begun: Callable[[], None] = nothing
     watch: Callable[[LedgerEntry], None] = unwatched
+
+
+def recorded_settings(request: Request, caller: Caller) -> dict[str, Any]:
+    """Return what the journal keeps of a request and its caller for a later resume."""
+    own = {FRESH_READS: request.fresh_reads, GOOD_UNTIL: caller.good_until, READ_ONLY: caller.read_only}
+    return own | ({LABEL: caller.label} if caller.label else {})
 
 
 def request_digest(code: str, resume_from: str, *, fresh_reads: bool) -> str:
