@@ -24,6 +24,7 @@ from codemode.executions.attempts import (
     never_damaged,
     to_their_end,
 )
+from codemode.executions.cards.desk import Cards
 from codemode.executions.execution_ids import new_execution
 from codemode.executions.executor import new_seed, nothing
 from codemode.executions.health import JournalHealth
@@ -90,6 +91,7 @@ class Executions:
         self._attempts: dict[str, Attempt] = {}
         self._ended = Endings(journal)
         self._visible = VisibleExecutions(journal, self._approvals, self.open)
+        self.cards = Cards(journal, self._approvals, self._visible, settings.expire_s)
         self._watching = Watching(journal, self._attempts, self._visible.seen)
         self._upkeep = Upkeep(journal, settings, self._attempts)
         self._launcher = Launcher(journal, programs, self._ended, self._attempts)
