@@ -17,11 +17,14 @@ if TYPE_CHECKING:
 
 
 class Approvals:
-    """Pending calls of one journal. `roles` returns the roles that may approve or deny them."""
+    """Pending calls of one journal. `roles` returns the roles that decide, `decided` receives each decided call."""
 
-    def __init__(self, journal: Journal, roles: Callable[[], Collection[str]]) -> None:
+    def __init__(
+        self, journal: Journal, roles: Callable[[], Collection[str]], decided: Callable[[PendingCall], None]
+    ) -> None:
         self._journal = journal
         self._roles = roles
+        self._decided = decided
 
     def are_up_to(self, caller: Caller) -> bool:
         """Return whether the caller is an approver."""
@@ -41,8 +44,9 @@ class Approvals:
     async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
         """Record the caller's decisions, all or none.
 
-        `up_to` of an approval also approves the calls of the same tool that already wait in the execution, each by its
-        own digest. Raises ApprovalRefused, and ApprovalForbidden if the caller may not decide on a call.
+        A decision without `via` was made in Python. `up_to` of an approval also approves the calls of the same tool
+        that already wait in the execution, each by its own digest. Raises ApprovalRefused, and ApprovalForbidden if the
+        caller may not decide on a call.
         """
         if not self.are_up_to(caller):
             roles = ", ".join(sorted(self._roles()))
@@ -59,7 +63,11 @@ class Approvals:
                 raise ApprovalForbidden(message, execution=question.execution)
             _require_grantable(decision, question)
         together = [*decisions, *_under_grants(decisions, waiting)]
-        return await self._journal.decide([replace(decision, by=caller.id) for decision in together])
+        complete = [replace(decision, by=caller.id, via=decision.via or "python") for decision in together]
+        decided = await self._journal.decide(complete)
+        for call in decided:
+            self._decided(call)
+        return decided
 
 
 def _require_grantable(decision: Decision, question: PendingCall) -> None:

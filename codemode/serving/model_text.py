@@ -147,7 +147,7 @@ def _planned(ended: ExecutionOutcome) -> str:
 def _waits(ended: ExecutionOutcome) -> str:
     """Describe what a paused execution waits for, and how to continue it."""
     asked = [
-        f"{call.tool}({_shown(call.arguments)}){f' at {call.host}' if call.host else ''}: {call.reason}"
+        f"{call.id} {call.tool}({_shown(call.arguments)}){f' at {call.host}' if call.host else ''}: {call.reason}"
         for call in ended.pending[:_NAMED]
     ]
     calls = "\n".join(["a person must decide on:", *asked]) if asked else "waiting"

@@ -35,13 +35,12 @@ class ApprovalNotFound(ExecutionNotFound):
 
 
 class Cards:
-    """The cards of one journal. `expire_s` is how long paused executions wait.
+    """The cards of one journal. `expire_s` is how long paused executions wait, `public_url` the server's address."""
 
-    `public_url` is the address of the server in the links of cards; set it before the first card.
-    """
-
-    def __init__(self, journal: Journal, approvals: Approvals, visible: VisibleExecutions, expire_s: float) -> None:
-        self.public_url = ""
+    def __init__(
+        self, journal: Journal, approvals: Approvals, visible: VisibleExecutions, expire_s: float, public_url: str = ""
+    ) -> None:
+        self._public_url = public_url
         self._journal = journal
         self._approvals = approvals
         self._visible = visible
@@ -56,7 +55,7 @@ class Cards:
         is_approver = self._approvals.are_up_to(caller)
         owner = "" if is_approver else caller.id
         card = await whole_card(
-            self._journal, call, stored, expire_s=self._expire_s, public_url=self.public_url, owner=owner
+            self._journal, call, stored, expire_s=self._expire_s, public_url=self._public_url, owner=owner
         )
         return replace(card, shows_via=is_approver)
 
@@ -69,7 +68,7 @@ class Cards:
         calls = await self._approvals.waiting(caller, execution)
         executions = await self._executions(calls)
         return tuple(
-            brief_card(call, executions[call.execution], expire_s=self._expire_s, public_url=self.public_url)
+            brief_card(call, executions[call.execution], expire_s=self._expire_s, public_url=self._public_url)
             if call.execution in executions
             else ApprovalCard(call, Requester("", "", ""), 0, {})
             for call in calls
