@@ -151,7 +151,8 @@ def _waits(ended: ExecutionOutcome) -> str:
         for call in ended.pending[:_NAMED]
     ]
     calls = "\n".join(["a person must decide on:", *asked]) if asked else "waiting"
-    return f"{calls}\nafterwards, continue with execute(code='', resume_from={ended.id!r}); do not run it again"
+    go_on = f"execute(code='', resume_from={ended.id!r})"
+    return f"{calls}\nafterwards, continue with {go_on}; do not run it again (dry_run=True only shows its state)"
 
 
 def _shown(arguments: Mapping[str, Any]) -> str:

@@ -122,3 +122,34 @@ def test_an_interrupt_cancels_the_answer_and_the_end_of_input_ends(tmp_path: Pat
         *("what is it?", "wait", "/cost")
     ]
     assert history.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_person_in_the_chat_is_asked_and_the_model_reads_how_it_ended(tmp_path: Path) -> None:
+    def pays(seen: Seen) -> Say:
+        if seen.answers:
+            return Say(f"It said {seen.answers[-1].text.splitlines()[0]}.")
+        return Say("", calls=[("execute", {"code": "shop.price(number=3)"})])
+
+    with serving(pays) as server:
+        options = configured(tmp_path, server)
+        with (tmp_path / "codemode.yaml").open("a", encoding="utf-8") as file:
+            file.write("policy: {default: {write: ask}}\n")
+        terminal = Terminal(tmp_path, "chat", *options, OPENAI_API_KEY=server.key)
+        terminal.wait_for("> ")
+        terminal.type("what is it?\n")
+        terminal.wait_for("Approve shop.price?")
+        terminal.wait_for("[q]uit: ")
+        terminal.type("y\n")
+        terminal.wait_for("It said 42.")
+        terminal.wait_for("> ")
+        terminal.type("again\n")
+        terminal.wait_for("[q]uit: ")
+        terminal.interrupt()
+        terminal.wait_for("cancelled")
+        terminal.wait_for("> ")
+        terminal.type("/exit\n")
+        assert terminal.close() == 0, terminal.shown
+        piped = codemode("chat", *options, stdin="what is it?\n", OPENAI_API_KEY=server.key)
+        assert "It said paused: ApprovalRequired" in piped.stdout
+        by_rule = codemode("chat", "so?", *options, "--yes-to", "shop.*", "--json", OPENAI_API_KEY=server.key)
+        assert json.loads(by_rule.stdout)["text"] == "It said 42."
