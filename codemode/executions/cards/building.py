@@ -97,9 +97,13 @@ def _contrast(name: str, value: Any, records: Mapping[str, Reading], *, except_f
     """Return another value that a record of another argument has under the name of this argument."""
     for owner, reading in records.items():
         found = same_field(reading, _last(name)) if owner != except_for else None
-        if found is not None and not isinstance(value, (dict, list)) and str(found) != str(value):
+        if found is not None and not isinstance(value, (dict, list)) and not _equal(found, value):
             return found
     return None
+
+
+def _equal(found: Scalar, value: Any) -> bool:
+    return bool(found == value) or str(found) == str(value)
 
 
 def _answers(call: PendingCall, public_url: str) -> dict[str, str]:

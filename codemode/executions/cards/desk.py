@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -106,9 +107,10 @@ async def whole_card(
     Raises JournalDamaged.
     """
     record = Record(call.execution, await journal.read(call.execution))
+    arguments = await asyncio.to_thread(lambda: arguments_of(call, Readings(record)))  # a large record takes long
     return replace(
         brief_card(call, stored, expire_s=expire_s, public_url=public_url),
-        arguments=arguments_of(call, Readings(record)),
+        arguments=arguments,
         so_far=calls_made(record, stored),
         earlier=earlier_approval(call, await journal.approved(owner=owner, most=_MOST_EARLIER)),
     )

@@ -25,7 +25,7 @@ _MOST_TOOLS = 20
 _WAYS = {
     "approve": "to approve",
     "reject": "to reject",
-    "approve_all": "to approve N calls of it",
+    "approve_all": "to approve N",
     "decide": "to answer",
 }
 

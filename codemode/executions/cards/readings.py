@@ -20,6 +20,7 @@ from codemode.executions.cards.words import (
     words_of,
 )
 from codemode.gateway.redaction import is_secret_name
+from codemode.text.prose import shorten
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -29,12 +30,14 @@ if TYPE_CHECKING:
 Scalar = str | int | float | bool
 
 #: Answers are searched newest first, up to this many bytes and objects.
-_MOST_BYTES = 8 << 20
-_MOST_OBJECTS = 100_000
+_MOST_BYTES = 4 << 20
+_MOST_OBJECTS = 50_000
 _DEEPEST = 12
 
 #: Fields of a record that a card shows, and the fewest if there are any.
 _MOST_FIELDS, _FEWEST_FIELDS = 8, 3
+#: Characters of one field.
+_CHARACTERS = 200
 
 #: Ids of this length do not occur in records of two kinds by accident.
 _UNMISTAKABLE = 8
@@ -89,7 +92,7 @@ def same_field(reading: Reading, argument: str) -> Scalar | None:
     words = words_of(argument)
     found = (value for name, value in reading.content.items() if words_of(name) == words and not is_secret_name(name))
     value = next(found, None)
-    return value if _is_scalar(value) else None
+    return _short(value) if _is_scalar(value) else None
 
 
 def _objects(record: Record) -> Iterator[Reading]:
@@ -97,9 +100,9 @@ def _objects(record: Record) -> Iterator[Reading]:
     for call in sorted(record.calls.values(), key=lambda one: one.sequence, reverse=True):
         if call.end is None or call.end.is_error or not call.end.facts:
             continue  # queries of the program have no facts
+        if size + len(call.end.answer) > _MOST_BYTES:
+            continue
         size += len(call.end.answer)
-        if size > _MOST_BYTES:
-            return
         for place, content in _walk(json.loads(call.end.answer), frozenset(words_of(call.tool)), _DEEPEST):
             objects += 1
             if objects > _MOST_OBJECTS:
@@ -135,7 +138,11 @@ def _naming(content: Mapping[str, Any]) -> dict[str, Scalar]:
     ranked = sorted((name for name in flat if rank_of(name) is not None), key=lambda name: rank_of(name) or 0)
     ranked = [name for name in ranked if not is_identifier(name)][:_MOST_FIELDS]
     others = [name for name in flat if name not in ranked and not is_identifier(name)]
-    return {name: flat[name] for name in (*ranked, *others[: max(_FEWEST_FIELDS - len(ranked), 0)])}
+    return {name: _short(flat[name]) for name in (*ranked, *others[: max(_FEWEST_FIELDS - len(ranked), 0)])}
+
+
+def _short(value: Any) -> Any:
+    return shorten(value, _CHARACTERS) if isinstance(value, str) else value
 
 
 def _flat(content: Mapping[str, Any]) -> Iterator[tuple[str, Any]]:
