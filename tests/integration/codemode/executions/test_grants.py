@@ -106,3 +106,16 @@ async def test_a_grant_is_for_the_definition_that_the_person_saw(here: Place) ->
         await service.executions.resume(paused.id, APPROVER)
         assert (await service.executions.wait(paused.id, OWNER, 30)).status == "paused"
         assert here.upstream.seen == []
+
+
+async def test_another_server_counts_the_uses_of_a_grant_and_a_second_grant_adds_to_it(here: Place) -> None:
+    async with here.service(**WRITES) as service:
+        paused = await service.execute(ONE_BY_ONE, caller=OWNER)
+        await _granted(service, paused, up_to=3)
+        assert len(here.upstream.seen) == 3
+    async with here.service(**WRITES) as service:
+        (call,) = await service.executions.approvals(APPROVER)
+        await service.executions.decide([Decision(call.id, call.digest, "approved", by="", up_to=2)], APPROVER)
+        await service.executions.resume(paused.id, APPROVER)
+        assert (await service.executions.wait(paused.id, OWNER, 30)).status == "completed"
+        assert len(here.upstream.seen) == 5
