@@ -14,11 +14,12 @@ from rich.table import Table
 
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.asking import Approver, NoInput, YesTo, may_ask
 from codemode.serving.cli.surface import (
     AsJson,
+    NoInput,
     Role,
     Surface,
+    YesTo,
     errors_as_exit_codes,
     local_caller,
     on_surface,
@@ -64,9 +65,10 @@ def chat(
 
     def agent_of(service: CodeMode) -> tuple[Agent, Caller]:
         from codemode.serving.agent import Agent
+        from codemode.serving.cli.asking import approver_here
 
         caller = local_caller(service, role)
-        approver = Approver(service, caller, yes_to or (), asks=may_ask(no_input=no_input, as_json=as_json))
+        approver = approver_here(service, caller, yes_to, no_input=no_input, as_json=as_json)
         chosen = _chosen(service.settings.agent, model, model_url, mode)
         return Agent(service, chosen, caller=caller, settle=approver.settle), caller
 

@@ -7,9 +7,7 @@ decides as `operator`, in the first role of `policy.approvers`; the program runs
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Annotated
-
-import typer
+from typing import TYPE_CHECKING
 
 from codemode.executions.cards.plain_text import card_text
 from codemode.executions.journal.base import Decision
@@ -27,12 +25,6 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
-
-YesTo = Annotated[
-    list[str] | None,
-    typer.Option(metavar="PATTERN", help="Approve calls of these tools without asking, as gym.salary.*. Repeatable."),
-]
-NoInput = Annotated[bool, typer.Option("--no-input", help="Ask nothing: a call that needs a person pauses.")]
 
 #: Calls that "all of this tool" approves, unless another number is typed.
 _ALL = 100
@@ -103,9 +95,12 @@ class Approver:
                     return None
 
 
-def may_ask(*, no_input: bool, as_json: bool) -> bool:
-    """Return whether a person at a terminal can be asked."""
-    return not (no_input or as_json) and sys.stdin.isatty() and show.errors.is_terminal
+def approver_here(
+    service: CodeMode, caller: Caller, yes_to: Sequence[str] | None, *, no_input: bool, as_json: bool
+) -> Approver:
+    """Return the approver of a command with the options --yes-to and --no-input. It asks at a terminal only."""
+    asks = not (no_input or as_json) and sys.stdin.isatty() and show.errors.is_terminal
+    return Approver(service, caller, yes_to or (), asks=asks)
 
 
 def _number(text: str) -> int | None:

@@ -182,7 +182,8 @@ def show_approval(
     """Show the card of a call: what it does, what is known of its arguments, what differs, and the program."""
 
     async def work(journal: Journal) -> int:
-        (found,) = find_pending([call], await journal.pending(unanswered=False, question=call))
+        known = await journal.pending(unanswered=False, question=call) or await journal.pending()
+        (found,) = find_pending([call], known)
         stored = await stored_execution(journal, found.execution)
         settings = surface.settings()
         card = await whole_card(

@@ -12,13 +12,14 @@ import typer
 
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.asking import Approver, NoInput, YesTo, may_ask
 from codemode.serving.cli.exit_codes import exit_code_of
 from codemode.serving.cli.surface import (
     AsJson,
+    NoInput,
     Role,
     Strict,
     Surface,
+    YesTo,
     errors_as_exit_codes,
     local_caller,
     on_surface,
@@ -66,8 +67,10 @@ def run(
     """
 
     async def work(service: CodeMode) -> int:
+        from codemode.serving.cli.asking import approver_here
+
         caller = local_caller(service, role)
-        approver = Approver(service, caller, yes_to or (), asks=may_ask(no_input=no_input, as_json=as_json))
+        approver = approver_here(service, caller, yes_to, no_input=no_input, as_json=as_json)
         execute = partial(
             service.execute,
             code,
@@ -117,11 +120,12 @@ def call(
     """Call one tool, and print its result as JSON. The policy, the journal and approvals apply as in a program."""
 
     from codemode.serving.cli.arguments import arguments_of, call_of
+    from codemode.serving.cli.asking import approver_here
 
     async def work(service: CodeMode) -> int:
         caller = local_caller(service, role)
         called = (await service.view(caller)).catalog.get(tool)
-        approver = Approver(service, caller, yes_to or (), asks=may_ask(no_input=no_input, as_json=as_json))
+        approver = approver_here(service, caller, yes_to, no_input=no_input, as_json=as_json)
         code = call_of(called, arguments_of(called, arguments or ()))
         ended = await approver.settle(await service.execute(code, caller=caller))
         if as_json:

@@ -130,7 +130,7 @@ def test_a_call_is_approved_and_its_program_goes_on_in_another_process(desk: Des
     (waiting,) = desk.json("approvals", "list")
     assert waiting["execution"] == paused["id"]
     shown = desk.type("approvals", "show", waiting["id"])
-    assert "'amount': 500" in shown.stdout or '"amount": 500' in shown.stdout
+    assert "amount = 500" in shown.stdout
     assert "much money" in shown.stdout
     approved = desk.type("approvals", "approve", waiting["id"])
     assert approved.returncode == 0, approved.stderr
@@ -165,6 +165,8 @@ def test_a_card_is_shown_before_and_after_the_decision(desk: Desk) -> None:
         assert text in shown
     assert "so far: bank.pay committed" in shown
     assert f"codemode approvals approve {waiting['id']} --up-to N" in shown
+    unknown = desk.type("approvals", "show", waiting["id"][:-1])
+    assert (unknown.returncode, f"did you mean '{waiting['id']}'" in unknown.stderr) == (2, True)
     desk.type("approvals", "approve", waiting["id"], "--note", "as agreed")
     decided = desk.json("approvals", "show", waiting["id"])
     assert (decided["verdict"], decided["by"], decided["via"]) == ("approved", "operator", "command line")
