@@ -11,9 +11,9 @@ from fastapi.responses import Response  # noqa: TC002 -- FastAPI reads it at run
 from codemode.executions.cards.plain_text import card_text
 from codemode.executions.journal.base import Decision
 from codemode.serving.executions import gone_on
+from codemode.serving.http.approval_models import ApprovalCard, ApprovalList, Decisions
 from codemode.serving.http.executions import keep_turn
 from codemode.serving.http.interface import answers
-from codemode.serving.http.models import ApprovalCard, ApprovalList, Decisions
 from codemode.serving.http.outgoing import DataResponse
 from codemode.serving.http.requests import DecisionRequest, DecisionsRequest  # noqa: TC001 -- FastAPI reads them at run time
 
