@@ -237,10 +237,11 @@ class CodeMode:
         journal = journal_of(self.settings, Secrets())
         if journal is not None:
             self._programs.conversations.journal = journal
-            executions = self._executions = Executions(
-                journal, self._programs, self.settings.journal, lambda: self.settings.policy.approvers
-            )
-            self._contents.archive = JournalContents(journal, self.settings.content, executions.open)
+            settings, approvers = self.settings, lambda: self.settings.policy.approvers
+            url = settings.server.public_url
+            executions = Executions(journal, self._programs, settings.journal, approvers, public_url=url)
+            self._executions = executions
+            self._contents.archive = JournalContents(journal, settings.content, executions.open)
         self._is_open = True
 
     async def __aexit__(

@@ -9,12 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from codemode.errors import (
-    ExecutionEnded,
-    ExecutionWaiting,
-    JournalUnavailable,
-    LeaseLost,
-)
+from codemode.errors import ExecutionEnded, ExecutionWaiting, JournalUnavailable, LeaseLost
 from codemode.executions.approvals import Approvals
 from codemode.executions.attempts import (
     Attempt,
@@ -24,6 +19,7 @@ from codemode.executions.attempts import (
     never_damaged,
     to_their_end,
 )
+from codemode.executions.cards.desk import Cards
 from codemode.executions.execution_ids import new_execution
 from codemode.executions.executor import new_seed, nothing
 from codemode.executions.health import JournalHealth
@@ -74,8 +70,9 @@ if TYPE_CHECKING:
 class Executions:
     """The executions of one journal, as callers may see them.
 
-    `approvers` returns the roles that decide on pending calls. The key that starts an execution owns it; to every other
-    key but an approver's, the execution does not exist. `digest` is the journal's keyed digest.
+    `approvers` returns the roles that decide on pending calls. `public_url` is the server's address in links. The key
+    that starts an execution owns it; to every other key but an approver's, the execution does not exist.
+    `digest` is the journal's keyed digest.
     """
 
     def __init__(
@@ -84,14 +81,17 @@ class Executions:
         programs: Programs,
         settings: JournalSettings,
         approvers: Callable[[], Collection[str]],
+        *,
+        public_url: str = "",
     ) -> None:
         self._journal = journal
         self.digest = journal.digest
         self._programs = programs
-        self._approvals = Approvals(journal, approvers)
+        self._approvals = Approvals(journal, approvers, programs.decided)
         self._attempts: dict[str, Attempt] = {}
         self._ended = Endings(journal)
         self._visible = VisibleExecutions(journal, self._approvals, self.open)
+        self.cards = Cards(journal, self._approvals, self._visible, settings.expire_s, public_url)
         self._watching = Watching(journal, self._attempts, self._visible.seen)
         self._upkeep = Upkeep(journal, settings, self._attempts)
         self._launcher = Launcher(journal, programs, self._ended, self._attempts)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.errors import WrongArgument
 from codemode.executions.executor import nothing
-from codemode.executions.journal.base import CONVERSATION, FRESH_READS, GOOD_UNTIL, INPUTS, READ_ONLY
+from codemode.executions.journal.base import CONVERSATION, FRESH_READS, GOOD_UNTIL, INPUTS, LABEL, READ_ONLY
 from codemode.executions.ledger import unwatched
 from codemode.executions.state.conversation import conversation_key
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.errors import CodeModeError
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.base import NewExecution
+    from codemode.executions.journal.base import NewExecution, PendingCall
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.replay.record import Record
     from codemode.executions.replay.recording import ExecutionRecording
@@ -54,6 +54,10 @@ class Programs(Protocol):
 
     def moved(self, recorded: NewExecution, digest: Callable[[Any], str]) -> tuple[str, ...]:
         """Return the sources whose calls now go to another location than when the execution was recorded."""
+        ...
+
+    def decided(self, call: PendingCall) -> None:
+        """Notify the observers of a person's decision."""
         ...
 
     async def run_unrecorded(self, request: Request, caller: Caller, why: CodeModeError) -> ExecutionOutcome:
@@ -97,8 +101,13 @@ class Request:
 
     def settings(self, caller: Caller) -> dict[str, Any]:
         """Return what a replay must know of the request and its caller, as JSON data."""
-        own = {FRESH_READS: self.fresh_reads, GOOD_UNTIL: caller.good_until, READ_ONLY: caller.read_only}
-        return {**own, INPUTS: dict(self.inputs)} if self.inputs else own
+        own: dict[str, Any] = {
+            FRESH_READS: self.fresh_reads,
+            GOOD_UNTIL: caller.good_until,
+            READ_ONLY: caller.read_only,
+        }
+        given = {LABEL: caller.label, INPUTS: dict(self.inputs)}
+        return own | {name: value for name, value in given.items() if value}
 
 
 def request_digest(

@@ -39,6 +39,7 @@ async def run_or_continue(
     """Run a program, or continue an earlier execution if no code is given. `key` is its idempotency key.
 
     The program shares the state of the `conversation` with this id.
+    An earlier execution with `dry_run` is only looked at: nothing runs, whatever was decided.
 
     Cancelling this coroutine cancels the execution. Raises the errors of `CodeMode.execute` and `Executions.resume`.
     """
@@ -55,6 +56,9 @@ async def run_or_continue(
             watch=watch,
         )
     execution, waits = asked.resume_from, ""
+    if asked.dry_run:
+        begun()
+        return await _as_it_is(service, execution, caller)
     try:
         await service.executions.resume(execution, caller, credentials)
     except ExecutionWaiting as error:
@@ -69,6 +73,15 @@ async def run_or_continue(
         raise
     outcome = ExecutionOutcome.from_json({**(stored.outcome or {}), "id": execution, "status": stored.status})
     return replace(outcome, notes=(*outcome.notes, waits)) if waits else outcome
+
+
+async def _as_it_is(service: CodeMode, execution: str, caller: Caller) -> ExecutionOutcome:
+    """Return the stored outcome of an execution, with the calls that still wait. Raises ExecutionNotFound."""
+    stored = await service.executions.get(execution, caller)
+    waiting = await service.executions.approvals(caller, execution) if stored.status == "paused" else ()
+    outcome = ExecutionOutcome.from_json({**(stored.outcome or {}), "id": execution, "status": stored.status})
+    decided = () if waiting or stored.status != "paused" else ("decided: it continues without dry_run",)
+    return replace(outcome, pending=waiting, notes=(*outcome.notes, *decided))
 
 
 async def gone_on(service: CodeMode, execution: str, caller: Caller) -> dict[str, Any]:

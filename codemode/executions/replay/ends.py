@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
     from codemode.executions.call_session import Send
-    from codemode.executions.journal.base import PendingCall, QuestionKind
+    from codemode.executions.journal.base import PendingCall
     from codemode.executions.replay.record import RecordedCall
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.transports.base import CallContext
@@ -93,13 +93,6 @@ def _elicited(question: PendingCall) -> dict[str, Any]:
         return {"action": "decline"}
     is_form = question.asks is not None and question.asks["mode"] == "form"
     return {"action": "accept", "content": question.value} if is_form else {"action": "accept"}
-
-
-def question_reason(judged: JudgedCall, kind: QuestionKind) -> str:
-    """Return why a person is asked about a call."""
-    if kind == "unknown":
-        return "it was sent, and the server died before the answer arrived: check whether it took effect"
-    return judged.ruling.reason or judged.ruling.rule if judged.ruling else ""
 
 
 def service_question(question: PendingCall, required: InputRequired) -> PendingCall:

@@ -17,8 +17,9 @@ from codemode.serving.agent.turn import Turn
 from codemode.settings import AgentSettings, Secrets
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 
+    from codemode.executions.execution import ExecutionOutcome
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
     from codemode.serving.agent.events import AgentResult, Event
@@ -30,8 +31,11 @@ class Agent:
     """A model with the tools of a service, within the view of one caller.
 
     `settings` default to the section `agent`, completed from the environment. `model` replaces the model that they
-    name. `credentials` are the caller's credentials for upstream services. An agent for one chat can name its
-    `conversation`, whose programs share state (`CodeMode.execute`). Raises ConfigurationError.
+    name. `credentials` are the caller's credentials for upstream services. `settle` receives the outcome of a paused
+    program and returns the one that the model reads, after a person has decided. An agent
+    for one chat can name its `conversation`, whose programs share state (`CodeMode.execute`).
+
+    Raises ConfigurationError.
     """
 
     def __init__(
@@ -43,6 +47,7 @@ class Agent:
         caller: Caller = LOCAL,
         credentials: Mapping[str, str] = MappingProxyType({}),
         conversation: str = "",
+        settle: Callable[[ExecutionOutcome], Awaitable[ExecutionOutcome]] | None = None,
     ) -> None:
         chosen = settings or service.settings.agent
         self.settings = chosen if model is not None else chosen.completed()
@@ -50,7 +55,7 @@ class Agent:
         if model is None:
             model = self._own = model_of(self.settings, Secrets())
         self._model = model if self.settings.use_function_calling else FencedModel(model)
-        self._toolbox = Toolbox(service, self.settings, caller, credentials, conversation)
+        self._toolbox = Toolbox(service, self.settings, caller, credentials, conversation, settle)
 
     async def __aenter__(self) -> Self:
         return self

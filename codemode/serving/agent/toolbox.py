@@ -20,7 +20,7 @@ from codemode.serving.two_tools import ExecuteArguments, problem_of
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from codemode.catalog.tool import Tool
     from codemode.executions.execution import ExecutionOutcome
@@ -83,11 +83,13 @@ class Toolbox:
         caller: Caller,
         credentials: Mapping[str, str],
         conversation: str = "",
+        settle: Callable[[ExecutionOutcome], Awaitable[ExecutionOutcome]] | None = None,
     ) -> None:
         self._service = service
         self._settings = settings
         self._caller = caller
         self._credentials = credentials
+        self._settle = settle
         self._session: MenuSession | None = None
         self._by_native_name: dict[str, Tool] | None = None
         self._conversation = conversation
@@ -140,6 +142,8 @@ class Toolbox:
         ended = await run_or_continue(
             self._service, asked, self._caller, credentials=self._credentials, conversation=conversation
         )
+        if ended.status == "paused" and self._settle is not None:
+            ended = await self._settle(ended)
         can_resume = self._service.settings.keeps_journal
         text = self._service.hooks.text(ended, outcome_text(ended, can_resume=can_resume))
         return Answered(text, ok=ended.ok, outcome=ended, images=await self._images(ended))

@@ -35,6 +35,11 @@ BearerEnv = Annotated[
 Role = Annotated[str, typer.Option("--role", help="Act as this role of the policy.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Do not start if a source cannot be read.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+YesTo = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATTERN", help="Approve calls of these tools without asking, as gym.salary.*. Repeatable."),
+]
+NoInput = Annotated[bool, typer.Option("--no-input", help="Ask nothing: a call that needs a person pauses.")]
 
 
 #: Error codes of exceptions that are not codemode's, by exit code.

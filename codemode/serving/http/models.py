@@ -6,16 +6,14 @@ encoding it. `tests/integration/codemode/serving/http/test_interface.py` compare
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads these at run time
-from codemode.executions.journal.base import ExecutionStatus, QuestionKind, Verdict  # noqa: TC001
+from codemode.executions.journal.base import ExecutionStatus  # noqa: TC001
 from codemode.gateway.call import CallState  # noqa: TC001
-
-#: A time in UTC with milliseconds (RFC 3339).
-Time = Annotated[AwareDatetime, Field(examples=["2026-11-25T09:30:00.125Z"])]
+from codemode.serving.http.approval_models import Approval, Time  # noqa: TC001
 
 
 class Mistake(BaseModel):
@@ -233,28 +231,6 @@ class Call(BaseModel):
     question: str
 
 
-class Approval(BaseModel):
-    """A call that waits for a person, or was decided. A decision must repeat `digest`."""
-
-    id: str
-    execution: str
-    path: str
-    tool: str
-    arguments: dict[str, Any]
-    digest: str
-    reason: str
-    kind: QuestionKind
-    host: str
-    asked: Time | None
-    verdict: Verdict | None
-    by: str
-    note: str
-    value: Any
-    decided: Time | None
-    damage: str
-    asks: dict[str, Any] | None
-
-
 class PlannedCall(BaseModel):
     """A write, or a call that needs a person, in a dry run. Nothing was sent."""
 
@@ -365,23 +341,3 @@ class Rollback(BaseModel):
     execution: str
     status: ExecutionStatus | Literal["nothing_to_undo"]
     outcome: Outcome | None
-
-
-class ApprovalList(BaseModel):
-    """Calls that wait for a person, oldest first."""
-
-    approvals: list[Approval]
-
-
-class Continuation(BaseModel):
-    """The status of an execution after a decision. `reason` says why it does not continue yet."""
-
-    status: ExecutionStatus
-    reason: str
-
-
-class Decisions(BaseModel):
-    """The decided calls, and the status of each of their executions by id."""
-
-    approvals: list[Approval]
-    executions: dict[str, Continuation]

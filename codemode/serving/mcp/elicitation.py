@@ -17,13 +17,13 @@ if TYPE_CHECKING:
 
     from mcp.server import ServerRequestContext
 
-    from codemode.executions.journal.base import PendingCall
+    from codemode.executions.cards.card import ApprovalCard
 
 _UNANSWERED = mcp_types.ElicitResult(action="cancel")
 
 
 async def ask_now(
-    context: ServerRequestContext[Any], calls: Sequence[PendingCall], wait_s: float
+    context: ServerRequestContext[Any], cards: Sequence[ApprovalCard], wait_s: float
 ) -> dict[str, mcp_types.InputResponse]:
     """Ask about calls, one after another. Return the answers by call id.
 
@@ -31,12 +31,12 @@ async def ask_now(
     """
     answers: dict[str, mcp_types.InputResponse] = {}
     metadata = ServerMessageMetadata(related_request_id=context.request_id)
-    for call in calls:
+    for card in cards:
         try:
             async with asyncio.timeout(wait_s):
-                answers[call.id] = await context.session.send_request(
-                    question(call), mcp_types.ElicitResult, metadata=metadata
+                answers[card.call.id] = await context.session.send_request(
+                    question(card), mcp_types.ElicitResult, metadata=metadata
                 )
         except (TimeoutError, MCPError, ValidationError):
-            answers[call.id] = _UNANSWERED
+            answers[card.call.id] = _UNANSWERED
     return answers

@@ -21,6 +21,7 @@ from codemode.serving.mcp.questions import decision, question
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from codemode.executions.cards.card import ApprovalCard
     from codemode.executions.journal.base import Decision, PendingCall, QuestionKind
     from codemode.service import CodeMode
 
@@ -73,8 +74,8 @@ class InClient:
         caller: Caller,
         capabilities: mcp_types.ClientCapabilities | None,
         left: frozenset[str] = frozenset(),
-    ) -> tuple[PendingCall, ...]:
-        """Return the calls that this caller's client can ask its person about, without those `left` to the inbox.
+    ) -> tuple[ApprovalCard, ...]:
+        """Return cards of the calls that this caller's client can ask its person about, but for those `left` to the inbox.
 
         Raises ExecutionNotFound.
         """
@@ -83,11 +84,13 @@ class InClient:
         deciders = await self._deciders(execution, caller)
         if deciders == _Deciders():
             return ()
-        return tuple(
-            call
-            for call in await self._service.executions.approvals(caller, execution)
+        executions = self._service.executions
+        shown = [
+            call.id
+            for call in await executions.approvals(caller, execution)
             if deciders.of(call.kind) is not None and can_show(capabilities.elicitation, call) and call.id not in left
-        )[:MOST_QUESTIONS]
+        ]
+        return tuple([await executions.cards.show(call, caller) for call in shown[:MOST_QUESTIONS]])
 
     async def answer(
         self, asked: Round, answers: Mapping[str, mcp_types.InputResponse], caller: Caller
@@ -125,14 +128,14 @@ class InClient:
         return _Deciders(approval=person, input=caller)
 
 
-def round_of(execution: str, calls: Iterable[PendingCall], left: frozenset[str]) -> Round:
+def round_of(execution: str, cards: Iterable[ApprovalCard], left: frozenset[str]) -> Round:
     """Return the round that asks about calls."""
-    return Round(execution, {call.id: (call.kind, call.digest) for call in calls}, left)
+    return Round(execution, {card.call.id: (card.call.kind, card.call.digest) for card in cards}, left)
 
 
-def requests_of(calls: Iterable[PendingCall]) -> dict[str, mcp_types.InputRequest]:
+def requests_of(cards: Iterable[ApprovalCard]) -> dict[str, mcp_types.InputRequest]:
     """Return the elicitation requests about calls, by call id."""
-    return {call.id: question(call) for call in calls}
+    return {card.call.id: question(card) for card in cards}
 
 
 def can_show(elicitation: mcp_types.ElicitationCapability, call: PendingCall) -> bool:

@@ -6,15 +6,16 @@ from typing import TYPE_CHECKING, Any
 
 import mcp_types
 
+from codemode.executions.cards.plain_text import card_text
 from codemode.executions.journal.base import Decision
-from codemode.text.prose import shorten
-from codemode.text.visible import visible, visible_data
+from codemode.text.visible import visible
 
 if TYPE_CHECKING:
-    from codemode.executions.journal.base import PendingCall, QuestionKind, Verdict
+    from codemode.executions.cards.card import ApprovalCard
+    from codemode.executions.journal.base import QuestionKind, Verdict
 
-#: Largest number of characters of one argument in a question, and of a reason in an answer.
-_ARGUMENT_CHARACTERS, _REASON_CHARACTERS = 300, 500
+#: Largest number of characters of a reason in an answer.
+_REASON_CHARACTERS = 500
 
 _VERDICTS: dict[str, Verdict] = {"approve": "approved", "reject": "rejected"}
 
@@ -29,21 +30,12 @@ _FORM: dict[str, Any] = {
 }
 
 
-def approval_text(call: PendingCall) -> str:
-    """Return a pending call as plain text for the person who decides. Invisible characters are escaped."""
-    where = f" at {call.host}" if call.host else ""
-    arguments = [
-        f"  {name} = {shorten(repr(value), _ARGUMENT_CHARACTERS)}"
-        for name, value in visible_data(call.arguments).items()
-    ]
-    reason = [f"Reason: {visible(call.reason)}"] if call.reason else []
-    return "\n".join([f"May the program call {visible(call.tool)}{where}?", *arguments, *reason, f"Call: {call.id}"])
-
-
-def question(call: PendingCall) -> mcp_types.ElicitRequest:
+def question(card: ApprovalCard) -> mcp_types.ElicitRequest:
     """Return the elicitation request about a pending call: the service's own, or the form for a decision."""
+    call = card.call
     if call.asks is None:
-        form = mcp_types.ElicitRequestFormParams(message=approval_text(call), requested_schema=_FORM)
+        text = card_text(card, with_answers=False)
+        form = mcp_types.ElicitRequestFormParams(message=text, requested_schema=_FORM)
         return mcp_types.ElicitRequest(params=form)
     message = f"{visible(call.tool)} asks: {visible(call.asks['message'])}"
     if call.asks["mode"] == "url":
@@ -59,14 +51,14 @@ def decision(kind: QuestionKind, call: str, digest: str, answer: mcp_types.Elici
     A declined form rejects the call, or declines to answer. A cancelled or an invalid one leaves it pending.
     """
     if answer.action == "decline":
-        return Decision(call, digest, "declined" if kind == "input" else "rejected", by)
+        return Decision(call, digest, "declined" if kind == "input" else "rejected", by, via="mcp")
     if answer.action != "accept":
         return None
     content = answer.content or {}
     if kind == "input":
-        return Decision(call, digest, "answered", by, value=content)
+        return Decision(call, digest, "answered", by, value=content, via="mcp")
     chosen, reason = content.get("decision"), content.get("reason")
     if not isinstance(chosen, str) or chosen not in _VERDICTS:
         return None
     note = reason[:_REASON_CHARACTERS] if isinstance(reason, str) else ""
-    return Decision(call, digest, _VERDICTS[chosen], by, note=note)
+    return Decision(call, digest, _VERDICTS[chosen], by, note=note, via="mcp")

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
     from mcp.server import ServerRequestContext
 
-    from codemode.executions.journal.base import PendingCall, StoredExecution
+    from codemode.executions.cards.card import ApprovalCard
+    from codemode.executions.journal.base import StoredExecution
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
     from codemode.serving.mcp.background import Running
@@ -136,7 +137,7 @@ class McpTasks:
         with suppress(ExecutionEnded):
             await self._service.executions.cancel(task, caller)
 
-    async def _waiting(self, stored: StoredExecution, caller: Caller, context: Context) -> tuple[PendingCall, ...]:
+    async def _waiting(self, stored: StoredExecution, caller: Caller, context: Context) -> tuple[ApprovalCard, ...]:
         execution, capabilities = stored.given.id, context.session.client_capabilities
         return await self._in_client.waiting(execution, caller, capabilities, self._left.get(execution, frozenset()))
 

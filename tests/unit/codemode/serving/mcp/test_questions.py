@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp_types import ElicitationCapability, ElicitResult, FormElicitationCapability, UrlElicitationCapability
 
+from codemode.executions.cards.card import ApprovalCard, Requester
+from codemode.executions.cards.plain_text import card_text
 from codemode.executions.journal.base import PendingCall
 from codemode.serving.mcp.in_client import Round, can_show
 from codemode.serving.mcp.questions import decision, question
@@ -19,18 +21,19 @@ LINK = {"mode": "url", "message": "Log in\u202e", "url": "https://login.example"
 ASKING = PendingCall("ap_2", "ex_1", "2", "bank.pay", {}, "d2", "", kind="input", asks=LINK)
 
 
-def test_a_form_shows_the_call_within_bounds_and_has_no_default() -> None:
-    params: Any = question(CALL).params
-    first, argument, reason, last = params.message.splitlines()
-    assert first == "May the program call bank.pay at bank.example?"
-    assert argument.startswith("  to = 'xxx")
-    assert len(argument) < 320
-    assert (reason, last) == ("Reason: money leaves", "Call: ap_1")
+def _card(call: PendingCall) -> ApprovalCard:
+    return ApprovalCard(call, Requester("key-1", "Ada", "default"), 0, {})
+
+
+def test_a_form_shows_the_card_and_has_no_default() -> None:
+    params: Any = question(_card(CALL)).params
+    assert params.message == card_text(_card(CALL), with_answers=False)
+    assert "bank.pay" in params.message
     assert "default" not in str(params.requested_schema)
 
 
 def test_a_link_of_a_service_is_shown_to_clients_that_open_links() -> None:
-    params: Any = question(ASKING).params
+    params: Any = question(_card(ASKING)).params
     assert (params.message, params.url) == ("bank.pay asks: Log in\\u202e", "https://login.example")
     forms = ElicitationCapability(form=FormElicitationCapability())
     links = ElicitationCapability(url=UrlElicitationCapability())
