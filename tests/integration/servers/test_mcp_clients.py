@@ -244,7 +244,7 @@ def test_the_person_at_fastmcps_client_decides(bank: str, tmp_path: Path, mode: 
     (tmp_path / "client.py").write_text(FASTMCP, encoding="utf-8")
     for decision, said in (("approve", "3"), ("reject", "a person rejected bank.pay")):
         question, ended = run([python, "client.py", f"{bank}/mcp", mode, decision], tmp_path).splitlines()
-        assert question.startswith("May the program call bank.pay")
+        assert question.startswith("Approve bank.pay?")
         assert said in ended
 
 

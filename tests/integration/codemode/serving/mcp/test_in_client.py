@@ -77,7 +77,7 @@ async def test_the_single_user_approves_in_the_client_and_the_program_continues(
         ended = await client.call_tool("execute", {"code": "[bank.pay(amount=1), bank.pay(amount=2, to='\\u202ebob')]"})
     assert ended.structured_content["value"] == [1, 2]
     assert PAID == [1, 2]
-    assert "May the program call bank.pay" in person.asked[0].message
+    assert "Approve bank.pay?" in person.asked[0].message
     assert "amount = 1" in person.asked[0].message
     assert "\u202e" not in person.asked[1].message
     assert person.asked[0].requested_schema["required"] == ["decision"]
