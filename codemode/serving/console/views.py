@@ -103,7 +103,7 @@ class Console:
             "with_query": lambda **changed: here(request, **changed),
             "sections": [one for one in self.sections if one.is_shown(self.service)],
             "section": request.url.path.removeprefix(base).strip("/").partition("/")[0],
-            "caller": request.state.caller,
+            "user": request.state.caller,  # `caller` is the block of a macro
             "has_session": session is not None and bool(session.key),
             "csrf_field": FIELD,
             "csrf_header": HEADER,
