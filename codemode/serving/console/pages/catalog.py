@@ -84,7 +84,7 @@ def routes(console: Console) -> list[Route]:
         data = {
             "role": caller.role,
             "group": chosen.group,
-            "groups": groups_of(members, chosen.group),
+            "groups": groups_of(catalog, chosen.group, members),
             "unavailable": dict(catalog.unavailable),
             "tools": [row(tool) for tool in page.rows(tools)],
             "total": len(tools),
@@ -119,12 +119,12 @@ def members_of(catalog: Catalog, group: str) -> Sequence[Tool]:
     return tools[start:end]
 
 
-def groups_of(members: Sequence[Tool], group: str) -> list[dict[str, Any]]:
-    """Return the groups directly below a group, with the number of their tools."""
-    depth = group.count(".") + 1 if group else 0
-    counts: Counter[str] = Counter()
-    for tool in members:
-        parts = tool.id.split(".", depth + 1)
-        if len(parts) > depth + 1:
-            counts[".".join(parts[: depth + 1])] += 1
+def groups_of(catalog: Catalog, group: str, members: Sequence[Tool]) -> list[dict[str, Any]]:
+    """Return the namespaces, or the groups directly below a group with these members, with their numbers of tools."""
+    if not group:
+        counts = Counter(catalog.namespaces)
+    else:
+        depth = group.count(".") + 2
+        parts = (tool.id.split(".", depth) for tool in members)
+        counts = Counter(".".join(each[:depth]) for each in parts if len(each) > depth)
     return [{"id": name, "tools": count} for name, count in sorted(counts.items())]
