@@ -82,7 +82,8 @@ async def _found(service: CodeMode, caller: Caller, given: Mapping[str, str]) ->
             {
                 "query": query,
                 "confidence": round(look.confidence[place], 3) if place < len(look.confidence) else 0.0,
-                "is_unsure": query in answer.unsure,
+                "is_unsure": place in look.unsure,
+                "is_empty": place in look.empty,
                 "hits": [_hit(hit, scores[place]) for hit in answer.hits if hit.query == place],
             }
             for place, query in enumerate(queries)
