@@ -84,7 +84,7 @@ def routes(console: Console) -> list[Route]:
         data = {
             "role": caller.role,
             "group": chosen.group,
-            "groups": groups_of(catalog, chosen.group, members),
+            "groups": groups_of(chosen.group, members),
             "unavailable": dict(catalog.unavailable),
             "tools": [row(tool) for tool in page.rows(tools)],
             "total": len(tools),
@@ -119,12 +119,18 @@ def members_of(catalog: Catalog, group: str) -> Sequence[Tool]:
     return tools[start:end]
 
 
-def groups_of(catalog: Catalog, group: str, members: Sequence[Tool]) -> list[dict[str, Any]]:
-    """Return the namespaces, or the groups directly below a group with these members, with their numbers of tools."""
-    if not group:
-        counts = Counter(catalog.namespaces)
-    else:
-        depth = group.count(".") + 2
-        parts = (tool.id.split(".", depth) for tool in members)
-        counts = Counter(".".join(each[:depth]) for each in parts if len(each) > depth)
-    return [{"id": name, "tools": count} for name, count in sorted(counts.items())]
+def groups_of(group: str, members: Sequence[Tool]) -> list[dict[str, Any]]:
+    """Return the groups below a group with these members, two levels deep, with their numbers of tools."""
+    depth = group.count(".") + 2 if group else 1
+    upper: Counter[str] = Counter()
+    lower: Counter[str] = Counter()
+    for tool in members:
+        parts = tool.id.split(".", depth + 1)
+        if len(parts) > depth:
+            upper[".".join(parts[:depth])] += 1
+        if len(parts) > depth + 1:
+            lower[".".join(parts[: depth + 1])] += 1
+    tree = {name: {"id": name, "tools": count, "groups": []} for name, count in sorted(upper.items())}
+    for name, count in sorted(lower.items()):
+        tree[name.rpartition(".")[0]]["groups"].append({"id": name, "tools": count})
+    return list(tree.values())
