@@ -13,8 +13,9 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import JournalEntry
 
 #: Fields shown for a call that was sent, and for a call that has ended.
-_OF_START = ("tool", "arguments", "effect", "decision", "rule")
-_OF_END = ("tool", "state", "duration_s", "size_bytes", "preview", "message", "reused")
+_OF_START = ("tool", "arguments", "effect", "decision", "rule", "start_s")
+#: A call that was not sent has no start, so its end has the fields of both.
+_OF_END = (*_OF_START, "state", "duration_s", "size_bytes", "preview", "message", "reused")
 
 
 @dataclass(frozen=True)

@@ -304,16 +304,26 @@ class Executions:
 
     # --- read --------------------------------------------------------------------------------------------------
 
-    async def list(
-        self, caller: Caller, *, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
-    ) -> tuple[StoredExecution, ...]:
-        """Return executions without outcomes, newest first. Approvers see all, other callers their own.
+    def sees_all(self, caller: Caller) -> bool:
+        """Return whether the caller is an approver, who sees the executions of all keys."""
+        return self._approvals.are_up_to(caller)
 
-        Raises ExecutionNotFound if `before` is unknown.
+    async def list(
+        self,
+        caller: Caller,
+        *,
+        owner: str = "",
+        status: ExecutionStatus | None = None,
+        limit: int = 50,
+        before: str = "",
+    ) -> tuple[StoredExecution, ...]:
+        """Return executions without outcomes, newest first. Approvers see all, or those of one `owner`.
+
+        Other callers see their own. Raises ExecutionNotFound if `before` is unknown.
         """
         await (self._visible.seen(before, caller) if before else self.open())
-        owner = None if self._approvals.are_up_to(caller) else caller.id
-        return await self._journal.list(owner=owner, status=status, limit=limit, before=before)
+        owned_by = (owner or None) if self.sees_all(caller) else caller.id
+        return await self._journal.list(owner=owned_by, status=status, limit=limit, before=before)
 
     async def get(self, execution: str, caller: Caller) -> StoredExecution:
         """Return an execution with its outcome. Raises ExecutionNotFound, also for an execution of another key."""
@@ -377,14 +387,18 @@ class Executions:
         The same policy applies. A repeated rollback continues where the previous one failed. Raises ExecutionNotFound,
         also for an execution of another key, and LeaseHeld while the execution runs.
         """
+        planned = await self.plan_rollback(execution, caller)
+        if not planned.steps:
+            return planned
+        request = Request(planned.program(), credentials, key=f"rollback {execution}", digest=execution)
+        return await begin_rollback(planned, request, partial(self.start, caller=caller), self._journal)
+
+    async def plan_rollback(self, execution: str, caller: Caller) -> Rollback:
+        """Return what `rollback` would undo, and start nothing. Raises the same errors."""
         stored = await self._visible.own(execution, caller)
         refuse_changed(execution, self._programs.moved(stored.given, self._journal.digest))
         record = await self._visible.record(stored)
-        planned = plan(record, await self._programs.catalog(caller))
-        if not planned.steps:
-            return planned
-        request = Request(planned.program(), credentials, key=f"rollback {stored.given.id}", digest=execution)
-        return await begin_rollback(planned, request, partial(self.start, caller=caller), self._journal)
+        return plan(record, await self._programs.catalog(caller))
 
     # --- upkeep ------------------------------------------------------------------------------------------------
 

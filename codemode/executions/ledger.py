@@ -102,7 +102,7 @@ class Ledger:
             tool=judged.tool.id if judged.tool else call.tool,
             arguments=arguments,
             state=judged.state,
-            start_s=self._now(),
+            start_s=self.elapsed_s(),
             duration_s=0.0,
             decision=judged.ruling.decision if judged.ruling else "",
             rule=judged.ruling.rule if judged.ruling else "",
@@ -114,7 +114,7 @@ class Ledger:
 
     def send(self, path: str) -> None:
         """Record that a call is about to be sent. From now on it may have taken effect."""
-        self._entries[path] = self._entries[path]._replace(state=CallState.UNKNOWN, start_s=self._now())
+        self._entries[path] = self._entries[path]._replace(state=CallState.UNKNOWN, start_s=self.elapsed_s())
         self._watch(self._entries[path])
 
     def progress(self, path: str, message: str) -> None:
@@ -136,7 +136,7 @@ class Ledger:
         text = "" if outcome.error else _as_json(value)
         self._entries[path] = entry._replace(
             state=outcome.state,
-            duration_s=self._now() - entry.start_s,
+            duration_s=self.elapsed_s() - entry.start_s,
             size_bytes=len(text if text.isascii() else text.encode("utf-8", "replace")),
             preview=preview(redaction.text(_readable(text[: PREVIEW_CHARACTERS * 4]))),
             error=redaction.text(outcome.error.for_model()) if outcome.error else "",
@@ -184,7 +184,7 @@ class Ledger:
 
         Calls stay pending only if `is_asked`: a person was asked, and the program was stopped for that.
         """
-        now = self._now()
+        now = self.elapsed_s()
         for entry in () if is_asked else self.pending():
             state = CallState.NOT_STARTED if entry.state is CallState.PENDING else entry.state
             self._entries[entry.path] = entry._replace(state=state, question="")
@@ -218,7 +218,8 @@ class Ledger:
         self._repeated[path] += 1
         return path
 
-    def _now(self) -> float:
+    def elapsed_s(self) -> float:
+        """Return the seconds since the start of the execution."""
         return time.monotonic() - self._began
 
 

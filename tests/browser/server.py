@@ -51,9 +51,12 @@ class Server:
 
 
 @contextmanager
-def serving(folder: Path, gym: Gym, configuration: str = CONFIGURATION) -> Iterator[Server]:
-    """Run `codemode serve` in a folder within the block. The configuration is a template of `gym` and `folder`."""
-    (folder / "codemode.yaml").write_text(configuration.format(gym=gym, folder=folder), encoding="utf-8")
+def serving(folder: Path, gym: Gym, configuration: str = CONFIGURATION, **values: object) -> Iterator[Server]:
+    """Run `codemode serve` in a folder within the block.
+
+    The configuration is a template of `gym`, `folder` and these values.
+    """
+    (folder / "codemode.yaml").write_text(configuration.format(gym=gym, folder=folder, **values), encoding="utf-8")
     environment = script_environment(folder) | {"AGENT_KEY": AGENT, "BOSS_KEY": BOSS}
     command = [SCRIPT, "serve", "--port", "0"]
     with subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True) as process:

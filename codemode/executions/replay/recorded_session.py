@@ -355,6 +355,7 @@ class RecordedSession(CallSession):
             "schema": definition_digest(judged.tool),
             "key": self._key(judged),
             "approval": self._approvals.get(path, ""),
+            "start_s": round(self.ledger.elapsed_s(), 6),
         }
         await self._append([JournalEntry("started", path, data)])
 

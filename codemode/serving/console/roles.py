@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 
-from codemode.serving.auth.callers import ANYBODY
+from codemode.serving.console.access import is_operator
 from codemode.serving.console.session import caller_of
 from codemode.text.nearest import did_you_mean
 
@@ -18,10 +18,9 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
 
 
-def roles_for(caller: Caller, service: CodeMode) -> tuple[str, ...]:
-    """Return the roles that a caller may look as: all for approvers, and on a server without keys."""
-    may_choose = caller.role in service.settings.policy.approvers or caller == ANYBODY
-    return service.policy.roles if may_choose else (caller.role,)
+def roles_for(request: Request, service: CodeMode) -> tuple[str, ...]:
+    """Return the roles that the caller may look as: all for an operator, else the caller's own."""
+    return service.policy.roles if is_operator(request, service) else (caller_of(request).role,)
 
 
 def looking_as(request: Request, service: CodeMode) -> Caller:
@@ -33,7 +32,7 @@ def looking_as(request: Request, service: CodeMode) -> Caller:
     role = request.query_params.get("role") or caller.role
     if role == caller.role:
         return caller
-    if caller.role not in service.settings.policy.approvers and caller != ANYBODY:
+    if not is_operator(request, service):
         raise HTTPException(403, "role: only approvers may look as another role")
     if role not in service.policy.roles:
         detail = f"role: there is no role {role[:80]!r}{did_you_mean(role, service.policy.roles)}"

@@ -2,10 +2,42 @@
 
 from __future__ import annotations
 
-from codemode.serving.console.pages import catalog, search
-from codemode.serving.console.views import Section
+from typing import TYPE_CHECKING
+
+from codemode.serving.console.pages import (
+    audit,
+    catalog,
+    cost,
+    execution_control,
+    executions,
+    menus,
+    policy,
+    search,
+    server,
+    sources,
+)
+from codemode.serving.console.views import Section, with_journal
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from starlette.routing import BaseRoute
+
+    from codemode.serving.console.views import Console
+
+
+def _executions(console: Console) -> Sequence[BaseRoute]:
+    return [*executions.routes(console), *execution_control.routes(console)]
+
 
 SECTIONS: tuple[Section, ...] = (
     Section("catalog", "Catalog", catalog.routes),  # the first one is the home page
     Section("search", "Search", search.routes),
+    Section("executions", "Executions", _executions, with_journal),
+    Section("menus", "Menus", menus.routes),
+    Section("cost", "Cost", cost.routes),
+    Section("policy", "Policy", policy.routes),
+    Section("sources", "Sources", sources.routes),
+    Section("audit", "Audit", audit.routes),
+    Section("server", "Server", server.routes),
 )

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from codemode.service import CodeMode
     from codemode.serving.console.session import Session
+    from codemode.serving.http.admission import Admission
 
 STATIC = Path(__file__).parent / "static"
 
@@ -48,10 +49,11 @@ class Section:
 
 
 class Console:
-    """What the pages share: the service, the templates, and the sections of the navigation."""
+    """What the pages share: the service, the server's load, the templates, and the sections of the navigation."""
 
-    def __init__(self, service: CodeMode, sections: Sequence[Section]) -> None:
+    def __init__(self, service: CodeMode, sections: Sequence[Section], load: Admission) -> None:
         self.service = service
+        self.load = load
         self.sections = sections
         self._templates = Templates()
 
@@ -85,9 +87,9 @@ class Console:
     def _context(self, request: Request) -> dict[str, Any]:
         base = base_of(request)
         session: Session | None = request.state.session
-        messages = list(session.messages) if session is not None else []
-        if session is not None:
-            session.messages.clear()
+        messages: list[str] = []
+        if session is not None and request.headers.get("hx-request") != "true":  # scripts take parts of a page only
+            messages, session.messages = session.messages, []
 
         def path(*segments: str, **query: Any) -> str:
             return path_in(base, *segments, **query)

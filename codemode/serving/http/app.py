@@ -119,7 +119,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     add_approval_routes(app, service, Depends(BEARER))
     app.router.routes.append(Route(PATH, endpoint=mcp))
     if service.settings.console.enabled:
-        add_console(app, service, callers, sessions, _status_of)
+        add_console(app, service, callers, sessions, admission, _status_of)
     return app
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections import Counter
+from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -15,7 +15,6 @@ from codemode.gateway.explanation import explain
 from codemode.serving.console.pages.tool import tool_routes
 from codemode.serving.console.paging import page_of
 from codemode.serving.console.roles import looking_as, roles_for
-from codemode.serving.console.session import caller_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -98,7 +97,7 @@ def routes(console: Console) -> list[Route]:
             chosen=chosen,
             query=request.query_params.get("q", ""),
             tiers=sorted({tool.tier for tool in catalog} - {""}),
-            roles=roles_for(caller_of(request), service),
+            roles=roles_for(request, service),
             most_groups=MOST_GROUPS,
         )
 
@@ -130,7 +129,7 @@ def groups_of(group: str, members: Sequence[Tool]) -> list[dict[str, Any]]:
             upper[".".join(parts[:depth])] += 1
         if len(parts) > depth + 1:
             lower[".".join(parts[: depth + 1])] += 1
-    tree = {name: {"id": name, "tools": count, "groups": []} for name, count in sorted(upper.items())}
+    inner: defaultdict[str, list[dict[str, Any]]] = defaultdict(list)
     for name, count in sorted(lower.items()):
-        tree[name.rpartition(".")[0]]["groups"].append({"id": name, "tools": count})
-    return list(tree.values())
+        inner[name.rpartition(".")[0]].append({"id": name, "tools": count})
+    return [{"id": name, "tools": count, "groups": inner[name]} for name, count in sorted(upper.items())]

@@ -13,7 +13,6 @@ from codemode.catalog.tool import Effect
 from codemode.errors import WrongArgument
 from codemode.search.request import SearchRequest
 from codemode.serving.console.roles import looking_as, roles_for
-from codemode.serving.console.session import caller_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -50,7 +49,7 @@ def routes(console: Console) -> list[Route]:
             given=given,
             namespaces=sorted(catalog.namespaces),
             effects=[effect.value for effect in Effect],
-            roles=roles_for(caller_of(request), service),
+            roles=roles_for(request, service),
         )
 
     return [Route("/search", playground)]

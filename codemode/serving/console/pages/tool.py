@@ -50,7 +50,7 @@ def tool_routes(console: Console) -> list[Route]:
             "catalog/tool.html",
             title=tool.id,
             data=data,
-            roles=roles_for(caller_of(request), service),
+            roles=roles_for(request, service),
             has_journal=service.settings.keeps_journal,
         )
 

@@ -18,8 +18,9 @@ from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.console.pages import catalog
 from codemode.serving.console.views import Console
+from codemode.serving.http.admission import Admission
 from codemode.serving.http.app import create_app
-from codemode.settings import Settings
+from codemode.settings import LoadSettings, Settings
 from tests.integration.codemode.serving.console.conftest import browser_of
 
 if TYPE_CHECKING:
@@ -175,7 +176,8 @@ async def test_fifty_thousand_tools_take_a_fraction_of_a_second() -> None:
         return SimpleNamespace(catalog=whole)
 
     service = cast("CodeMode", SimpleNamespace(view=view, settings=settings, policy=AccessPolicy(settings.policy)))
-    listing: Any = catalog.routes(Console(service, ()))[0].endpoint
+    console = Console(service, (), Admission(LoadSettings(), processors=1))
+    listing: Any = catalog.routes(console)[0].endpoint
     for query in ("", "page=400", "q=thing+4", "effect=read&tier=money", "group=s3"):
         state = {"caller": Caller("a"), "session": None}
         scope = {"type": "http", "path": "/console/catalog", "query_string": query.encode(), "headers": []}

@@ -1,0 +1,183 @@
+"""Executions: the list, the page of one with its calls on one clock, and their events for the picture."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from typing import TYPE_CHECKING, Any, get_args
+
+from markupsafe import Markup
+from starlette.exceptions import HTTPException
+from starlette.responses import HTMLResponse, StreamingResponse
+from starlette.routing import Route
+
+from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.feed import GOES_ON
+from codemode.executions.journal.base import OPEN, ExecutionStatus
+from codemode.executions.ledger import LedgerEntry
+from codemode.executions.page import outcome_page
+from codemode.executions.replay.ends import restored_entry
+from codemode.executions.waterfall import waterfall_svg
+from codemode.gateway.call import CallState
+from codemode.serving.console.paging import page_of
+from codemode.serving.console.session import caller_of
+from codemode.serving.execution_data import brief
+from codemode.serving.executions import whole
+from codemode.serving.http.event_stream import event_stream
+from codemode.text.shrunk_json import shrink
+from sandbox import JsonText
+
+if TYPE_CHECKING:
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from codemode.gateway.caller import Caller
+    from codemode.serving.console.views import Console
+    from codemode.settings import LimitSettings
+
+MIB = 1024 * 1024
+
+#: Rows of the list.
+ROWS = 50
+#: Characters of a result on the page; the whole has a link.
+MAX_RESULT = 20_000
+#: Characters of output on the page.
+MAX_OUTPUT = 200_000
+
+STATUSES: tuple[ExecutionStatus, ...] = get_args(ExecutionStatus)
+
+
+def routes(console: Console) -> list[Route]:
+    """Return the routes below `/executions` that only read."""
+    service = console.service
+
+    async def list_(request: Request) -> Response:
+        caller, asked = caller_of(request), request.query_params
+        status = next((one for one in STATUSES if one == asked.get("status")), None)
+        found = await service.executions.list(
+            caller, owner=asked.get("owner", ""), status=status, limit=ROWS + 1, before=asked.get("before", "")
+        )
+        shown = [brief(stored) for stored in found[:ROWS]]
+        return console.page(
+            request,
+            "executions/list.html",
+            title="Executions",
+            data={"executions": shown},
+            statuses=STATUSES,
+            asked=asked,
+            sees_all=service.executions.sees_all(caller),
+            older=shown[-1]["id"] if len(found) > ROWS else "",
+        )
+
+    async def show(request: Request) -> Response:
+        caller, id_ = caller_of(request), request.path_params["id"]
+        found = await whole(service, id_, caller)
+        calls = await _calls(console, found, caller)
+        page = page_of(request, len(calls))
+        is_own = found["owner"] == caller.id
+        return console.page(
+            request,
+            "executions/execution.html",
+            title=f"Execution {id_}",
+            data={"execution": found, "calls": [call._asdict() for call in calls]},
+            outcome=found["outcome"],
+            result=_result(found["outcome"]),
+            used=used(found["outcome"], service.settings.limits),
+            tally=tally(calls),
+            page=page,
+            rows=page.rows(calls),
+            picture=Markup(waterfall_svg(calls)) if calls else "",  # noqa: S704 -- it escapes every text
+            is_own=is_own,
+            is_live=found["status"] in GOES_ON,
+            can_end=found["status"] in OPEN or found["status"] in GOES_ON,
+            most_output=MAX_OUTPUT,
+        )
+
+    async def events(request: Request) -> Response:
+        caller, id_ = caller_of(request), request.path_params["id"]
+        await service.executions.get(id_, caller)  # 404 before the stream begins
+        batches = service.executions.batches(id_, caller, _sequence(request))
+        return StreamingResponse(
+            event_stream(batches, caller), media_type="text/event-stream", headers={"Cache-Control": "no-store"}
+        )
+
+    async def file(request: Request) -> Response:
+        caller, id_ = caller_of(request), request.path_params["id"]
+        stored = await service.executions.get(id_, caller)
+        outcome = ExecutionOutcome.from_json({"id": id_, "status": stored.status, **(stored.outcome or {})})
+        disposition = {"Content-Disposition": f'attachment; filename="{id_}.html"'}
+        return HTMLResponse(outcome_page(stored.given.code, outcome), headers=disposition)
+
+    return [
+        Route("/executions", list_),
+        Route("/executions/{id}", show),
+        Route("/executions/{id}/events", events),
+        Route("/executions/{id}/file", file),
+    ]
+
+
+async def _calls(console: Console, found: dict[str, Any], caller: Caller) -> list[LedgerEntry]:
+    """Return the calls of the outcome. While a program runs, they are read from its record."""
+    if found["outcome"] is not None and found["status"] not in GOES_ON:
+        return [LedgerEntry(**{**call, "state": CallState(call["state"])}) for call in found["outcome"]["calls"]]
+    record = await console.service.executions.record(found["id"], caller)
+    return [restored_entry(call) for call in record.calls.values()]
+
+
+def tally(calls: list[LedgerEntry]) -> list[dict[str, Any]]:
+    """Return the calls by tool and state, in the order of their first calls, with their number and total seconds."""
+    counts = Counter((call.tool, state_of(call)) for call in calls)
+    seconds: Counter[tuple[str, str]] = Counter()
+    for call in calls:
+        seconds[call.tool, state_of(call)] += call.duration_s  # type: ignore[assignment]  # counters add any number
+    return [
+        {"tool": tool, "state": state, "count": count, "seconds": seconds[tool, state]}
+        for (tool, state), count in counts.items()
+    ]
+
+
+def state_of(call: LedgerEntry) -> str:
+    """Return the state of a call as people read it."""
+    return "reused" if call.reused else str(call.state)
+
+
+def _result(outcome: dict[str, Any] | None) -> str:
+    if outcome is None or not outcome["has_value"]:
+        return ""
+    value = outcome["value"]
+    data = value.data if isinstance(value, JsonText) else json.dumps(value, ensure_ascii=False, indent=2).encode()
+    text, cuts = shrink(data, MAX_RESULT)
+    return "\n".join((text, *cuts))
+
+
+def used(outcome: dict[str, Any] | None, limits: LimitSettings) -> list[dict[str, Any]]:
+    """Return what an execution used of its limits."""
+    if outcome is None:
+        return []
+    usage = outcome["usage"]
+    rows = (
+        ("wall_s", "Time", "s", usage["wall_s"], limits.wall_s),
+        ("cpu_s", "Processor time", "s", usage["cpu_s"], limits.cpu_s),
+        ("memory_bytes", "Memory", "MiB", usage["peak_memory_bytes"] / MIB, limits.memory_mib),
+        ("calls", "Calls", "", usage["calls"], limits.calls),
+        ("output_bytes", "Output", "bytes", usage["output_bytes"], limits.output_bytes),
+    )
+    return [
+        {
+            "name": name,
+            "label": label,
+            "used": f"{value:,.2f} {unit}" if isinstance(value, float) else f"{value:,} {unit}",
+            "most": f"{most:,} {unit}",
+            "share": min(value / most, 1.0) if most else 0.0,
+        }
+        for name, label, unit, value, most in rows
+    ]
+
+
+def _sequence(request: Request) -> int:
+    """Return the number of the last event that the browser has."""
+    text = request.headers.get("last-event-id") or request.query_params.get("after", "0")
+    if not text.isascii() or not text.isdigit() or len(text) > 9:
+        detail = f"after: {text[:40]!r} is not the number of an event"
+        raise HTTPException(422, detail)
+    return int(text)

@@ -1,0 +1,305 @@
+// The calls of an execution as bars on one clock, drawn while the program runs. A lane holds the calls of one task.
+// Tools, arguments and answers are foreign text: they are set as text, never as markup.
+
+const SVG = "http://www.w3.org/2000/svg";
+const ROW = 22;
+const NAMES = 260;
+const MOST_ROWS = 2000;
+const TICK_MS = 250;
+const LOOK_AGAIN_MS = 3000;
+
+// The same colours and marks as in codemode/executions/waterfall.py.
+const STATES = {
+  committed: ["#2da44e", "✓"],
+  reused: ["#57ab5a", "↻"],
+  running: ["#0969da", "…"],
+  pending: ["#bf8700", "‖"],
+  planned: ["#0969da", "◇"],
+  unknown: ["#bf8700", "?"],
+  failed: ["#cf222e", "✖"],
+  denied: ["#cf222e", "⊘"],
+  rejected: ["#cf222e", "⊘"],
+};
+const OTHER = ["#6e7781", "–"];
+
+/** Return text with invisible and reordering characters as escapes, as codemode/text/visible.py does. */
+export function visible(text) {
+  const unseen =
+    /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b\u200e\u200f\u2028-\u202e\u2060-\u206f\u3164\ud800-\udfff\ufdd0-\ufdef\ufeff\uffa0\ufff0-\ufffb\ufffe\uffff\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
+  return String(text).replace(unseen, (found) => {
+    const code = found.codePointAt(0).toString(16);
+    return code.length <= 2 ? `\\x${code.padStart(2, "0")}` : code.length <= 4 ? `\\u${code.padStart(4, "0")}` : `\\U${code.padStart(8, "0")}`;
+  });
+}
+
+function element(name, attributes = {}, text = "") {
+  const made = document.createElementNS(SVG, name);
+  for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
+  if (text) made.textContent = visible(text);
+  return made;
+}
+
+/** The calls by path, from the events of an execution. */
+class Calls {
+  byPath = new Map();
+
+  started(event) {
+    this.byPath.set(event.path, { ...event, state: "running", duration_s: null });
+  }
+
+  ended(event) {
+    const state = event.reused ? "reused" : event.state;
+    this.byPath.set(event.path, { ...this.byPath.get(event.path), ...event, state });
+  }
+
+  /** Calls without an end, once the program no longer runs, have an unknown fate. */
+  stop(nowS) {
+    for (const call of this.byPath.values()) {
+      if (call.duration_s === null) Object.assign(call, { state: "unknown", duration_s: Math.max(0, nowS - call.start_s) });
+    }
+  }
+
+  get runs() {
+    return [...this.byPath.values()].some((call) => call.duration_s === null);
+  }
+
+  /** Return the calls task by task, each task in the order of its first call. */
+  lanes() {
+    const lanes = new Map();
+    for (const call of this.byPath.values()) {
+      const own = call.path.split("/")[0];
+      const task = own.slice(0, Math.max(0, own.lastIndexOf(".")));
+      if (!lanes.has(task)) lanes.set(task, []);
+      lanes.get(task).push(call);
+    }
+    return [...lanes.values()];
+  }
+}
+
+/** The picture. `onSelect(call)` is called when a person chooses a bar. */
+class Picture {
+  #rows = new Map();
+  #bands = [];
+  #order = "";
+  zoom = 1;
+
+  constructor(holder, onSelect) {
+    this.holder = holder;
+    this.onSelect = onSelect;
+    this.svg = element("svg", { role: "group", "aria-label": "The calls on one clock", "font-family": "monospace", "font-size": 12, fill: "currentColor" });
+    this.foot = element("text", { x: NAMES });
+    this.svg.append(this.foot);
+    this.svg.addEventListener("keydown", (event) => this.#key(event));
+  }
+
+  draw(calls, nowS) {
+    const lanes = calls.lanes();
+    const shown = lanes.flat().slice(0, MOST_ROWS);
+    if (!shown.length) return;
+    const end = Math.max(...shown.map((call) => call.start_s + (call.duration_s ?? Math.max(0, nowS - call.start_s))), 0.001);
+    const width = Math.max(this.holder.clientWidth - NAMES - 8, 300) * this.zoom;
+    const order = shown.map((call) => call.path).join(" ");
+    if (order !== this.#order) this.#arrange(shown, lanes, order);
+    for (const call of shown) this.#bar(call, nowS, width / end);
+    for (const band of this.#bands) band.setAttribute("width", NAMES + width);
+    const height = ROW * (shown.length + 1);
+    const more = calls.byPath.size - shown.length;
+    this.foot.textContent = `0 to ${end.toFixed(2)} s${more ? `, ${more} more calls` : ""}`;
+    this.foot.setAttribute("y", height - 6);
+    for (const [name, value] of [["width", NAMES + width], ["height", height], ["viewBox", `0 0 ${NAMES + width} ${height}`]]) this.svg.setAttribute(name, value);
+    if (!this.svg.isConnected) this.holder.replaceChildren(this.svg);
+  }
+
+  #arrange(shown, lanes, order) {
+    this.#order = order;
+    const focused = document.activeElement;
+    for (const band of this.#bands) band.remove();
+    this.#bands = [];
+    let place = 0;
+    lanes.forEach((lane, number) => {
+      if (number % 2) this.#bands.push(element("rect", { y: place * ROW, height: lane.length * ROW, opacity: 0.06 }));
+      place += lane.length;
+    });
+    this.svg.prepend(...this.#bands);
+    shown.forEach((call, at) => {
+      const row = this.#row(call);
+      row.group.setAttribute("transform", `translate(0 ${at * ROW})`);
+      this.svg.append(row.group);
+    });
+    this.svg.append(this.foot);
+    if (!this.svg.querySelector('g[tabindex="0"]')) this.#rows.get(shown[0].path).group.setAttribute("tabindex", 0);
+    if (this.svg.contains(focused)) focused.focus();
+  }
+
+  #row(call) {
+    const known = this.#rows.get(call.path);
+    if (known) return known;
+    const row = { group: element("g", { role: "button", tabindex: -1, "data-path": call.path }), label: element("text", { x: 2, y: 15 }), bar: element("rect", { y: 5, height: ROW - 10, rx: 2 }) };
+    row.group.append(element("rect", { width: "100%", height: ROW, opacity: 0 }), row.label, row.bar);
+    row.group.addEventListener("click", () => this.#select(call.path));
+    this.#rows.set(call.path, row);
+    return row;
+  }
+
+  #bar(call, nowS, scale) {
+    const row = this.#row(call);
+    const [colour, mark] = STATES[call.state] ?? OTHER;
+    const duration = call.duration_s ?? Math.max(0, nowS - call.start_s);
+    row.bar.setAttribute("x", NAMES + call.start_s * scale);
+    row.bar.setAttribute("width", Math.max(duration * scale, 2));
+    row.call = call;
+    if (row.state === call.state) return;
+    row.state = call.state;
+    row.bar.setAttribute("fill", colour);
+    row.group.setAttribute("data-state", call.state);
+    row.group.setAttribute("aria-label", visible(`${call.tool}, ${call.state}`));
+    row.label.textContent = visible(`${mark} ${shortened(call.tool, NAMES / 8)}`);
+  }
+
+  #key(event) {
+    const groups = [...this.svg.querySelectorAll("g")];
+    const at = groups.indexOf(event.target);
+    const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: groups.length - 1 }[event.key];
+    if (event.key === "Enter" || event.key === " ") this.#select(event.target.dataset.path);
+    else if (next === undefined || !groups[next]) return;
+    else this.#focus(groups[next]);
+    event.preventDefault();
+  }
+
+  #focus(group) {
+    this.svg.querySelector('g[tabindex="0"]')?.setAttribute("tabindex", -1);
+    group.setAttribute("tabindex", 0);
+    group.focus();
+  }
+
+  #select(path) {
+    const row = this.#rows.get(path);
+    if (!row) return;
+    this.#focus(row.group);
+    this.onSelect(row.call);
+  }
+
+  /** Return the picture as a file of its own. */
+  file() {
+    const copy = this.svg.cloneNode(true);
+    copy.setAttribute("xmlns", SVG);
+    copy.setAttribute("color", "#1c2128");
+    copy.prepend(element("rect", { width: "100%", height: "100%", fill: "#fff" }));
+    for (const group of copy.querySelectorAll("g")) ["tabindex", "role"].forEach((name) => group.removeAttribute(name));
+    return new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" });
+  }
+}
+
+function shortened(text, most) {
+  return text.length <= most - 2 ? text : `${text.slice(0, most - 3)}…`;
+}
+
+/** Show what is known of a call. */
+function show(panel, call) {
+  const facts = [
+    ["Call", call.tool],
+    ["State", call.state],
+    ["Arguments", JSON.stringify(call.arguments ?? {}, null, 2)],
+    ["Policy", [call.decision, call.rule].filter(Boolean).join(": ")],
+    ["Began", `${call.start_s.toFixed(3)} s`],
+    ["Took", call.duration_s === null ? "still running" : `${(call.duration_s * 1000).toFixed(1)} ms`],
+    ["Answer", call.message || call.preview || ""],
+    ["Size of the answer", call.size_bytes ? `${call.size_bytes} bytes` : ""],
+    ["Answer of", call.reused ?? ""],
+  ];
+  const list = document.createElement("dl");
+  for (const [name, value] of facts) {
+    if (!value) continue;
+    const [term, text] = [document.createElement("dt"), document.createElement("dd")];
+    term.textContent = name;
+    text.textContent = visible(value);
+    text.className = "foreign mono";
+    list.append(term, text);
+  }
+  panel.replaceChildren(list);
+  panel.hidden = false;
+}
+
+/** Follow the execution of a page: `holder` names its events, and whether it still runs. */
+function follow(holder) {
+  const page = document;
+  const calls = new Calls();
+  const picture = new Picture(holder, (call) => show(page.querySelector("#call"), call));
+  const output = page.querySelector("#output");
+  const state = page.querySelector("#live");
+  const wasLive = holder.dataset.live === "true";
+  let began = performance.now();
+  let last = 0;
+  let ticking = 0;
+
+  const nowS = () => (performance.now() - began) / 1000;
+  const redraw = () => picture.draw(calls, nowS());
+  const on = (source, type, action) =>
+    source.addEventListener(type, (event) => {
+      const data = JSON.parse(event.data);
+      last = data.sequence ?? last;
+      action(data);
+    });
+
+  function open() {
+    const source = new EventSource(`${holder.dataset.events}?after=${last}`);
+    on(source, "call_started", (data) => {
+      began = Math.min(began, performance.now() - data.start_s * 1000);
+      calls.started(data);
+    });
+    on(source, "call_ended", (data) => calls.ended(data));
+    on(source, "output", (data) => {
+      output.closest("section").hidden = false;
+      if (wasLive) output.append(visible(data.text));
+    });
+    on(source, "closed", (data) => {
+      source.close();
+      stop(data.message);
+    });
+    on(source, "status", (data) => {
+      source.close();
+      redraw();
+      if (wasLive) reload();
+      if (data.status === "paused") setTimeout(open, LOOK_AGAIN_MS);
+      else stop("");
+    });
+  }
+
+  function stop(message) {
+    clearInterval(ticking);
+    calls.stop(nowS());
+    redraw();
+    if (message) state.textContent = visible(message);
+  }
+
+  /** Replace the parts of the page that the server knows better now. */
+  async function reload() {
+    const answer = await fetch(location.href, { headers: { Accept: "text/html", "HX-Request": "true" } });
+    if (!answer.ok) return;
+    const fresh = new DOMParser().parseFromString(await answer.text(), "text/html");
+    for (const part of page.querySelectorAll("[data-fresh]")) {
+      const replacement = fresh.getElementById(part.id);
+      if (replacement) part.replaceWith(replacement);
+    }
+  }
+
+  ticking = setInterval(redraw, TICK_MS);
+  open();
+  for (const button of page.querySelectorAll("[data-zoom]")) {
+    button.addEventListener("click", () => {
+      picture.zoom = button.dataset.zoom === "in" ? Math.min(picture.zoom * 2, 64) : Math.max(picture.zoom / 2, 1);
+      redraw();
+    });
+  }
+  page.querySelector("#save-svg").addEventListener("click", () => {
+    const link = page.createElement("a");
+    link.href = URL.createObjectURL(picture.file());
+    link.download = `${holder.dataset.execution}.svg`;
+    link.click();
+    setTimeout(() => URL.revokeObjectURL(link.href), LOOK_AGAIN_MS);
+  });
+  page.querySelector("#tools").hidden = false;
+}
+
+const holder = document.querySelector("#waterfall");
+if (holder) follow(holder);
