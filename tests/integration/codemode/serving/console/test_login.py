@@ -11,7 +11,7 @@ from fastapi import FastAPI
 import codemode
 from codemode import CodeMode
 from codemode.serving.auth.callers import Callers
-from codemode.serving.console.session import COOKIE, LIFETIME_S, Sessions
+from codemode.serving.console.session import COOKIE, LIFETIME_S, MOST_PER_KEY, Sessions
 from codemode.serving.http.app import create_app
 from codemode.settings import Settings
 from tests.integration.codemode.serving.console.conftest import KEY, SAME_ORIGIN, add, browser_of, log_in
@@ -89,6 +89,15 @@ async def test_a_session_ends_after_its_time() -> None:
     assert sessions.find(id_) is None
     now = 0.0
     assert sessions.find(id_) is None
+
+
+def test_a_key_has_a_limited_number_of_sessions_and_ends_none_of_others() -> None:
+    sessions = Sessions()
+    other = sessions.open("another")
+    first, second, *_ = [sessions.open("key") for _ in range(MOST_PER_KEY + 1)]
+    assert sessions.find(first) is None
+    assert sessions.find(second) is not None
+    assert sessions.find(other) is not None
 
 
 def test_a_session_does_not_show_its_key() -> None:
