@@ -74,6 +74,7 @@ if TYPE_CHECKING:
     from codemode.settings import SecretReference
     from codemode.sources.destination import Destination
     from codemode.sources.factory import LoadedSource
+    from sandbox import Failure
 
 
 class CodeMode:
@@ -404,6 +405,15 @@ class CodeMode:
                 if self._usage is not None:
                     self._usage.called(call.tool, who=caller.id)
         return outcome
+
+    async def check(self, code: str, *, caller: Caller = LOCAL) -> Failure | None:
+        """Return the mistakes that keep a program from running: syntax, unknown tools and arguments. None without any.
+
+        Nothing of the program runs. Raises `sandbox.SandboxError` if no program can run, WrongArgument.
+        """
+        WrongArgument.unless(code, str, "code")
+        await self.view(caller)
+        return await self._programs.check(code, caller)
 
     async def definitions(self, caller: Caller = LOCAL) -> list[dict[str, Any]]:
         """Return a model's tools as OpenAI function definitions: `search`, `execute`, and the caller's pins."""

@@ -22,12 +22,12 @@ from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.execution_ids import new_execution
 from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.plugins.hooks import NO_HOOKS
-from codemode.executions.preflight import check
+from codemode.executions.preflight import CHECKED, check
 from codemode.executions.replay.recorded_session import RecordedSession
 from codemode.gateway.caller import LOCAL
 from codemode.text.validation import described
 from codemode.text.visible import visible
-from sandbox import CallFailed, Failure, Limits, Outcome, Status, Usage
+from sandbox import CallFailed, Failure, Limits, Outcome, ProgramRefused, Status, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -153,6 +153,23 @@ class Executor:
         )
         return _outcome_of_recorded(recorded, await _ended(asyncio.ensure_future(program), recording.cancelled), code)
 
+    async def check(
+        self, code: str, gateway: Gateway, functions: Mapping[str, ProgramFunction] = MappingProxyType({})
+    ) -> Failure | None:
+        """Return what the compiler or the preflight rejects in a program, None if nothing. The program does not run.
+
+        Raises `sandbox.SandboxError` if no program can run.
+        """
+        by_name = _by_name(functions, gateway)
+
+        async def preflight(sites: tuple[CallSite, ...]) -> None:
+            check((site for site in sites if site.name not in by_name), gateway.catalog)
+            raise ProgramRefused([CHECKED])
+
+        ended = await self._sandbox.run(code, names=self.names(gateway, functions), call=_never, preflight=preflight)
+        failure = ended.failure
+        return None if failure is None or CHECKED in failure.refusals else _visible(failure)
+
     def settings(self, gateway: Gateway, functions: Mapping[str, ProgramFunction]) -> dict[str, Any]:
         """Return what a recorded run needs for its replay, besides the program, as JSON data."""
         return {"names": list(self.names(gateway, functions)), "limits": self._limits_json}
@@ -167,6 +184,11 @@ class Executor:
 def _by_name(functions: Mapping[str, ProgramFunction], gateway: Gateway) -> dict[str, ProgramFunction]:
     by_name = {signature.partition("(")[0]: function for signature, function in functions.items()}
     return {name: function for name, function in by_name.items() if name not in gateway.catalog.domains}
+
+
+async def _never(call: Call) -> Any:
+    message = f"{call.tool} was called by a program that is only checked"
+    raise CallFailed(message)
 
 
 async def _ended(program_run: asyncio.Future[Outcome], cancelled: asyncio.Event) -> Outcome:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from codemode.gateway.caller_view import View
     from codemode.settings import PolicySettings
     from codemode.sources.destination import Destination
+    from sandbox import Failure
 
 log = logging.getLogger(__name__)
 
@@ -84,6 +85,11 @@ class Runner:
                 await self.executor.start()
                 self.is_started = True
         return self.executor.isolation
+
+    async def check(self, code: str, caller: Caller) -> Failure | None:
+        """Return what would be rejected in a program before it runs. See `Executor.check`."""
+        await self.start()
+        return await self.executor.check(code, (await self._view(caller)).gateway, self._functions(caller))
 
     async def run(
         self,

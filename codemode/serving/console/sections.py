@@ -8,6 +8,7 @@ from codemode.serving.console.pages import (
     audit,
     catalog,
     cost,
+    editor,
     execution_control,
     executions,
     menus,
@@ -33,6 +34,7 @@ def _executions(console: Console) -> Sequence[BaseRoute]:
 SECTIONS: tuple[Section, ...] = (
     Section("catalog", "Catalog", catalog.routes),  # the first one is the home page
     Section("search", "Search", search.routes),
+    Section("editor", "Editor", editor.routes),
     Section("executions", "Executions", _executions, with_journal),
     Section("menus", "Menus", menus.routes),
     Section("cost", "Cost", cost.routes),
