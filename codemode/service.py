@@ -9,19 +9,21 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from codemode.catalog.catalog import Catalog
+from codemode.catalog.content import PREFIX, id_in
 from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.definitions import native, pinned, two_tools
 from codemode.catalog.loading import log_loading
 from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import CallError, ConfigurationError, WrongArgument
+from codemode.executions.contents import JournalContents
 from codemode.executions.executions import Executions
 from codemode.executions.executor import Executor, nothing
 from codemode.executions.journal.configured import journal_of
 from codemode.executions.ledger import unwatched
 from codemode.executions.plugins.loading import load_hooks
 from codemode.executions.program_functions import program_functions
-from codemode.executions.programs import Request, request_digest
+from codemode.executions.programs import Request, request_digest, require_inputs
 from codemode.executions.repetition import Repetition
 from codemode.executions.results import Results
 from codemode.executions.runner import Runner
@@ -52,7 +54,7 @@ from codemode.settings import (
     tokenizer_folder,
 )
 from codemode.sources.destination import destination_of
-from codemode.transports.content import ContentStore
+from codemode.transports.content import ANY_BYTES, Content, ContentStore
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -135,10 +137,11 @@ class CodeMode:
         )
         self._executions: Executions | None = None
         self._results = Results()
+        self._contents = ContentStore(keep_s=settings.content.keep_s)
         self._live = LiveSources(
             settings,
             self._functions,
-            ContentStore(),
+            self._contents,
             strict=strict,
             publish=self._adopt,
             check=_check,
@@ -183,17 +186,25 @@ class CodeMode:
 
     @classmethod
     def from_mcp(
-        cls, server: str | Sequence[str], *, name: str = "mcp", headers: Mapping[str, str] = MappingProxyType({})
+        cls,
+        server: str | Sequence[str],
+        *more: object,
+        name: str = "mcp",
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> Self:
         """Create the service for one MCP server: its URL, or the command that starts it (`["npx", "-y", "server"]`).
 
         The namespace is `name`; `headers` are sent with each request to a URL. Raises ConfigurationError.
         """
+        if more:
+            raise WrongArgument('pass the command as one list: CodeMode.from_mcp(["npx", "-y", "server"])')
         return cls(settings_for_mcp_server(server, name=name, headers=headers))
 
     @classmethod
-    def from_functions(cls, **functions: object) -> Self:
+    def from_functions(cls, *unnamed: object, **functions: object) -> Self:
         """Build a service from Python functions only: `CodeMode.from_functions(shop=[find_order, cancel_order])`."""
+        if unnamed:
+            raise WrongArgument("name the functions by their namespace: CodeMode.from_functions(shop=[find_order])")
         return cls(Settings(), functions)
 
     def __repr__(self) -> str:
@@ -223,9 +234,10 @@ class CodeMode:
         self.observers = observers_of(self.settings.observe)
         journal = journal_of(self.settings, Secrets())
         if journal is not None:
-            self._executions = Executions(
+            executions = self._executions = Executions(
                 journal, self._programs, self.settings.journal, lambda: self.settings.policy.approvers
             )
+            self._contents.archive = JournalContents(journal, self.settings.content, executions.open)
         self._is_open = True
 
     async def __aexit__(
@@ -345,6 +357,7 @@ class CodeMode:
         credentials: Mapping[str, str] = MappingProxyType({}),
         resume_from: str = "",
         fresh_reads: bool = False,
+        inputs: Mapping[str, Any] = MappingProxyType({}),
         dry_run: bool = False,
         idempotency_key: str = "",
         begun: Callable[[], None] = nothing,
@@ -359,6 +372,8 @@ class CodeMode:
         A `dry_run` sends reads only. Writes, and calls that need a person, are listed in `planned` of the outcome and
         return placeholders. It is not recorded.
 
+        `inputs` are variables of the program, as JSON data; `keep_content` returns references for files.
+
         `credentials` are the caller's own secrets for services, by their names in the configuration (`caller: NAME`).
         They are held for this execution only.
 
@@ -372,6 +387,7 @@ class CodeMode:
         ExecutionNotFound for an unknown `resume_from` or another caller's, JournalUnavailable, WrongArgument.
         """
         WrongArgument.unless(code, str, "code")
+        require_inputs(inputs)
         if dry_run and resume_from:
             raise WrongArgument("dry_run and resume_from exclude each other: a dry run repairs no execution")
         await self.view(caller)
@@ -382,15 +398,18 @@ class CodeMode:
                 credentials,
                 resume_from,
                 fresh_reads,
+                inputs,
                 key=idempotency_key,
-                digest=request_digest(code, resume_from, fresh_reads=fresh_reads) if idempotency_key else "",
+                digest=(
+                    request_digest(code, resume_from, fresh_reads=fresh_reads, inputs=inputs) if idempotency_key else ""
+                ),
                 begun=begun,
                 watch=watch,
             )
             outcome = await self.executions.execute(request, caller)
         else:
             who = caller.bringing(credentials) if credentials else caller
-            outcome = await self._programs.run(code, who, begun=begun, watch=watch, dry_run=dry_run)
+            outcome = await self._programs.run(code, who, begun=begun, watch=watch, inputs=inputs, dry_run=dry_run)
             self._results.keep(outcome, caller)
         note = self._repetition.note(code, caller, outcome)
         if note:
@@ -436,9 +455,27 @@ class CodeMode:
     async def result(self, handle: str, *, caller: Caller = LOCAL) -> Any:
         """Return the whole result of one of the caller's programs, as JSON data. Models see large results in part.
 
-        `handle` is `h_` and the digits of the execution's id. Raises ResultNotFound.
+        `handle` is `h_` and the digits of the execution's id, or the id of content: its text or `{"$base64": …}`.
+        Raises ResultNotFound, ContentNotFound.
         """
+        if handle.startswith(PREFIX):
+            return (await self.content(handle, caller=caller)).value
         return await self._results.load(handle, caller, self._executions)
+
+    async def content(self, reference: str | Mapping[str, Any], *, caller: Caller = LOCAL) -> Content:
+        """Return an image or file of the caller, by a reference in a result or its id. Raises ContentNotFound."""
+        return await self._contents.find(reference if isinstance(reference, str) else id_in(reference), caller.id)
+
+    async def keep_content(
+        self, data: bytes, media_type: str = "", name: str = "", *, caller: Caller = LOCAL
+    ) -> dict[str, Any]:
+        """Store a file for the caller and return its reference, for `inputs` and for arguments of tools.
+
+        Without a media type, common ones are recognized. Raises JournalUnavailable.
+        """
+        WrongArgument.unless(data, bytes, "data")
+        await self.open()
+        return await self._contents.add(Content(data, media_type or ANY_BYTES, name), caller.id)
 
     @property
     def executions(self) -> Executions:
@@ -539,7 +576,14 @@ class CodeMode:
         self.catalog = catalog
         transports = {name: source.transport for name, source in sources.items()}
         self._views = Views(
-            catalog, self._finder, transports, self._shapes, self.policy, self._destinations, self.answer_checks
+            catalog,
+            self._finder,
+            transports,
+            self._shapes,
+            self.policy,
+            self._destinations,
+            self.answer_checks,
+            self._contents,
         )
         instructions = {name: source.introduction for name, source in settings.sources.items()}
         descriptions = {name: source.surface.description for name, source in sources.items()}

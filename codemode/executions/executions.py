@@ -29,7 +29,6 @@ from codemode.executions.executor import new_seed, nothing
 from codemode.executions.health import JournalHealth
 from codemode.executions.journal.base import (
     FRESH_READS,
-    GOOD_UNTIL,
     OPEN,
     READ_ONLY,
     ExecutionStatus,
@@ -171,7 +170,6 @@ class Executions:
         """
         await self.open()
         record, reuse = await self._to_repair(request, caller)
-        own = {FRESH_READS: request.fresh_reads, GOOD_UNTIL: caller.good_until, READ_ONLY: caller.read_only}
         new = NewExecution(
             id=new_execution(),
             owner=caller.id,
@@ -179,7 +177,7 @@ class Executions:
             code=request.code,
             seed=new_seed(),
             start_us=time.time_ns() // 1000,
-            settings={**await self._programs.settings(caller), **own},
+            settings={**await self._programs.settings(caller), **request.settings(caller)},
             digests=self._programs.environment(self._journal.digest),
             credentials=tuple(sorted(request.credentials)),
             resume_from=record.execution if record is not None else "",

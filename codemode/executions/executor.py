@@ -20,6 +20,7 @@ from codemode.executions.dry_run import DryRunSession
 from codemode.executions.engines import engine_name, engine_of
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.execution_ids import new_execution
+from codemode.executions.journal.base import INPUTS
 from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.preflight import CHECKED, check
@@ -95,6 +96,7 @@ class Executor:
         functions: Mapping[str, ProgramFunction] = MappingProxyType({}),
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
+        inputs: Mapping[str, Any] = MappingProxyType({}),
         recording: ExecutionRecording | None = None,
         dry_run: bool = False,
     ) -> ExecutionOutcome:
@@ -107,7 +109,7 @@ class Executor:
         own arguments with pydantic, and appear in no ledger.
 
         `begun` is called when the program has compiled and is about to run. `watch` is called with each call's entry
-        when the call is refused, sent and ended.
+        when the call is refused, sent and ended. `inputs` are variables of the program; a recording has its own.
 
         Errors of the program or of a tool are part of the outcome. Raises `sandbox.SandboxError` if no program can run.
         """
@@ -137,7 +139,7 @@ class Executor:
 
         if recorded is None or recording is None:
             ended = await self._sandbox.run(
-                code, names=self.names(gateway, functions), call=answer, preflight=preflight
+                code, names=self.names(gateway, functions), call=answer, preflight=preflight, inputs=inputs
             )
             return _outcome(run, ended, code, is_asked=_asks(run, ended))
         given = recording.given
@@ -149,6 +151,7 @@ class Executor:
             seed=given.seed,
             now=_EPOCH + timedelta(microseconds=given.start_us),
             limits=Limits(**given.settings["limits"]),
+            inputs=given.settings.get(INPUTS, {}),
             recording=recorded,
         )
         return _outcome_of_recorded(recorded, await _ended(asyncio.ensure_future(program), recording.cancelled), code)

@@ -5,9 +5,13 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field
+from keyword import iskeyword
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
+from codemode.errors import WrongArgument
 from codemode.executions.executor import nothing
+from codemode.executions.journal.base import FRESH_READS, GOOD_UNTIL, INPUTS, READ_ONLY
 from codemode.executions.ledger import unwatched
 
 if TYPE_CHECKING:
@@ -74,19 +78,42 @@ class Programs(Protocol):
 class Request:
     """A request for an execution.
 
-    `key` is the caller's idempotency key. `digest` is the digest of the request that first used the key.
+    `inputs` are variables of the program, as JSON data. `key` is the caller's idempotency key, `digest` the digest of
+    the request that first used it.
     """
 
     code: str
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
     resume_from: str = ""
     fresh_reads: bool = False
+    inputs: Mapping[str, Any] = field(default_factory=dict)
     key: str = ""
     digest: str = ""
     begun: Callable[[], None] = nothing
     watch: Callable[[LedgerEntry], None] = unwatched
 
+    def settings(self, caller: Caller) -> dict[str, Any]:
+        """Return what a replay must know of the request and its caller, as JSON data."""
+        own = {FRESH_READS: self.fresh_reads, GOOD_UNTIL: caller.good_until, READ_ONLY: caller.read_only}
+        return {**own, INPUTS: dict(self.inputs)} if self.inputs else own
 
-def request_digest(code: str, resume_from: str, *, fresh_reads: bool) -> str:
+
+def request_digest(
+    code: str, resume_from: str, *, fresh_reads: bool, inputs: Mapping[str, Any] = MappingProxyType({})
+) -> str:
     """Return the digest that tells a repeated request from a different one with the same idempotency key."""
-    return hashlib.sha256(json.dumps([code, resume_from, fresh_reads]).encode()).hexdigest()
+    given = [code, resume_from, fresh_reads, *([dict(inputs)] if inputs else [])]
+    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+
+
+def require_inputs(inputs: Mapping[str, Any]) -> None:
+    """Raise WrongArgument if the names of inputs are no variables, or the values are not JSON data."""
+    for name in inputs:
+        if not name.isidentifier() or iskeyword(name) or name.startswith("_"):
+            message = f"inputs: {name!r} is no name of a variable; expected one such as 'photo'"
+            raise WrongArgument(message)
+    try:
+        json.dumps(dict(inputs), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        message = f"inputs: the values must be JSON data: {error}; pass files by the references of keep_content"
+        raise WrongArgument(message) from None

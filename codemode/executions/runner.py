@@ -6,6 +6,7 @@ import asyncio
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.execution_ids import new_execution
@@ -98,6 +99,7 @@ class Runner:
         *,
         begun: Callable[[], None],
         watch: Callable[[LedgerEntry], None],
+        inputs: Mapping[str, Any] = MappingProxyType({}),
         unrecorded: CodeModeError | None = None,
         dry_run: bool = False,
     ) -> ExecutionOutcome:
@@ -119,6 +121,7 @@ class Runner:
                 functions=self._functions(caller),
                 begun=begun,
                 watch=called,
+                inputs=inputs,
                 dry_run=dry_run,
             )
             ended.append(outcome)
@@ -128,7 +131,9 @@ class Runner:
         """See `codemode.executions.programs.Programs`."""
         log.error("an execution runs unrecorded and may only read: %s", why)
         who = caller.bringing(request.credentials) if request.credentials else caller
-        outcome = await self.run(request.code, who, begun=request.begun, watch=request.watch, unrecorded=why)
+        outcome = await self.run(
+            request.code, who, begun=request.begun, watch=request.watch, inputs=request.inputs, unrecorded=why
+        )
         return replace(outcome, notes=(*outcome.notes, _UNRECORDED))
 
     async def settings(self, caller: Caller) -> dict[str, Any]:

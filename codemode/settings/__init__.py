@@ -7,6 +7,7 @@ loaded, and never printed.
 
 from codemode.settings.agent import AgentMode, AgentSettings, PriceSettings
 from codemode.settings.console import ConsoleSettings
+from codemode.settings.content import ContentSettings
 from codemode.settings.credentials import (
     ApiKeyCredential,
     AwsCredential,
@@ -62,6 +63,7 @@ __all__ = [
     "ClientCertificate",
     "ClientName",
     "ConsoleSettings",
+    "ContentSettings",
     "CredentialSettings",
     "DecisionName",
     "Durability",

@@ -125,6 +125,12 @@ class AgentSettings(Section):
         examples=["You work for the front desk."],
     )
 
+    images: bool = Field(
+        default=False,
+        description="Show the model the images in the results of its programs, within `content.inline_bytes`. For "
+        "models that can see.",
+    )
+
     @property
     def most_iterations(self) -> int:
         """Maximum number of model requests for one message."""

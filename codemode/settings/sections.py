@@ -10,6 +10,7 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from codemode.settings.agent import AgentSettings
 from codemode.settings.console import ConsoleSettings, or_switch
+from codemode.settings.content import ContentSettings
 from codemode.settings.folders import user_cache, user_state
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
@@ -147,6 +148,10 @@ class Settings(Section):
     )
     journal: JournalSettings = Field(
         default=JournalSettings(), description="Where executions are recorded, how safely, and for how long."
+    )
+    content: ContentSettings = Field(
+        default=ContentSettings(),
+        description="How long images and files of tools and callers are kept, and how large they may be.",
     )
     state_folder: HomePath | None = Field(
         default=None,

@@ -67,7 +67,7 @@ class LiveSources:
             if self.loaded:
                 return
             require_sources(self._settings, self._functions)
-            bound = bound_functions(self._functions)
+            bound = bound_functions(self._functions, self._contents)
             result = await self._reader.read_all(must=lambda _: self._strict, patience_s=patience_s)
             catalog = await self._publish({**result.sources, **bound})
             self._retries.start(to_retry(result.sources), result.late)
@@ -83,7 +83,7 @@ class LiveSources:
             if changes is not None:
                 updates = {name: getattr(changes, name) for name in ("sources", "policy", "menu")}
                 settings = settings.model_copy(update=updates)
-            bound = bound_functions(self._functions)
+            bound = bound_functions(self._functions, self._contents)
             reader = self._reader_of(settings)
             loaded = {**(await reader.read_all(must=self._is_required)).sources, **bound}
             try:

@@ -21,6 +21,9 @@ from codemode.text.times import microseconds_of, rfc3339
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from codemode.executions.journal.contents import KeptContent
+    from codemode.transports.content import Content
+
 ExecutionStatus = Literal[
     "queued",
     "running",
@@ -38,10 +41,12 @@ ExecutionStatus = Literal[
 #: Executions that can continue. All others have ended.
 OPEN: tuple[ExecutionStatus, ...] = ("queued", "running", "paused")
 
-#: Keys in an execution's settings: whether a repair repeats reads, `Caller.good_until`, `Caller.read_only`.
+#: Keys in an execution's settings: whether a repair repeats reads, `Caller.good_until`, `Caller.read_only`, and the
+#: variables that the program was given.
 FRESH_READS = "fresh_reads"
 GOOD_UNTIL = "good_until"
 READ_ONLY = "read_only"
+INPUTS = "inputs"
 
 #: Kinds of entries. `started`: a call is about to be sent. `ended`: how it ended. `delivered`: a message sent to the
 #: program, in order. `printed`: output. `paused`, `resumed`, `decided` and `expired`: events from outside the program.
@@ -335,7 +340,19 @@ class Journal(Protocol):
         ...
 
     async def prune(self, retention: Retention) -> Pruned:
-        """Apply retention. Running executions, and paused ones within their time, are kept."""
+        """Apply retention, and remove expired content. Running executions, and paused ones in time, are kept."""
+        ...
+
+    async def keep_content(self, owner: str, content: Content, *, keep_s: float, limit_bytes: int) -> None:
+        """Store an image or file for `keep_s` seconds. Remove the owner's oldest content beyond `limit_bytes`."""
+        ...
+
+    async def find_content(self, owner: str, id_: str) -> Content | None:
+        """Return an owner's content by id, None if it is not stored or has expired."""
+        ...
+
+    async def contents(self, owner: str, *, limit: int = 50) -> tuple[KeptContent, ...]:
+        """Return the owner's content without its data, newest first."""
         ...
 
     async def damages(self) -> tuple[str, ...]:

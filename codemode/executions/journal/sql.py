@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import JournalUnavailable
-from codemode.executions.journal import rows, space, transactions
+from codemode.executions.journal import contents, rows, space, transactions
 from codemode.executions.journal.base import Pruned
 from codemode.executions.journal.decisions import decide
 from codemode.executions.journal.decisions import pending as pending_calls
@@ -30,8 +30,10 @@ if TYPE_CHECKING:
         Retention,
         StoredExecution,
     )
+    from codemode.executions.journal.contents import KeptContent
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.statements import Result, Transaction
+    from codemode.transports.content import Content
 
 
 #: Pause after a pruning step, as a multiple of the step's duration.
@@ -138,11 +140,25 @@ class SqlJournal(ABC):
             expired.extend(some)
         while count := await self._prune_once(retention):
             removed += count
+        while await self._paced(contents.remove_expired(self._seals.project)):
+            pass
         is_more = True
         while is_more:
             is_more = await self._give_back_space()
             await asyncio.sleep(_PAUSE_S)
         return Pruned(tuple(expired), removed)
+
+    async def keep_content(self, owner: str, content: Content, *, keep_s: float, limit_bytes: int) -> None:
+        """See `Journal.keep_content`."""
+        await self._write(contents.keep(self._seals.project, owner, content, keep_s, limit_bytes))
+
+    async def find_content(self, owner: str, id_: str) -> Content | None:
+        """See `Journal.find_content`."""
+        return await self._read(contents.find(self._seals.project, owner, id_))
+
+    async def contents(self, owner: str, *, limit: int = 50) -> tuple[KeptContent, ...]:
+        """See `Journal.contents`."""
+        return await self._read(contents.list_contents(self._seals.project, owner, limit))
 
     async def damages(self) -> tuple[str, ...]:
         """See `Journal.damages`. Database servers have their own tools."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -14,6 +15,7 @@ from codemode.search.request import SearchRequest
 from codemode.serving.agent.arguments import Malformed
 from codemode.serving.executions import run_or_continue
 from codemode.serving.model_text import outcome_text
+from codemode.serving.shown_content import shown_content
 from codemode.serving.two_tools import ExecuteArguments, problem_of
 from sandbox import SandboxError
 
@@ -26,6 +28,9 @@ if TYPE_CHECKING:
     from codemode.menus.session import MenuSession
     from codemode.service import CodeMode
     from codemode.settings import AgentSettings
+
+#: The images that models can see.
+_SEEN = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 #: Prefixes that some models put before a function name.
 _PREFIXES = ("functions.", "tools.", "default_api.")
@@ -49,6 +54,8 @@ class Offer:
 class Answered:
     """The answer to a call. `loaded` holds the tools loaded by a meta-tool, and is None for other calls.
 
+    `images` are `data:` URLs for a model that can see.
+
     A `malformed` call was not made. The model may correct and repeat it.
     """
 
@@ -57,6 +64,7 @@ class Answered:
     outcome: ExecutionOutcome | None = None
     loaded: tuple[str, ...] | None = None
     malformed: bool = False
+    images: tuple[str, ...] = ()
 
     @property
     def result(self) -> object:
@@ -126,7 +134,14 @@ class Toolbox:
         ended = await run_or_continue(self._service, asked, self._caller, credentials=self._credentials)
         can_resume = self._service.settings.keeps_journal
         text = self._service.hooks.text(ended, outcome_text(ended, can_resume=can_resume))
-        return Answered(text, ok=ended.ok, outcome=ended)
+        return Answered(text, ok=ended.ok, outcome=ended, images=await self._images(ended))
+
+    async def _images(self, ended: ExecutionOutcome) -> tuple[str, ...]:
+        """Return the images in a result as `data:` URLs (RFC 2397), if the model is to see them."""
+        if not self._settings.images:
+            return ()
+        shown = await shown_content(self._service, ended, self._caller, media_types=_SEEN)
+        return tuple(f"data:{one.media_type};base64,{base64.b64encode(one.data).decode()}" for one in shown)
 
     async def namespaces(self) -> tuple[str, ...]:
         """Return the top-level names that the caller's programs may call."""

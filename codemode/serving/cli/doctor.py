@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.executor import Executor
+from codemode.executions.plugins.loading import load_hooks
 from codemode.serving.auth.keys import key_file
 from codemode.serving.cli.predictions import named_like_modules, predictions
 from codemode.serving.http.listening import bind, is_loopback
@@ -90,6 +91,7 @@ async def examine(read: Callable[[], Settings]) -> list[Finding]:
     findings += [Finding("sources", *_worded(one)) for one in named_like_modules(settings)]
     for name in settings.sources:
         findings += await _source(name, settings)
+    findings += _plugins(settings)
     findings += _folders(settings)
     findings += _server(settings)
     return findings
@@ -187,6 +189,17 @@ def _secrets(settings: Settings) -> Iterator[Finding]:
             )
         else:
             yield Finding("secrets", place, State.OK, "present")
+
+
+def _plugins(settings: Settings) -> Iterator[Finding]:
+    """Check that each configured plugin can be loaded with its options."""
+    for plugin in settings.plugins:
+        try:
+            load_hooks((plugin,))
+        except ConfigurationError as error:
+            yield Finding("plugins", plugin.name, State.FAILURE, str(error), "install it, or remove it from plugins:")
+        else:
+            yield Finding("plugins", plugin.name, State.OK, "loaded")
 
 
 async def _source(name: str, settings: Settings) -> list[Finding]:

@@ -52,19 +52,28 @@ def run(
     resume_from: Annotated[str, typer.Option(help="An earlier execution whose calls are not repeated.")] = "",
     fresh_reads: Annotated[bool, typer.Option("--fresh-reads", help="Repeat its reads.")] = False,  # noqa: FBT002
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List writes instead of making them.")] = False,  # noqa: FBT002
+    input_: Annotated[
+        list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="A variable: JSON, else text.")
+    ] = None,
+    files: Annotated[
+        list[str] | None, typer.Option("--file", metavar="NAME=PATH", help="A variable that refers to this file.")
+    ] = None,
     html: Annotated[Path | None, typer.Option(help="Also write the outcome to this file, as an HTML page.")] = None,
     strict: Strict = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Run a program in the sandbox, with all tools in their namespaces."""
+    from codemode.serving.cli.files import inputs_of, where_files_are
 
     async def work(service: CodeMode) -> int:
+        inputs = await inputs_of(service, input_ or (), files or ())
         execute = partial(
             service.execute,
             code,
             caller=local_caller(service, role),
             resume_from=resume_from,
             fresh_reads=fresh_reads,
+            inputs=inputs,
             dry_run=dry_run,
         )
         if as_json:
@@ -77,6 +86,8 @@ def run(
                 ended = await execute(watch=watcher.called)
                 watcher.ended(ended.calls)
             show.print_outcome(ended)
+            for line in where_files_are(ended) if service.settings.keeps_journal else ():
+                show.errors.print(show.plain(line), soft_wrap=True)
         if html is not None:
             from codemode.executions.page import outcome_page
 

@@ -41,6 +41,7 @@ from codemode.serving.console.app import add_console
 from codemode.serving.console.session import SessionCheck, Sessions
 from codemode.serving.http.admission import Admission, turn_of_orphan
 from codemode.serving.http.approvals import add_approval_routes
+from codemode.serving.http.content import add_content_routes
 from codemode.serving.http.executions import add_execution_routes
 from codemode.serving.http.health import add_health_routes
 from codemode.serving.http.intake import Intake
@@ -51,6 +52,7 @@ from codemode.serving.http.problems import problem
 from codemode.serving.http.request_mistakes import know_query, mistake_of, place_mistake, unread_body
 from codemode.serving.http.tools import add_tool_routes
 from codemode.serving.mcp.endpoint import PATH, McpEndpoint
+from codemode.transports.content import ContentNotFound
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -66,6 +68,7 @@ STATUS: dict[type[CodeModeError], int] = {
     SourceUnavailable: 503,
     ToolNotFound: 404,
     ExecutionNotFound: 404,
+    ContentNotFound: 404,
     SearchInvalid: 422,
     RequestConflict: 422,
     ApprovalForbidden: 403,
@@ -104,7 +107,13 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
             Middleware(Outgoing),
             Middleware(KeyCheck, callers=callers),
             Middleware(SessionCheck, callers=callers, sessions=sessions),
-            Middleware(Intake, admission=admission, limit_bytes=server.request_limit_bytes, body_s=server.request_s),
+            Middleware(
+                Intake,
+                admission=admission,
+                limit_bytes=server.request_limit_bytes,
+                upload_bytes=service.settings.content.upload_bytes,
+                body_s=server.request_s,
+            ),
         ],
     )
     app.state.is_draining = False
@@ -117,6 +126,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     add_health_routes(app, service)
     add_tool_routes(app, service, Depends(BEARER))
     add_approval_routes(app, service, Depends(BEARER))
+    add_content_routes(app, service, Depends(BEARER))
     app.router.routes.append(Route(PATH, endpoint=mcp))
     if service.settings.console.enabled:
         add_console(app, service, callers, sessions, admission, _status_of)

@@ -84,6 +84,7 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
                 credentials=given,
                 resume_from=body.resume_from,
                 fresh_reads=body.fresh_reads,
+                inputs=body.inputs,
                 dry_run=body.dry_run,
                 begun=request.state.turn.begun,
             )
@@ -97,8 +98,9 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
             given,
             body.resume_from,
             body.fresh_reads,
+            body.inputs,
             key=idempotency_key or "",
-            digest=request_digest(body.code, body.resume_from, fresh_reads=body.fresh_reads),
+            digest=request_digest(body.code, body.resume_from, fresh_reads=body.fresh_reads, inputs=body.inputs),
             begun=request.state.turn.begun,
         )
         try:

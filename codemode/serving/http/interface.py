@@ -24,6 +24,7 @@ Times are RFC 3339 in UTC with milliseconds. A failed program is an outcome with
 TAGS = [
     {"name": "tools", "description": "Find tools."},
     {"name": "executions", "description": "Run programs, and follow, cancel and resume them."},
+    {"name": "content", "description": "Upload and download images and files."},
     {"name": "approvals", "description": "Decide on calls that wait for a person."},
     {"name": "health", "description": "The state of the server."},
 ]

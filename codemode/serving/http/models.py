@@ -296,6 +296,15 @@ class WholeResult(BaseModel):
     value: Any
 
 
+class ContentReference(BaseModel):
+    """The JSON that stands for an image or file in programs, results and `inputs`. `name` is absent without a name."""
+
+    id: str = Field(alias="$content", examples=["c_5f2b0c6f1e0d4b7a9c3d2e1f00112233"])
+    media_type: str = Field(examples=["image/png"])
+    name: str = ""
+    size_bytes: int
+
+
 class AcceptedExecution(BaseModel):
     """An execution that continues in the background."""
 

@@ -7,7 +7,9 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from codemode.errors import WrongArgument
 from codemode.executions.journal.base import Verdict  # noqa: TC001 -- pydantic reads it at run time
+from codemode.executions.programs import require_inputs
 
 #: Longest `wait_s` in seconds.
 LONGEST_WAIT_S = 3600.0
@@ -20,6 +22,15 @@ def _data(value: Any) -> Any:
     except (ValueError, RecursionError):
         raise ValueError("it is not JSON data") from None
     return value
+
+
+def _variables(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Reject names that a program cannot use as variables."""
+    try:
+        require_inputs(inputs)
+    except WrongArgument as error:
+        raise ValueError(str(error)) from None
+    return inputs
 
 
 #: An id or digest of ours. The length limit also makes pydantic reject texts that are not valid Unicode.
@@ -44,6 +55,9 @@ class ExecuteRequest(BaseModel):
     code: str
     resume_from: Name = ""
     fresh_reads: bool = False
+    inputs: Annotated[dict[str, Any], AfterValidator(_data), AfterValidator(_variables)] = Field(
+        default_factory=dict, description="Variables of the program. A file is the reference from `/v1/content`."
+    )
     dry_run: bool = False
     wait_s: WaitS = None
 

@@ -24,6 +24,7 @@ from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.search.request import SearchRequest
 from codemode.serving.executions import run_or_continue
+from codemode.serving.mcp.content_blocks import content_blocks
 from codemode.serving.mcp.greeting import INSTRUCTIONS, MENU_INSTRUCTIONS
 from codemode.serving.mcp.known_definitions import KnownDefinitions
 from codemode.serving.mcp.menu import ChangingServer, McpMenus
@@ -222,7 +223,8 @@ class McpFace:
             )
         can_resume = self._service.settings.keeps_journal
         text, data = shown_to_model(ended, self._service.hooks, can_resume=can_resume)
-        return mcp_types.CallToolResult(content=[_text(text)], structured_content=data, is_error=not ended.ok)
+        content = [_text(text), *await content_blocks(self._service, ended, caller)]
+        return mcp_types.CallToolResult(content=content, structured_content=data, is_error=not ended.ok)
 
 
 @asynccontextmanager

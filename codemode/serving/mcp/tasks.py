@@ -18,6 +18,7 @@ from codemode.errors import CodeModeError, WrongArgument
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.programs import Request
 from codemode.serving.executions import BEYOND_S
+from codemode.serving.mcp.content_blocks import content_blocks
 from codemode.serving.model_text import shown_to_model
 from codemode.serving.two_tools import ExecuteArguments, problem_of
 from codemode.text.times import rfc3339
@@ -137,8 +138,9 @@ class McpTasks:
         stored = await _known(waiting)
         ended = ExecutionOutcome.from_json({**(stored.outcome or {}), "id": params.task_id, "status": stored.status})
         text, data = shown_to_model(ended, self._service.hooks, can_resume=True)
+        blocks = await content_blocks(self._service, ended, self._caller_of(context))
         return mcp_types.CallToolResult(
-            content=[mcp_types.TextContent(type="text", text=text)],
+            content=[mcp_types.TextContent(type="text", text=text), *blocks],
             structured_content=data,
             is_error=not ended.ok,
             _meta={"io.modelcontextprotocol/related-task": {"taskId": params.task_id}},

@@ -126,7 +126,8 @@ class McpTransport:
         for images and resources. Raises UpstreamError for an error result, UpstreamTimeout, UpstreamUnreachable.
         """
         by_wire_name = {parameter.name: parameter.wire_name for parameter in tool.parameters}
-        sent = {by_wire_name[name]: value for name, value in arguments.items()}
+        contents = self._contents.of(context.owner)
+        sent = {by_wire_name[name]: contents.as_base64(value) for name, value in arguments.items()}
         is_sent = asyncio.Event()
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -146,7 +147,7 @@ class McpTransport:
                 self._suspect(self._timeout_s)
             raise
         try:
-            value = value_of(result, self._contents.of(context.owner))
+            value = value_of(result, contents)
         except (ValueError, RecursionError) as error:
             message = f"{self._source} returned an unusable result: {_reason(error)}"
             raise AnswerInvalid(message) from None
