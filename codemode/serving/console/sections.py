@@ -1,8 +1,7 @@
-"""The sections of the console, in the order of the navigation. A page module adds one line to `SECTIONS`."""
+"""The sections of the console, in the order of the navigation. A page module adds one line."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codemode.serving.console.pages import (
@@ -14,37 +13,18 @@ from codemode.serving.console.pages import (
     executions,
     menus,
     policy,
+    search,
     server,
     sources,
 )
+from codemode.serving.console.views import Section, with_journal
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from starlette.routing import BaseRoute
 
-    from codemode.service import CodeMode
     from codemode.serving.console.views import Console
-
-
-def always(_: CodeMode) -> bool:
-    """Show a section on every server."""
-    return True
-
-
-def with_journal(service: CodeMode) -> bool:
-    """Show a section where executions are recorded."""
-    return service.settings.keeps_journal
-
-
-@dataclass(frozen=True, slots=True)
-class Section:
-    """One entry of the navigation: the routes below `/console`, of which `/{name}` is the first page."""
-
-    name: str
-    label: str
-    routes: Callable[[Console], Sequence[BaseRoute]]
-    is_shown: Callable[[CodeMode], bool] = always
 
 
 def _executions(console: Console) -> Sequence[BaseRoute]:
@@ -52,7 +32,8 @@ def _executions(console: Console) -> Sequence[BaseRoute]:
 
 
 SECTIONS: tuple[Section, ...] = (
-    Section("catalog", "Catalog", catalog.routes),
+    Section("catalog", "Catalog", catalog.routes),  # the first one is the home page
+    Section("search", "Search", search.routes),
     Section("editor", "Editor", editor.routes),
     Section("executions", "Executions", _executions, with_journal),
     Section("menus", "Menus", menus.routes),

@@ -122,7 +122,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
         service.executions.recovery.turn = partial(turn_of_orphan, admission)
     _answer_errors(app)
     add_execution_routes(app, service, Depends(BEARER))  # first, since routes are tried in order
-    add_pages(app)
+    add_pages(app, has_console=service.settings.console.enabled)
     add_health_routes(app, service)
     add_tool_routes(app, service, Depends(BEARER))
     add_approval_routes(app, service, Depends(BEARER))

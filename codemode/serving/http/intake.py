@@ -73,7 +73,7 @@ class Intake:
             await self._app(scope, receive, send)
             return
         try:
-            if scope["method"] == "POST" and _is_work(scope["path"]):
+            if _is_work(scope["method"], scope["path"]):
                 await self._take_turn(scope, receive, send)
             else:
                 await self._look(scope, receive, send)
@@ -158,7 +158,9 @@ def _is_upload(scope: Scope) -> bool:
     return bool(scope["method"] == "POST" and scope["path"] == UPLOADS)
 
 
-def _is_work(path: str) -> bool:
+def _is_work(method: str, path: str) -> bool:
+    if method != "POST":
+        return path == f"{CONSOLE}/search"  # a form whose address can be kept
     path = _as_api(path)
     return path in WORK or (path.startswith("/v1/executions/") and path.endswith(_RUNS))
 

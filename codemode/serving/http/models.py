@@ -44,6 +44,7 @@ class Index(BaseModel):
     docs: str
     openapi: str
     mcp: str
+    console: str | None = None
     health: dict[str, str]
     errors: str
 
