@@ -223,9 +223,9 @@ class CodeMode:
         self.observers = observers_of(self.settings.observe)
         journal = journal_of(self.settings, Secrets())
         if journal is not None:
-            self._executions = Executions(
-                journal, self._programs, self.settings.journal, lambda: self.settings.policy.approvers
-            )
+            settings, approvers = self.settings, lambda: self.settings.policy.approvers
+            url = settings.server.public_url
+            self._executions = Executions(journal, self._programs, settings.journal, approvers, public_url=url)
         self._is_open = True
 
     async def __aexit__(

@@ -123,7 +123,9 @@ class Toolset:
         approver = self._approver
         if approver is not None:
             decisions = [
-                Decision(call.id, call.digest, "approved" if verdicts[call.id] else "rejected", approver.id)
+                Decision(
+                    call.id, call.digest, "approved" if verdicts[call.id] else "rejected", approver.id, via="framework"
+                )
                 for call in await self.pending(execution)
                 if call.id in verdicts
             ]

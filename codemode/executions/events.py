@@ -52,6 +52,9 @@ def events_of(entries: Iterable[JournalEntry]) -> Iterator[ExecutionEvent]:
                 yield ExecutionEvent(entry.sequence, "call_ended", _shown(entry, _OF_END))
         elif entry.kind == "printed":
             yield ExecutionEvent(entry.sequence, "output", {"text": entry.data["text"]})
+        elif entry.kind == "decided":  # `via` may be the address of the person
+            shown = {name: value for name, value in entry.data.items() if name != "via"}
+            yield ExecutionEvent(entry.sequence, entry.kind, shown)
         else:
             yield ExecutionEvent(entry.sequence, entry.kind, dict(entry.data))
 

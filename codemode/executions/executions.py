@@ -9,12 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from codemode.errors import (
-    ExecutionEnded,
-    ExecutionWaiting,
-    JournalUnavailable,
-    LeaseLost,
-)
+from codemode.errors import ExecutionEnded, ExecutionWaiting, JournalUnavailable, LeaseLost
 from codemode.executions.approvals import Approvals
 from codemode.executions.attempts import (
     Attempt,
@@ -24,12 +19,12 @@ from codemode.executions.attempts import (
     never_damaged,
     to_their_end,
 )
+from codemode.executions.cards.desk import Cards
 from codemode.executions.execution_ids import new_execution
 from codemode.executions.executor import new_seed, nothing
 from codemode.executions.health import JournalHealth
 from codemode.executions.journal.base import (
     FRESH_READS,
-    GOOD_UNTIL,
     OPEN,
     READ_ONLY,
     ExecutionStatus,
@@ -37,7 +32,7 @@ from codemode.executions.journal.base import (
     NewExecution,
 )
 from codemode.executions.launcher import Launcher
-from codemode.executions.programs import Request
+from codemode.executions.programs import Request, recorded_settings
 from codemode.executions.replay.record import Record
 from codemode.executions.replay.recording import ExecutionRecording
 from codemode.executions.replay.recovery import Recovery
@@ -74,8 +69,8 @@ if TYPE_CHECKING:
 class Executions:
     """The executions of one journal, as callers may see them.
 
-    `approvers` returns the roles that decide on pending calls. The key that starts an execution owns it; to every other
-    key but an approver's, the execution does not exist.
+    `approvers` returns the roles that decide on pending calls. `public_url` is the server's address in links. The key
+    that starts an execution owns it; to every other key but an approver's, the execution does not exist.
     """
 
     def __init__(
@@ -84,13 +79,16 @@ class Executions:
         programs: Programs,
         settings: JournalSettings,
         approvers: Callable[[], Collection[str]],
+        *,
+        public_url: str = "",
     ) -> None:
         self._journal = journal
         self._programs = programs
-        self._approvals = Approvals(journal, approvers)
+        self._approvals = Approvals(journal, approvers, programs.decided)
         self._attempts: dict[str, Attempt] = {}
         self._ended = Endings(journal)
         self._visible = VisibleExecutions(journal, self._approvals, self.open)
+        self.cards = Cards(journal, self._approvals, self._visible, settings.expire_s, public_url)
         self._watching = Watching(journal, self._attempts, self._visible.seen)
         self._upkeep = Upkeep(journal, settings, self._attempts)
         self._launcher = Launcher(journal, programs, self._ended, self._attempts)
@@ -171,7 +169,6 @@ class Executions:
         """
         await self.open()
         record, reuse = await self._to_repair(request, caller)
-        own = {FRESH_READS: request.fresh_reads, GOOD_UNTIL: caller.good_until, READ_ONLY: caller.read_only}
         new = NewExecution(
             id=new_execution(),
             owner=caller.id,
@@ -179,7 +176,7 @@ class Executions:
             code=request.code,
             seed=new_seed(),
             start_us=time.time_ns() // 1000,
-            settings={**await self._programs.settings(caller), **own},
+            settings={**await self._programs.settings(caller), **recorded_settings(request, caller)},
             digests=self._programs.environment(self._journal.digest),
             credentials=tuple(sorted(request.credentials)),
             resume_from=record.execution if record is not None else "",

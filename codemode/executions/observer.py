@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.journal.base import PendingCall
     from codemode.executions.ledger import LedgerEntry
     from codemode.gateway.caller import Caller
 
@@ -44,6 +45,9 @@ class Observer(Protocol):
     def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
         """Handle the end of a program. `outcome` is None if it was cancelled or could not run."""
 
+    def decided(self, call: PendingCall) -> None:
+        """Handle a person's decision on a call of a paused execution."""
+
     def close(self) -> None:
         """Release resources. No more events follow."""
 
@@ -65,6 +69,10 @@ class Observers:
     def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
         """Pass the event on."""
         self._each(lambda observer: observer.ended(execution, outcome))
+
+    def decided(self, call: PendingCall) -> None:
+        """Pass the event on."""
+        self._each(lambda observer: observer.decided(call))
 
     def close(self) -> None:
         """Close all observers."""

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.executions.executor import nothing
+from codemode.executions.journal.base import FRESH_READS, GOOD_UNTIL, LABEL, READ_ONLY
 from codemode.executions.ledger import unwatched
 
 if TYPE_CHECKING:
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.errors import CodeModeError
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.base import NewExecution
+    from codemode.executions.journal.base import NewExecution, PendingCall
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.replay.record import Record
     from codemode.executions.replay.recording import ExecutionRecording
@@ -49,6 +50,10 @@ class Programs(Protocol):
 
     def moved(self, recorded: NewExecution, digest: Callable[[Any], str]) -> tuple[str, ...]:
         """Return the sources whose calls now go to another location than when the execution was recorded."""
+        ...
+
+    def decided(self, call: PendingCall) -> None:
+        """Notify the observers of a person's decision."""
         ...
 
     async def run_unrecorded(self, request: Request, caller: Caller, why: CodeModeError) -> ExecutionOutcome:
@@ -85,6 +90,12 @@ class Request:
     digest: str = ""
     begun: Callable[[], None] = nothing
     watch: Callable[[LedgerEntry], None] = unwatched
+
+
+def recorded_settings(request: Request, caller: Caller) -> dict[str, Any]:
+    """Return what the journal keeps of a request and its caller for a later resume."""
+    own = {FRESH_READS: request.fresh_reads, GOOD_UNTIL: caller.good_until, READ_ONLY: caller.read_only}
+    return own | ({LABEL: caller.label} if caller.label else {})
 
 
 def request_digest(code: str, resume_from: str, *, fresh_reads: bool) -> str:

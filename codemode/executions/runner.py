@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from codemode.errors import CodeModeError
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.executor import Executor, ProgramFunction
-    from codemode.executions.journal.base import NewExecution
+    from codemode.executions.journal.base import NewExecution, PendingCall
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.programs import Request
     from codemode.executions.replay.record import Record
@@ -77,6 +77,10 @@ class Runner:
         self._last_environment: _Environment | None = None
         self._starting = asyncio.Lock()
         self.is_started = False
+
+    def decided(self, call: PendingCall) -> None:
+        """See `Programs`."""
+        self.observers.decided(call)
 
     async def start(self) -> Mapping[str, str]:
         """Start the sandbox before the first program needs it. Return the layers of isolation in force."""

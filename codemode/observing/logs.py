@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.journal.base import PendingCall
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.observer import Started
 
@@ -51,6 +52,9 @@ class LogObserver:
                 "calls": dict(Counter(str(call.state) for call in outcome.calls)),
             }
         log.info("execution ended", extra=facts)
+
+    def decided(self, call: PendingCall) -> None:
+        """Do nothing: decisions are in the journal and the audit file."""
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

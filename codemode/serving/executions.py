@@ -37,6 +37,8 @@ async def run_or_continue(
 ) -> ExecutionOutcome:
     """Run a program, or continue an earlier execution if no code is given. `key` is its idempotency key.
 
+    An earlier execution with `dry_run` is only looked at: nothing runs, whatever was decided.
+
     Cancelling this coroutine cancels the execution. Raises the errors of `CodeMode.execute` and `Executions.resume`.
     """
     if asked.code or not asked.resume_from:
@@ -51,6 +53,9 @@ async def run_or_continue(
             watch=watch,
         )
     execution, waits = asked.resume_from, ""
+    if asked.dry_run:
+        begun()
+        return await _as_it_is(service, execution, caller)
     try:
         await service.executions.resume(execution, caller, credentials)
     except ExecutionWaiting as error:
@@ -65,6 +70,15 @@ async def run_or_continue(
         raise
     outcome = ExecutionOutcome.from_json({**(stored.outcome or {}), "id": execution, "status": stored.status})
     return replace(outcome, notes=(*outcome.notes, waits)) if waits else outcome
+
+
+async def _as_it_is(service: CodeMode, execution: str, caller: Caller) -> ExecutionOutcome:
+    """Return the stored outcome of an execution, with the calls that still wait. Raises ExecutionNotFound."""
+    stored = await service.executions.get(execution, caller)
+    waiting = await service.executions.approvals(caller, execution) if stored.status == "paused" else ()
+    outcome = ExecutionOutcome.from_json({**(stored.outcome or {}), "id": execution, "status": stored.status})
+    decided = () if waiting or stored.status != "paused" else ("decided: it continues without dry_run",)
+    return replace(outcome, pending=waiting, notes=(*outcome.notes, *decided))
 
 
 async def gone_on(service: CodeMode, execution: str, caller: Caller) -> dict[str, Any]:

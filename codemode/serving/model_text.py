@@ -147,11 +147,12 @@ def _planned(ended: ExecutionOutcome) -> str:
 def _waits(ended: ExecutionOutcome) -> str:
     """Describe what a paused execution waits for, and how to continue it."""
     asked = [
-        f"{call.tool}({_shown(call.arguments)}){f' at {call.host}' if call.host else ''}: {call.reason}"
+        f"{call.id} {call.tool}({_shown(call.arguments)}){f' at {call.host}' if call.host else ''}: {call.reason}"
         for call in ended.pending[:_NAMED]
     ]
     calls = "\n".join(["a person must decide on:", *asked]) if asked else "waiting"
-    return f"{calls}\nafterwards, continue with execute(code='', resume_from={ended.id!r}); do not run it again"
+    go_on = f"execute(code='', resume_from={ended.id!r})"
+    return f"{calls}\nafterwards, continue with {go_on}; do not run it again (dry_run=True only shows its state)"
 
 
 def _shown(arguments: Mapping[str, Any]) -> str:

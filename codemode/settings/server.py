@@ -129,6 +129,13 @@ class ServerSettings(Section):
             }
         ],
     )
+    public_url: str = Field(
+        default="",
+        pattern=r"^(https?://\S+)?$",
+        max_length=500,
+        description="Address under which people reach this server, for links. Empty: links are relative.",
+        examples=["https://codemode.example.com"],
+    )
     request_limit_bytes: int = Field(
         default=1024 * 1024, ge=1024, description="Maximum size of a request body, in bytes. The default is 1 MiB."
     )

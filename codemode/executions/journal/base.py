@@ -43,6 +43,9 @@ FRESH_READS = "fresh_reads"
 GOOD_UNTIL = "good_until"
 READ_ONLY = "read_only"
 
+#: The key in an execution's settings that holds `Caller.label`.
+LABEL = "label"
+
 #: Kinds of entries. `started`: a call is about to be sent. `ended`: how it ended. `delivered`: a message sent to the
 #: program, in order. `printed`: output. `paused`, `resumed`, `decided` and `expired`: events from outside the program.
 EntryKind = Literal["started", "ended", "delivered", "printed", "paused", "resumed", "decided", "expired"]
@@ -159,10 +162,13 @@ class PendingCall:
 
     - `arguments`: the arguments as shown; secrets are digests.
     - `digest`: the keyed digest of the exact arguments, which a decision must repeat.
-    - `verdict`: None until decided; `by` and `note` are then the person's.
+    - `verdict`: None until decided; `by` and `note` are then the person's, and `via` is the interface they used.
     - `value`: the value of an unknown call that was decided as committed, as JSON data.
     - `damage`: in lists, why the call is unreadable.
     - `host`: the host that the call goes to.
+    - `summary`, `effect`, `operation`: what the tool does, as the catalog described it when the person was asked.
+      `operation` is the tool's identity in its source, such as `POST /salaries/{salaryId}/pay`.
+    - `up_to`, `grant`: as in `Decision`.
     """
 
     id: str
@@ -181,10 +187,19 @@ class PendingCall:
     decided_us: int = 0
     damage: str = ""
     host: str = ""
+    summary: str = ""
+    effect: str = ""
+    operation: str = ""
+    via: str = ""
+    up_to: int = 0
+    grant: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """Return the call as JSON data. The times are `asked` and `decided`, which is None before the decision."""
-        fields = {name: getattr(self, name) for name in self.__slots__ if not name.endswith("_us")}
+        """Return the call as JSON data. The times are `asked` and `decided`, which is None before the decision.
+
+        `via` is left out: it may hold the address of the person who decided.
+        """
+        fields = {name: getattr(self, name) for name in self.__slots__ if not name.endswith("_us") and name != "via"}
         times = {"asked": self.asked_us, "decided": self.decided_us}
         return fields | {name: rfc3339(at_us) if at_us else None for name, at_us in times.items()}
 
@@ -201,7 +216,13 @@ class PendingCall:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A person's decision on one pending call. `digest` is the digest of the call that the person saw."""
+    """A person's decision on one pending call. `digest` is the digest of the call that the person saw.
+
+    - `via`: the interface that the person used, such as `http 192.0.2.7` or `command line`.
+    - `up_to`: the number of calls of the same tool that this decision approves in this execution, this one included.
+      0 and 1 approve this call only.
+    - `grant`: the id of the call whose `up_to` approved this one, "" for a decision on this call itself.
+    """
 
     id: str
     digest: str
@@ -209,6 +230,9 @@ class Decision:
     by: str
     note: str = ""
     value: Any = None
+    via: str = ""
+    up_to: int = 0
+    grant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,11 +343,19 @@ class Journal(Protocol):
         """Release the lease and record the end. Undecided questions are withdrawn. Raises LeaseLost."""
         ...
 
-    async def pending(self, *, execution: str = "", unanswered: bool = True) -> tuple[PendingCall, ...]:
+    async def pending(
+        self, *, execution: str = "", unanswered: bool = True, question: str = ""
+    ) -> tuple[PendingCall, ...]:
         """Return pending calls, oldest first. `unanswered=False` includes decided calls.
+
+        `execution` and `question` limit the result to one execution, and to the call with this id.
 
         An unreadable call is listed with its `damage`. With `execution`, it raises JournalDamaged instead.
         """
+        ...
+
+    async def approved(self, *, owner: str = "", most: int = 100) -> tuple[PendingCall, ...]:
+        """Return the calls that were approved last, newest first. `owner` limits them to one owner's executions."""
         ...
 
     async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import JournalUnavailable
 from codemode.executions.journal import rows, space, transactions
 from codemode.executions.journal.base import Pruned
+from codemode.executions.journal.decisions import approved as approved_calls
 from codemode.executions.journal.decisions import decide
 from codemode.executions.journal.decisions import pending as pending_calls
 from codemode.executions.journal.seals import Seals
@@ -122,9 +123,15 @@ class SqlJournal(ABC):
             with suppress(JournalUnavailable):  # the next end removes them
                 await self._write(space.make_room(self._seals.project, lease.execution, self._bounds))
 
-    async def pending(self, *, execution: str = "", unanswered: bool = True) -> tuple[PendingCall, ...]:
+    async def pending(
+        self, *, execution: str = "", unanswered: bool = True, question: str = ""
+    ) -> tuple[PendingCall, ...]:
         """See `Journal.pending`."""
-        return await self._read(pending_calls(self._seals, execution, unanswered=unanswered))
+        return await self._read(pending_calls(self._seals, execution, question, unanswered=unanswered))
+
+    async def approved(self, *, owner: str = "", most: int = 100) -> tuple[PendingCall, ...]:
+        """See `Journal.approved`."""
+        return await self._read(approved_calls(self._seals, owner, most))
 
     async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
         """See `Journal.decide`."""

@@ -59,9 +59,11 @@ class RecordedCall:
     schema: str = ""
     decision: str = ""
     rule: str = ""
+    approval: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     attempts: int = 0
     sequence: int = 0
+    ended_us: int = 0
     end: End | None = None
 
     @property
@@ -145,6 +147,7 @@ class Record:
             schema=data["schema"],
             decision=data["decision"],
             rule=data["rule"],
+            approval=data.get("approval", ""),
             arguments=data["arguments"],
             attempts=known.attempts + 1 if known else 1,
             sequence=entry.sequence,
@@ -167,6 +170,7 @@ class Record:
             )
         facts = {name: data[name] for name in FACTS if name in data}
         answer = _checked(entry.value, _fields(entry.path, is_error=data["error"]))
+        call.ended_us = entry.at_us
         call.end = End(CallState(data["state"]), answer, data["error"], facts)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import asyncio
 import json
-import time
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -17,12 +16,12 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from codemode.catalog.tool import Effect
 from codemode.errors import CodeModeError
 from codemode.executions.call_session import CallSession, for_program
-from codemode.executions.journal.base import JournalEntry, PendingCall
+from codemode.executions.journal.base import JournalEntry
 from codemode.executions.ledger import Ledger, LedgerEntry
 from codemode.executions.paging import whole_list
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.plugins.plugin import Rejected
-from codemode.executions.replay.dependencies import definition_digest, meaning
+from codemode.executions.replay.dependencies import definition_digest
 from codemode.executions.replay.ends import (
     decision_required,
     end_said,
@@ -36,6 +35,8 @@ from codemode.executions.replay.ends import (
     stopped,
     value_of,
 )
+from codemode.executions.replay.grants import Grants
+from codemode.executions.replay.questions import DIGITS, Questions
 from codemode.executions.replay.record import End
 from codemode.gateway.call import CallState
 from codemode.gateway.redaction import Redaction
@@ -45,7 +46,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from codemode.executions.call_session import Send
-    from codemode.executions.journal.base import QuestionKind
+    from codemode.executions.journal.base import PendingCall, QuestionKind
     from codemode.executions.plugins.hooks import Hooks
     from codemode.executions.replay.record import RecordedCall
     from codemode.executions.replay.recording import ExecutionRecording
@@ -53,9 +54,6 @@ if TYPE_CHECKING:
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
     from sandbox import Call, Delivery
-
-#: Hexadecimal digits of the keyed digest that replaces a secret or identifies a pending call.
-_DIGITS = 24
 
 
 class RecordedSession(CallSession):
@@ -85,6 +83,8 @@ class RecordedSession(CallSession):
         self.other: Failure | None = None
         self._recording = recording
         self._record = recording.record
+        self._questions = Questions(self.execution, gateway, recording.journal.digest)
+        self._grants = Grants(recording.answered, recording.record.calls.values())
         self._by_id = {call.call: call for call in recording.record.calls.values() if call.call}
         self._pages = recording.record.pages()
         self._counted: set[str] = set()
@@ -260,11 +260,21 @@ class RecordedSession(CallSession):
         question = self._question(judged, "approval", 0)
         answered = self._recording.answered.get(question.id)
         if answered is None or answered.verdict is None:
-            return await self._of_plugin(judged) or await self._pause_for(question, CallState.PENDING)
+            decided = self._granted(judged) or await self._of_plugin(judged)
+            return decided or await self._pause_for(question, CallState.PENDING)
         if answered.verdict == "rejected":
             return rejection(judged, "a person", answered.note)
         self._approvals[judged.call.path] = question.id
-        return self._amended(judged.approved(answered.by))
+        under = f" under grant {answered.grant}" if answered.grant else ""
+        return self._amended(judged.approved(f"{answered.by}{under}"))
+
+    def _granted(self, judged: JudgedCall) -> JudgedCall | None:
+        """Return a pending call as approved under a grant, or None."""
+        grant = self._grants.take(judged, self._questions)
+        if grant is None:
+            return None
+        self._approvals[judged.call.path] = grant.id
+        return self._amended(judged.approved(f"{grant.by} under grant {grant.id}"))
 
     async def _of_plugin(self, judged: JudgedCall) -> JudgedCall | End | None:
         """Return the end of a pending call that a plugin rejects, the call to send if one approves, else None."""
@@ -296,17 +306,7 @@ class RecordedSession(CallSession):
     def _question(self, judged: JudgedCall, kind: QuestionKind, attempt: int) -> PendingCall:
         path = judged.call.path
         _, tool, digest = self._identities[path]
-        host = self._gateway.destination(judged.tool).host if judged.tool is not None else ""
-        means = meaning(judged.tool, self._gateway, self._journal.digest)
-        named = self._journal.digest([self.execution, path, digest, kind, attempt, means])[:_DIGITS]
-        reason = judged.ruling.reason or judged.ruling.rule if judged.ruling else ""
-        if kind == "unknown":
-            reason = "it was sent, and the server died before the answer arrived: check whether it took effect"
-        arguments = self.ledger.entry(path).arguments
-        asked_us = time.time_ns() // 1000
-        return PendingCall(
-            f"ap_{named}", self.execution, path, tool, arguments, digest, reason, kind, asked_us, host=host
-        )
+        return self._questions.ask(judged, (tool, digest), self.ledger.entry(path).arguments, kind, attempt)
 
     async def _pause_for(self, question: PendingCall, state: CallState) -> NoReturn:
         self.pending.append(question)
@@ -397,4 +397,4 @@ class RecordedSession(CallSession):
             self._gateway.recount(recorded.tool, self._caller, self._tally)
 
     def _masked(self, secret: object) -> str:
-        return f"[secret {self._journal.digest(secret)[:_DIGITS]}]"
+        return f"[secret {self._journal.digest(secret)[:DIGITS]}]"

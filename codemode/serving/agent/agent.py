@@ -17,8 +17,9 @@ from codemode.serving.agent.turn import Turn
 from codemode.settings import AgentSettings, Secrets
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 
+    from codemode.executions.execution import ExecutionOutcome
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
     from codemode.serving.agent.events import AgentResult, Event
@@ -30,7 +31,8 @@ class Agent:
     """A model with the tools of a service, within the view of one caller.
 
     `settings` default to the section `agent`, completed from the environment. `model` replaces the model that they
-    name. `credentials` are the caller's credentials for upstream services. Raises ConfigurationError.
+    name. `credentials` are the caller's credentials for upstream services. `settle` receives the outcome of a paused
+    program and returns the one that the model reads, after a person has decided. Raises ConfigurationError.
     """
 
     def __init__(
@@ -41,6 +43,7 @@ class Agent:
         model: Model | None = None,
         caller: Caller = LOCAL,
         credentials: Mapping[str, str] = MappingProxyType({}),
+        settle: Callable[[ExecutionOutcome], Awaitable[ExecutionOutcome]] | None = None,
     ) -> None:
         chosen = settings or service.settings.agent
         self.settings = chosen if model is not None else chosen.completed()
@@ -48,7 +51,7 @@ class Agent:
         if model is None:
             model = self._own = model_of(self.settings, Secrets())
         self._model = model if self.settings.use_function_calling else FencedModel(model)
-        self._toolbox = Toolbox(service, self.settings, caller, credentials)
+        self._toolbox = Toolbox(service, self.settings, caller, credentials, settle)
 
     async def __aenter__(self) -> Self:
         return self

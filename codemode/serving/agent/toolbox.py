@@ -18,7 +18,7 @@ from codemode.serving.two_tools import ExecuteArguments, problem_of
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from codemode.catalog.tool import Tool
     from codemode.executions.execution import ExecutionOutcome
@@ -69,12 +69,18 @@ class Toolbox:
     """The tools of one conversation."""
 
     def __init__(
-        self, service: CodeMode, settings: AgentSettings, caller: Caller, credentials: Mapping[str, str]
+        self,
+        service: CodeMode,
+        settings: AgentSettings,
+        caller: Caller,
+        credentials: Mapping[str, str],
+        settle: Callable[[ExecutionOutcome], Awaitable[ExecutionOutcome]] | None = None,
     ) -> None:
         self._service = service
         self._settings = settings
         self._caller = caller
         self._credentials = credentials
+        self._settle = settle
         self._session: MenuSession | None = None
         self._by_native_name: dict[str, Tool] | None = None
         self._told: set[str] = set()  # namespaces whose introduction the model has seen
@@ -124,6 +130,8 @@ class Toolbox:
 
     async def _execute(self, asked: ExecuteArguments) -> Answered:
         ended = await run_or_continue(self._service, asked, self._caller, credentials=self._credentials)
+        if ended.status == "paused" and self._settle is not None:
+            ended = await self._settle(ended)
         can_resume = self._service.settings.keeps_journal
         text = self._service.hooks.text(ended, outcome_text(ended, can_resume=can_resume))
         return Answered(text, ok=ended.ok, outcome=ended)

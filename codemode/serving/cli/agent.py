@@ -14,6 +14,7 @@ from rich.table import Table
 
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
+from codemode.serving.cli.asking import Approver, NoInput, YesTo, may_ask
 from codemode.serving.cli.surface import (
     AsJson,
     Role,
@@ -52,15 +53,22 @@ def chat(
     model_url: ModelUrl = "",
     mode: Annotated[AgentMode | None, typer.Option(help="How the model gets the tools. Default: agent.mode.")] = None,
     role: Role = DEFAULT_ROLE,
+    yes_to: YesTo = None,
+    no_input: NoInput = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Chat with a model that has the tools. Shows its programs, their calls and the cost."""
+    """Chat with a model that has the tools. Shows its programs, their calls and the cost.
+
+    At a terminal, it shows each call that needs a person, and asks.
+    """
 
     def agent_of(service: CodeMode) -> tuple[Agent, Caller]:
         from codemode.serving.agent import Agent
 
         caller = local_caller(service, role)
-        return Agent(service, _chosen(service.settings.agent, model, model_url, mode), caller=caller), caller
+        approver = Approver(service, caller, yes_to or (), asks=may_ask(no_input=no_input, as_json=as_json))
+        chosen = _chosen(service.settings.agent, model, model_url, mode)
+        return Agent(service, chosen, caller=caller, settle=approver.settle), caller
 
     async def work(service: CodeMode) -> int:
         from codemode.serving.cli.turn_view import show_turn

@@ -6,12 +6,14 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from codemode.executions.cards.plain_text import card_text
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.tables import print_table
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from codemode.executions.cards.card import ApprovalCard
     from codemode.executions.journal.base import PendingCall, StoredExecution
 
 _MICROSECONDS = 1_000_000
@@ -68,10 +70,9 @@ def _listed(arguments: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
 
 
-def print_pending_call(call: PendingCall, code: str) -> None:
-    """Print one pending call with all of its arguments, and the program that makes it."""
-    show.console.print(show.plain(pending_line(call)), soft_wrap=True)
-    show.console.print(show.plain(json.dumps(dict(call.arguments), indent=2, ensure_ascii=False)))
+def print_card(card: ApprovalCard, code: str) -> None:
+    """Print the card of a call, and the program that makes it."""
+    show.console.print(show.plain(card_text(card)), soft_wrap=True)
     show.console.print(show.program(code))
 
 

@@ -2,7 +2,7 @@
 
 Exit codes: 0 success; 1 the program did not complete, nothing was found, or `doctor` found a failure; 2 wrong usage or
 configuration; 3 unreadable source; 4 the sandbox is not available on this machine; 70 a bug in codemode; 74 a file
-cannot be read or written.
+cannot be read or written; 75 the program waits for a person; 130 interrupted.
 """
 
 from __future__ import annotations

@@ -61,6 +61,8 @@ class DecisionRequest(BaseModel):
 
     The verdict on a call that waits for approval is approved or rejected. The verdict on a call with an unknown result
     is committed (with its `value`), failed, or send_again.
+
+    `up_to` approves this many calls of the same tool in this execution, this one included, whatever their arguments.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -69,6 +71,7 @@ class DecisionRequest(BaseModel):
     verdict: Verdict
     note: str = Field(default="", max_length=2_000)
     value: Annotated[Any, AfterValidator(_data)] = None
+    up_to: int = Field(default=0, ge=0, le=1_000)
 
 
 class ApprovalDecision(DecisionRequest):

@@ -17,6 +17,7 @@ from codemode import CodeMode
 from codemode.gateway.caller import Caller
 from codemode.serving.auth.keys import KeyFile
 from tests.command_line import SCRIPT, Ended, codemode, script_environment
+from tests.terminal import Terminal
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -145,6 +146,80 @@ def test_a_paused_program_ends_with_the_command_that_approves_its_call(desk: Des
     paused = desk.type("run", "-", stdin=PAYS)
     (waiting,) = desk.json("approvals", "list")
     assert f"next: codemode approvals approve {waiting['id']}" in paused.stderr
+
+
+def test_a_paused_program_has_an_exit_code_of_its_own(desk: Desk) -> None:
+    assert desk.type("run", "-", stdin=PAYS).returncode == 75
+    assert desk.type("run", "-", "--json", stdin=PAYS).returncode == 75
+    assert desk.type("call", "bank.pay", "to=bob", "amount=2").returncode == 75
+    (first, *_) = desk.json("approvals", "list")
+    assert desk.type("executions", "resume", first["execution"]).returncode == 2
+    assert desk.book == ["ann 1", "ann 1"]
+
+
+def test_a_card_is_shown_before_and_after_the_decision(desk: Desk) -> None:
+    desk.type("run", "-", stdin=PAYS)
+    (waiting,) = desk.json("approvals", "list")
+    shown = desk.type("approvals", "show", waiting["id"]).stdout
+    for text in ("Approve bank.pay?", "Send money.", "asked by local, role default", 'to = "bob"', "amount = 500"):
+        assert text in shown
+    assert "so far: bank.pay committed" in shown
+    assert f"codemode approvals approve {waiting['id']} --up-to N" in shown
+    desk.type("approvals", "approve", waiting["id"], "--note", "as agreed")
+    decided = desk.json("approvals", "show", waiting["id"])
+    assert (decided["verdict"], decided["by"], decided["via"]) == ("approved", "operator", "command line")
+    assert decided["code"] == PAYS
+    assert "decided: approved by operator (command line)" in desk.type("approvals", "show", waiting["id"]).stdout
+
+
+def test_one_command_approves_up_to_a_number_of_calls(desk: Desk) -> None:
+    desk.type("run", "-", stdin="[bank.pay(to='bob', amount=n) for n in range(4)]")
+    (waiting,) = desk.json("approvals", "list")
+    assert desk.type("approvals", "approve", waiting["id"], "--up-to", "3").returncode == 75
+    assert desk.book == ["bob 0", "bob 1", "bob 2"]
+
+
+def test_a_pattern_approves_the_calls_of_its_tools_only(desk: Desk) -> None:
+    ended = desk.json("run", "-", "--yes-to", "bank.pay", stdin=PAYS)
+    assert (ended["status"], ended["value"]) == ("completed", 501)
+    card = desk.json("approvals", "list")
+    assert card == []
+    assert "approved by operator" in ended["calls"][1]["rule"]
+    assert desk.type("run", "-", "--yes-to", "shop.*", stdin=PAYS).returncode == 75
+    assert desk.type("call", "bank.pay", "to=bob", "amount=2", "--yes-to", "bank.*").returncode == 0
+    assert desk.book == ["ann 1", "bob 500", "ann 1", "bob 2"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "book"),
+    [
+        (["y", "yes"], 0, ["bob 0", "bob 1"]),
+        (["a 2"], 0, ["bob 0", "bob 1"]),
+        (["all"], 0, ["bob 0", "bob 1"]),
+        (["a 0", "what?", "d", "n too much"], 1, []),
+        (["y", "q"], 75, ["bob 0"]),
+        (["\x04"], 75, []),
+    ],
+)
+def test_a_person_at_the_terminal_is_asked_and_the_program_goes_on(
+    desk: Desk, typed: list[str], code: int, book: list[str]
+) -> None:
+    (desk.folder / "two.py").write_text("[bank.pay(to='bob', amount=n) for n in range(2)]", encoding="utf-8")
+    terminal = Terminal(desk.folder, "run", "two.py")
+    for word in typed:
+        terminal.wait_for("[q]uit: ")
+        terminal.type(word if word == "\x04" else f"{word}\n")
+    assert terminal.close() == code, terminal.shown
+    assert desk.book == book
+    assert "Approve bank.pay?" in terminal.shown
+    assert ("too much" in terminal.shown) == ("n too much" in typed)
+
+
+def test_nobody_is_asked_without_input(desk: Desk) -> None:
+    (desk.folder / "pays.py").write_text(PAYS, encoding="utf-8")
+    terminal = Terminal(desk.folder, "run", "pays.py", "--no-input")
+    assert terminal.close() == 75
+    assert "[q]uit: " not in terminal.shown
 
 
 def test_a_call_is_rejected(desk: Desk) -> None:
