@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codemode.serving.console.pages import (
+    approvals,
     audit,
     catalog,
     cost,
@@ -47,6 +48,11 @@ class Section:
     is_shown: Callable[[CodeMode], bool] = always
 
 
+def _no_routes(_: Console) -> Sequence[BaseRoute]:
+    """Return no routes: those of the section before include them."""
+    return ()
+
+
 def _executions(console: Console) -> Sequence[BaseRoute]:
     return [*executions.routes(console), *execution_control.routes(console)]
 
@@ -55,6 +61,8 @@ SECTIONS: tuple[Section, ...] = (
     Section("catalog", "Catalog", catalog.routes),
     Section("editor", "Editor", editor.routes),
     Section("executions", "Executions", _executions, with_journal),
+    Section("approvals", "Approvals", approvals.routes, with_journal),
+    Section("unknown", "Unknown calls", _no_routes, with_journal),
     Section("menus", "Menus", menus.routes),
     Section("cost", "Cost", cost.routes),
     Section("policy", "Policy", policy.routes),
