@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode.serving.console.pages import (
+    approvals,
     audit,
     catalog,
     cost,
@@ -27,6 +28,11 @@ if TYPE_CHECKING:
     from codemode.serving.console.views import Console
 
 
+def _no_routes(_: Console) -> Sequence[BaseRoute]:
+    """Return no routes: those of the section before include them."""
+    return ()
+
+
 def _executions(console: Console) -> Sequence[BaseRoute]:
     return [*executions.routes(console), *execution_control.routes(console)]
 
@@ -36,6 +42,8 @@ SECTIONS: tuple[Section, ...] = (
     Section("search", "Search", search.routes),
     Section("editor", "Editor", editor.routes),
     Section("executions", "Executions", _executions, with_journal),
+    Section("approvals", "Approvals", approvals.routes, with_journal),
+    Section("unknown", "Unknown calls", _no_routes, with_journal),
     Section("menus", "Menus", menus.routes),
     Section("cost", "Cost", cost.routes),
     Section("policy", "Policy", policy.routes),

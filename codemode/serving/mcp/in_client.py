@@ -75,7 +75,7 @@ class InClient:
         capabilities: mcp_types.ClientCapabilities | None,
         left: frozenset[str] = frozenset(),
     ) -> tuple[ApprovalCard, ...]:
-        """Return cards of the calls that the caller's client can ask its person about, without those `left` to the inbox.
+        """Return cards of the calls that the caller's client can ask about, without those `left` to the inbox.
 
         Raises ExecutionNotFound.
         """
