@@ -19,9 +19,10 @@ from codemode.executions.executions import Executions
 from codemode.executions.executor import Executor, nothing
 from codemode.executions.journal.configured import journal_of
 from codemode.executions.ledger import unwatched
+from codemode.executions.planned import Listing, undigested
 from codemode.executions.plugins.loading import load_hooks
 from codemode.executions.program_functions import program_functions
-from codemode.executions.programs import Request, request_digest
+from codemode.executions.programs import Request
 from codemode.executions.repetition import Repetition
 from codemode.executions.results import Results
 from codemode.executions.runner import Runner
@@ -345,6 +346,7 @@ class CodeMode:
         resume_from: str = "",
         fresh_reads: bool = False,
         dry_run: bool = False,
+        plan: str = "",
         idempotency_key: str = "",
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
@@ -356,7 +358,8 @@ class CodeMode:
         unless `fresh_reads`.
 
         A `dry_run` sends reads only. Writes, and calls that need a person, are listed in `planned` of the outcome and
-        return placeholders. It is not recorded.
+        return placeholders. With a journal, the list becomes a plan with the id `plan`. Once an approver has approved
+        it, `execute("", plan=…)` runs the program: listed calls are approved, and any other write waits for a person.
 
         `credentials` are the caller's own secrets for services, by their names in the configuration (`caller: NAME`).
         They are held for this execution only.
@@ -368,29 +371,24 @@ class CodeMode:
         when the call is refused, sent and ended.
 
         Errors of the program or of a tool are part of the outcome. Raises `sandbox.SandboxError` if no program can run,
-        ExecutionNotFound for an unknown `resume_from` or another caller's, JournalUnavailable, WrongArgument.
+        ExecutionNotFound for an unknown `resume_from` or another caller's, JournalUnavailable, WrongArgument; for a
+        plan PlanNotFound, ExecutionWaiting before its approval, PlanRefused.
         """
         WrongArgument.unless(code, str, "code")
-        if dry_run and resume_from:
-            raise WrongArgument("dry_run and resume_from exclude each other: a dry run repairs no execution")
+        request = Request(
+            code, credentials, resume_from, fresh_reads, plan, key=idempotency_key, begun=begun, watch=watch
+        )
+        request.require_one_purpose(dry_run=dry_run)
         await self.view(caller)
         await self.start_sandbox()
-        if not dry_run and (resume_from or idempotency_key or self._executions is not None):
-            request = Request(
-                code,
-                credentials,
-                resume_from,
-                fresh_reads,
-                key=idempotency_key,
-                digest=request_digest(code, resume_from, fresh_reads=fresh_reads) if idempotency_key else "",
-                begun=begun,
-                watch=watch,
-            )
+        if not dry_run and (request.needs_journal or self._executions is not None):
             outcome = await self.executions.execute(request, caller)
         else:
-            who = caller.bringing(credentials) if credentials else caller
-            outcome = await self._programs.run(code, who, begun=begun, watch=watch, dry_run=dry_run)
+            listing = Listing(self._executions.plans.digest if self._executions else undigested) if dry_run else None
+            outcome = await self._programs.run_request(request, caller, listing)
             self._results.keep(outcome, caller)
+            if listing is not None and self._executions is not None:
+                outcome = await self._executions.plans.record(outcome, listing, code, caller)
         note = self._repetition.note(code, caller, outcome)
         if note:
             outcome = replace(outcome, notes=(*outcome.notes, note))

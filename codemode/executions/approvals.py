@@ -26,6 +26,13 @@ class Approvals:
         """Return whether the caller is an approver."""
         return caller.role in self._roles()
 
+    def require_approver(self, caller: Caller) -> None:
+        """Raise ApprovalForbidden if the caller is no approver."""
+        if not self.are_up_to(caller):
+            roles = ", ".join(sorted(self._roles()))
+            message = f"only the roles {roles} may decide on calls; this key has the role {caller.role}"
+            raise ApprovalForbidden(message)
+
     async def waiting(self, caller: Caller, execution: str) -> tuple[PendingCall, ...]:
         """Return all pending calls to approvers, and to other callers those of their own executions."""
         pending = await self._journal.pending(execution=execution)
@@ -42,10 +49,7 @@ class Approvals:
 
         Raises ApprovalRefused, and ApprovalForbidden if the caller may not decide on a call.
         """
-        if not self.are_up_to(caller):
-            roles = ", ".join(sorted(self._roles()))
-            message = f"only the roles {roles} may decide on calls; this key has the role {caller.role}"
-            raise ApprovalForbidden(message)
+        self.require_approver(caller)
         waiting = {question.id: question for question in await self._journal.pending()}
         for decision in decisions:
             question = waiting.get(decision.id)

@@ -9,12 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from codemode.errors import (
-    ExecutionEnded,
-    ExecutionWaiting,
-    JournalUnavailable,
-    LeaseLost,
-)
+from codemode.errors import ExecutionEnded, ExecutionWaiting, JournalUnavailable, LeaseLost
 from codemode.executions.approvals import Approvals
 from codemode.executions.attempts import (
     Attempt,
@@ -37,6 +32,7 @@ from codemode.executions.journal.base import (
     NewExecution,
 )
 from codemode.executions.launcher import Launcher
+from codemode.executions.plans.plans import Plans
 from codemode.executions.programs import Request
 from codemode.executions.replay.record import Record
 from codemode.executions.replay.recording import ExecutionRecording
@@ -49,14 +45,7 @@ from codemode.executions.watching import Watching
 from codemode.gateway.caller import Caller
 
 if TYPE_CHECKING:
-    from collections.abc import (
-        AsyncGenerator,
-        AsyncIterator,
-        Callable,
-        Collection,
-        Mapping,
-        Sequence,
-    )
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 
     from codemode.executions.events import ExecutionEvent
     from codemode.executions.execution import ExecutionOutcome
@@ -88,6 +77,7 @@ class Executions:
         self._journal = journal
         self._programs = programs
         self._approvals = Approvals(journal, approvers)
+        self.plans = Plans(journal, programs, self._approvals, settings.expire_s, self.open)
         self._attempts: dict[str, Attempt] = {}
         self._ended = Endings(journal)
         self._visible = VisibleExecutions(journal, self._approvals, self.open)
@@ -147,7 +137,7 @@ class Executions:
         try:
             execution = await self.start(request, caller)
         except JournalUnavailable as error:
-            if request.resume_from:
+            if request.resume_from or request.plan:
                 raise
             return await self._programs.run_unrecorded(request, caller, error)
         attempt = self._attempts[execution]
@@ -167,9 +157,11 @@ class Executions:
     async def start(self, request: Request, caller: Caller) -> str:
         """Start a program and return the id of its execution.
 
-        Raises RequestRepeated, RequestConflict; ExecutionNotFound and LeaseHeld for the execution to repair.
+        Raises RequestRepeated, RequestConflict; ExecutionNotFound and LeaseHeld for the execution to repair; the errors
+        of `Plans.applied` for a plan.
         """
         await self.open()
+        request, of_plan = await self.plans.applied(request.digested() if request.key else request, caller)
         record, reuse = await self._to_repair(request, caller)
         own = {FRESH_READS: request.fresh_reads, GOOD_UNTIL: caller.good_until, READ_ONLY: caller.read_only}
         new = NewExecution(
@@ -179,7 +171,7 @@ class Executions:
             code=request.code,
             seed=new_seed(),
             start_us=time.time_ns() // 1000,
-            settings={**await self._programs.settings(caller), **own},
+            settings={**await self._programs.settings(caller), **own, **of_plan},
             digests=self._programs.environment(self._journal.digest),
             credentials=tuple(sorted(request.credentials)),
             resume_from=record.execution if record is not None else "",

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from codemode.errors import WrongArgument
 from codemode.executions.executor import nothing
 from codemode.executions.ledger import unwatched
 
@@ -74,19 +75,35 @@ class Programs(Protocol):
 class Request:
     """A request for an execution.
 
-    `key` is the caller's idempotency key. `digest` is the digest of the request that first used the key.
+    `plan` is the id of an approved plan. `key` is the caller's idempotency key. `digest` is the digest of the request
+    that first used the key.
     """
 
     code: str
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
     resume_from: str = ""
     fresh_reads: bool = False
+    plan: str = ""
     key: str = ""
     digest: str = ""
     begun: Callable[[], None] = nothing
     watch: Callable[[LedgerEntry], None] = unwatched
 
+    @property
+    def needs_journal(self) -> bool:
+        """Whether the request refers to something recorded."""
+        return bool(self.resume_from or self.plan or self.key)
 
-def request_digest(code: str, resume_from: str, *, fresh_reads: bool) -> str:
-    """Return the digest that tells a repeated request from a different one with the same idempotency key."""
-    return hashlib.sha256(json.dumps([code, resume_from, fresh_reads]).encode()).hexdigest()
+    def require_one_purpose(self, *, dry_run: bool) -> None:
+        """Raise WrongArgument if the request combines a dry run, a repair and a plan."""
+        if dry_run and (self.resume_from or self.plan):
+            name = "resume_from" if self.resume_from else "plan"
+            message = f"dry_run and {name} exclude each other: a dry run is a new program, and repairs no execution"
+            raise WrongArgument(message)
+        if self.plan and self.resume_from:
+            raise WrongArgument("plan and resume_from exclude each other: a plan runs a new execution")
+
+    def digested(self) -> Request:
+        """Return the request with the digest that tells it from others with the same idempotency key."""
+        parts = [self.code, self.resume_from, self.fresh_reads, *([self.plan] if self.plan else [])]
+        return self if self.digest else replace(self, digest=hashlib.sha256(json.dumps(parts).encode()).hexdigest())

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from codemode.executions.executor import Executor, ProgramFunction
     from codemode.executions.journal.base import NewExecution
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.planned import Listing
     from codemode.executions.programs import Request
     from codemode.executions.replay.record import Record
     from codemode.executions.replay.recording import ExecutionRecording
@@ -93,12 +94,12 @@ class Runner:
         begun: Callable[[], None],
         watch: Callable[[LedgerEntry], None],
         unrecorded: CodeModeError | None = None,
-        dry_run: bool = False,
+        dry_run: Listing | None = None,
     ) -> ExecutionOutcome:
         """Run a program without recording it.
 
-        If recording was required and failed for the reason `unrecorded`, the program may only read. A `dry_run` lists
-        writes instead of sending them. Raises `sandbox.SandboxError`.
+        If recording was required and failed for the reason `unrecorded`, the program may only read. With `dry_run`,
+        writes are added to this list instead of being sent. Raises `sandbox.SandboxError`.
         """
         await self.start()
         gateway = (await self._view(caller)).gateway
@@ -117,6 +118,11 @@ class Runner:
             )
             ended.append(outcome)
         return outcome
+
+    async def run_request(self, request: Request, caller: Caller, dry_run: Listing | None = None) -> ExecutionOutcome:
+        """Run the program of a request without recording it. See `run`."""
+        who = caller.bringing(request.credentials) if request.credentials else caller
+        return await self.run(request.code, who, begun=request.begun, watch=request.watch, dry_run=dry_run)
 
     async def run_unrecorded(self, request: Request, caller: Caller, why: CodeModeError) -> ExecutionOutcome:
         """See `codemode.executions.programs.Programs`."""

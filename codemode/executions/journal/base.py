@@ -21,6 +21,8 @@ from codemode.text.times import microseconds_of, rfc3339
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from codemode.executions.plans.plan import Plan, PlanVerdict
+
 ExecutionStatus = Literal[
     "queued",
     "running",
@@ -259,7 +261,7 @@ class Journal(Protocol):
 
         Raises RequestRepeated, with the id of the earlier execution, if the owner has used the request key before.
         Raises RequestConflict if the key was used for another request. Raises JournalFull if unremovable data fills the
-        allowed space.
+        allowed space. Raises PlanRefused if the plan that it runs under was already used.
         """
         ...
 
@@ -332,6 +334,22 @@ class Journal(Protocol):
         Raises ApprovalRefused if a question is unknown or already answered, its execution is not paused, the digest
         differs, or the verdict does not fit the question's kind.
         """
+        ...
+
+    async def save_plan(self, plan: Plan) -> Plan:
+        """Record a new plan and return it with its time. Each owner's newest 100 plans are kept."""
+        ...
+
+    async def plan(self, plan: str) -> Plan:
+        """Return a plan. Raises PlanNotFound, JournalDamaged."""
+        ...
+
+    async def plans(self, owner: str, limit: int) -> tuple[Plan, ...]:
+        """Return the plans of an owner, newest first; of all owners if `owner` is empty."""
+        ...
+
+    async def decide_plan(self, plan: Plan, verdict: PlanVerdict, by: str, note: str) -> Plan:
+        """Record a decision on a plan and return the plan. Raises PlanRefused if it was already decided."""
         ...
 
     async def prune(self, retention: Retention) -> Pruned:

@@ -8,6 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from codemode.executions.journal.base import Verdict  # noqa: TC001 -- pydantic reads it at run time
+from codemode.executions.plans.plan import PlanVerdict  # noqa: TC001 -- pydantic reads it at run time
 
 #: Longest `wait_s` in seconds.
 LONGEST_WAIT_S = 3600.0
@@ -36,7 +37,8 @@ class ExecuteRequest(BaseModel):
     with `fresh_reads` only. After `wait_s` seconds the answer is 202, and the program continues.
 
     A `dry_run` lists writes in `planned` instead of making them. It is not recorded, so it takes neither `wait_s` nor
-    `resume_from`, and ignores an `Idempotency-Key`.
+    `resume_from`, and ignores an `Idempotency-Key`. Its list becomes a plan: once approved, the program runs with an
+    empty `code` and the id in `plan`.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -45,6 +47,7 @@ class ExecuteRequest(BaseModel):
     resume_from: Name = ""
     fresh_reads: bool = False
     dry_run: bool = False
+    plan: Name = ""
     wait_s: WaitS = None
 
 
@@ -83,6 +86,16 @@ class DecisionsRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     decisions: Annotated[list[ApprovalDecision], Field(min_length=1, max_length=100)]
+
+
+class PlanDecisionRequest(BaseModel):
+    """A person's decision on a plan as a whole. `digest` is the digest of the plan as it was shown."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    digest: Name
+    verdict: PlanVerdict
+    note: str = Field(default="", max_length=2_000)
 
 
 class MenuRequest(BaseModel):
