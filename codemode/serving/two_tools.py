@@ -12,7 +12,7 @@ class ExecuteArguments(BaseModel):
     """Arguments of `execute`.
 
     `code` alone runs a program, with `dry_run` without its writes. `resume_from` alone continues an earlier execution.
-    Both together repair it.
+    Both together repair it. `resume_from` with the id of an approved plan runs the plan.
     """
 
     model_config = ConfigDict(extra="forbid")

@@ -72,6 +72,7 @@ COMMANDS = {
     "keys": Command("keys", "Manage server keys: create, list, rotate, revoke.", _SERVE),
     "policy": Command("policy", "Explain decisions of the access policy, and check its rules.", _SERVE),
     "approvals": Command("executions:approvals", "Show calls that wait for a person, and decide on them.", _SERVE),
+    "plans": Command("plans", "Show the lists of dry runs, approve them as a whole, and run them.", _SERVE),
     "executions": Command("executions:executions", "Show, continue, cancel and roll back executions.", _SERVE),
     "journal": Command("journal", "Check the journal of executions.", _SERVE),
     "eval": Command("agent", "Measure a model on tasks: success, tokens, turns and time in each mode.", _IMPROVE),

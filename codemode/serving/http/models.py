@@ -12,6 +12,7 @@ from pydantic import AwareDatetime, BaseModel, Field
 
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads these at run time
 from codemode.executions.journal.base import ExecutionStatus, QuestionKind, Verdict  # noqa: TC001
+from codemode.executions.plans.plan import PlanStatus  # noqa: TC001
 from codemode.gateway.call import CallState  # noqa: TC001
 
 #: A time in UTC with milliseconds (RFC 3339).
@@ -265,12 +266,15 @@ class PlannedCall(BaseModel):
     arguments: dict[str, Any]
     decision: str = Field(description="The policy's: allow, ask or deny.")
     rule: str
+    digest: str = Field(description="The digest of the tool and its exact arguments; empty without a journal.")
+    definition: str = Field(description="The digest of the tool's definition and location; empty without a journal.")
 
 
 class Outcome(BaseModel):
     """How an execution ended. A `paused` one has not ended: `pending` lists the calls that need a decision.
 
-    A dry run lists in `planned` the calls that it did not make.
+    A dry run lists in `planned` the calls that it did not make. `plan` is the id of the plan that this list became, or
+    that the program ran under.
     """
 
     id: str
@@ -287,6 +291,35 @@ class Outcome(BaseModel):
     notes: list[str]
     pending: list[Approval]
     planned: list[PlannedCall]
+    plan: str
+
+
+class Plan(BaseModel):
+    """The list of a dry run, which a person approves as a whole. A decision must repeat `digest`.
+
+    `execution` ran under the plan, which is used once. A plan that is `pending` or `approved` expires.
+    """
+
+    id: str
+    status: PlanStatus
+    owner: str
+    role: str
+    code: str
+    program_sha256: str
+    calls: list[PlannedCall]
+    digest: str
+    created: Time
+    expires: Time
+    by: str
+    note: str
+    decided: Time | None
+    execution: str
+
+
+class PlanList(BaseModel):
+    """Plans, newest first."""
+
+    plans: list[Plan]
 
 
 class WholeResult(BaseModel):

@@ -16,6 +16,7 @@ from pydantic import ValidationError
 
 from codemode.errors import CodeModeError, WrongArgument
 from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.plans.plan import may_be_plan
 from codemode.executions.programs import Request
 from codemode.serving.executions import BEYOND_S
 from codemode.serving.model_text import shown_to_model
@@ -106,10 +107,10 @@ class McpTasks:
         return created.model_dump(by_alias=True, mode="json", exclude={"meta", "result_type"})
 
     async def _begun(self, asked: ExecuteArguments, context: Context) -> StoredExecution:
-        """Start or resume an execution."""
+        """Start a program or an approved plan, or resume an execution."""
         executions, caller = self._service.executions, self._caller_of(context)
         execution, credentials = asked.resume_from, self._credentials_of(context)
-        if asked.code:
+        if asked.code or may_be_plan(asked.resume_from):
             execution = await executions.start(Request(asked.code, credentials, asked.resume_from), caller)
         else:
             await executions.resume(execution, caller, credentials)
