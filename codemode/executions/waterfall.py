@@ -64,7 +64,7 @@ def _row(call: LedgerEntry, place: int, end: float) -> str:
     x, width = _NAMES + call.start_s * scale, max(call.duration_s * scale, 2.0)
     y, colour = place * _ROW, _COLOURS.get(str(call.state), "#6e7781")
     told = call.error or call.preview
-    title = f"{call.tool}({json.dumps(call.arguments, default=str)[:MAX_TEXT]}) {call.state}: {told}"
+    title = f"{call.tool}({json.dumps(call.arguments, default=str)[:MAX_TEXT]}) {call.shown_state}: {told}"
     return (
         f"<g><title>{_text(title, MAX_TEXT)}</title>"
         f'<text x="0" y="{y + 14}">{_text(call.tool, _NAMES // 8)}</text>'

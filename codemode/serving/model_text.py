@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
+from codemode.executions.repeats import repeats, times
 from codemode.executions.results import handle_of
 from codemode.gateway.call import CallState
 from codemode.text.shrunk_json import shrink
@@ -130,10 +131,10 @@ def failure_text(ended: ExecutionOutcome) -> str:
 
 def _done(ended: ExecutionOutcome, *, can_resume: bool) -> str:
     """List the calls already made, so that a model does not repeat them."""
-    counted = Counter((call.tool, str(call.state)) for call in ended.calls if call.state is not CallState.FAILED)
-    if not counted:
+    groups = repeats(call for call in ended.calls if call.state is not CallState.FAILED)
+    if not groups:
         return ""
-    lines = [f"{tool} {state}{f' ({count} times)' if count > 1 else ''}" for (tool, state), count in counted.items()]
+    lines = [f"{group[0].tool} {group[0].shown_state} {times(len(group))}".rstrip() for group in groups]
     more = [f"and {len(lines) - _NAMED} more tools"] if len(lines) > _NAMED else []
     made = "calls made: " + ", ".join([*lines[:_NAMED], *more])
     if not can_resume or ended.status == "paused":

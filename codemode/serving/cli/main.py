@@ -91,7 +91,9 @@ COMMANDS = {
 }
 
 #: Commands with subcommands.
-GROUPS = frozenset(("mcp", "config", "sources", "keys", "plans", "policy", "auth", "executions", "journal", "approvals"))
+GROUPS = frozenset(
+    ("mcp", "config", "sources", "keys", "policy", "auth", "executions", "journal", "approvals", "plans")
+)
 
 
 class _Commands(typer.core.TyperGroup):

@@ -232,6 +232,7 @@ class Call(BaseModel):
     progress: str
     reused: str
     question: str
+    effect: Effect | Literal[""]
 
 
 class Approval(BaseModel):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import re
 from functools import partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
@@ -83,21 +83,27 @@ async def test_a_plan_over_http(service: CodeMode, shop: Shop, tmp_path: Path) -
     assert (unknown.status_code, unknown.json()["code"]) == (404, "plan_not_found")
 
 
+def text_of(answer: Any) -> str:
+    """Return the text that a model sees."""
+    return str(answer.content[0].text)
+
+
 async def test_a_model_learns_of_the_plan_and_runs_it_through_resume_from(service: CodeMode, shop: Shop) -> None:
     async with Client(McpFace(service).server) as client:
         dry = await client.call_tool("execute", {"code": "shop.delete(text='a')", "dry_run": True})
+        assert dry.structured_content is not None
         plan = dry.structured_content["plan"]
         advice = f"once a person has approved it, run it with execute(code='', resume_from='{plan}')"
-        assert advice in dry.content[0].text
+        assert advice in text_of(dry)
         assert advice in dry.structured_content["text"]
         early = await client.call_tool("execute", {"code": "", "resume_from": plan})
         found = await service.executions.plans.get(plan, LOCAL)
         await service.executions.plans.decide(plan, found.digest, "approved", APPROVER)
         ended = await client.call_tool("execute", {"code": "", "resume_from": plan})
     assert early.is_error
-    assert "waits for a person" in early.content[0].text
-    assert (ended.is_error, ended.structured_content["status"]) == (False, "completed")
-    assert advice not in ended.content[0].text
+    assert "waits for a person" in text_of(early)
+    assert not ended.is_error
+    assert advice not in text_of(ended)
     assert shop.deleted == ["a"]
 
 
@@ -125,7 +131,8 @@ def test_a_plan_on_the_command_line(tmp_path: Path) -> None:
     command = partial(codemode, folder=tmp_path)
     assert "there is no plan" in command("plans", "list").stderr
     dry = command("run", "-", "--dry-run", stdin="shop.delete(text='a')")
-    plan = re.search(r"codemode plans approve (pl_\w+), then codemode plans run \1", dry.stderr)
+    assert "then: codemode plans run pl_" in dry.stderr
+    plan = re.search(r"next: codemode plans approve (pl_\w+)", dry.stderr)
     assert plan is not None, dry.stderr
     name = plan[1]
     listed = command("plans", "list").stdout
