@@ -60,7 +60,8 @@ def chat(
         from codemode.serving.agent import Agent
 
         caller = local_caller(service, role)
-        return Agent(service, _chosen(service.settings.agent, model, model_url, mode), caller=caller), caller
+        chosen = _chosen(service.settings.agent, model, model_url, mode)
+        return Agent(service, chosen, caller=caller, mode=mode), caller
 
     async def work(service: CodeMode) -> int:
         from codemode.serving.cli.turn_view import show_turn

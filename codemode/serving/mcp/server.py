@@ -15,21 +15,24 @@ import mcp_types
 from mcp import MCPError
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
-from mcp_types import INTERNAL_ERROR
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from pydantic import ValidationError
 
+from codemode.catalog.definitions import native
 from codemode.errors import CodeModeError
 from codemode.executions.executor import nothing
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.search.request import SearchRequest
 from codemode.serving.executions import run_or_continue
-from codemode.serving.mcp.greeting import INSTRUCTIONS, MENU_INSTRUCTIONS
+from codemode.serving.mcp.greeting import instructions
 from codemode.serving.mcp.known_definitions import KnownDefinitions
-from codemode.serving.mcp.menu import ChangingServer, McpMenus
+from codemode.serving.mcp.menu import ChangingServer, ChangingTaskServer, McpMenus, mcp_tool
+from codemode.serving.mcp.modes import mode_of_request
 from codemode.serving.mcp.tasks import McpTasks, TaskServer
 from codemode.serving.mcp.unrepeated import Unrepeated
 from codemode.serving.model_text import shown_to_model
+from codemode.serving.modes import ModeRejected, native_tools
 from codemode.serving.two_tools import ExecuteArguments, problem_of
 from sandbox import SandboxError
 
@@ -42,6 +45,7 @@ if TYPE_CHECKING:
     from codemode.executions.ledger import LedgerEntry
     from codemode.service import CodeMode
     from codemode.serving.mcp.greeting import Input
+    from codemode.settings import ModeName
 
     Context = ServerRequestContext[Any]
 
@@ -91,7 +95,7 @@ class McpFace:
         self._turn = turn
         self._given: OrderedDict[tuple[str, str], list[mcp_types.Tool]] = OrderedDict()
         self._told: OrderedDict[tuple[str, str], set[str]] = OrderedDict()
-        self._menus = McpMenus(service) if service.settings.server.mcp == "menu" else None
+        self._menus = McpMenus(service)
         self.server = self._server()
 
     async def serve_stdio(self, input_: Input) -> None:
@@ -100,45 +104,65 @@ class McpFace:
             await self.server.run(read, Unrepeated(write, input_), self.server.create_initialization_options())
 
     def _server(self) -> Server[Any]:
-        handlers: dict[str, Any] = {"on_list_tools": self._list, "on_call_tool": self._call}
-        if self._menus is None:
-            if not self._service.settings.keeps_journal:
-                return Server("codemode", version=version("codemode"), instructions=INSTRUCTIONS, **handlers)
-            server = TaskServer("codemode", version=version("codemode"), instructions=INSTRUCTIONS, **handlers)
-            tasks = McpTasks(self._service, self._caller_of, self._credentials_of, self._wait_until_opened)
-            tasks.serve(server)
-            return server
-        handlers["on_subscriptions_listen"] = self._menus.listen
-        return ChangingServer("codemode", version=version("codemode"), instructions=MENU_INSTRUCTIONS, **handlers)
+        settings = self._service.settings
+        is_menu, is_mixed = settings.server.mcp == "menu", settings.has_mixed_modes
+        options: dict[str, Any] = {"on_list_tools": self._list, "on_call_tool": self._call}
+        options |= {"version": version("codemode"), "instructions": instructions(is_menu=is_menu, is_mixed=is_mixed)}
+        if is_menu or is_mixed:
+            options["on_subscriptions_listen"] = self._menus.listen
+        if not settings.keeps_journal or (is_menu and not is_mixed):
+            return (ChangingServer if is_menu or is_mixed else Server)("codemode", **options)
+        server = (ChangingTaskServer if is_mixed else TaskServer)("codemode", **options)
+        McpTasks(self._service, self._caller_of, self._credentials_of, self._wait_until_opened).serve(server)
+        return server
 
     async def _list(
         self, context: Context, _params: mcp_types.PaginatedRequestParams | None
     ) -> mcp_types.ListToolsResult:
-        """Return the two definitions, byte-identical within a session, or the current menu."""
+        """Return the tools of the request's mode. The two definitions are byte-identical within a session."""
         caller = self._caller_of(context)
         session = _session(context)
-        known = self._known(caller)
-        if known is not None and session is not None:
-            tools = self._given.setdefault((session, caller.role), self._described(known))
-            return mcp_types.ListToolsResult(tools=tools)
         try:
+            mode = mode_of_request(context, caller, self._service.settings)
+            known = self._known(caller) if mode == "code" else None
+            if known is not None and session is not None:
+                tools = self._given.setdefault((session, caller.role), self._described(known))
+                return mcp_types.ListToolsResult(tools=tools)
             await self._wait_until_opened()
+            return mcp_types.ListToolsResult(tools=await self._tools(mode, session, caller))
+        except ModeRejected as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
         except (CodeModeError, SandboxError) as error:
             raise MCPError(INTERNAL_ERROR, _message_of(error)) from None
-        if self._menus is not None:
-            return mcp_types.ListToolsResult(tools=await self._menus.tools(session, caller))
+
+    async def _tools(self, mode: ModeName, session: str | None, caller: Caller) -> list[mcp_types.Tool]:
+        """Return the tools of a mode."""
+        if mode == "off":
+            return []
+        if mode == "native":
+            catalog = (await self._service.view(caller)).catalog
+            listed = native_tools(catalog, self._service.settings.native_tools)
+            return [mcp_tool(native(tool)["function"], tool.effect) for tool in listed]
+        code = await self._code(session, caller) if mode != "menu" else []
+        if mode == "code":
+            return code
+        names = {tool.name for tool in code}
+        return [*code, *(tool for tool in await self._menus.tools(session, caller) if tool.name not in names)]
+
+    async def _code(self, session: str | None, caller: Caller) -> list[mcp_types.Tool]:
+        """Return search, execute and the pins."""
         if session is None:
-            return mcp_types.ListToolsResult(tools=await self._definitions(caller))
+            return await self._definitions(caller)
         if (session, caller.role) not in self._given:
             self._given[session, caller.role] = await self._definitions(caller)
         self._given.move_to_end((session, caller.role))
         if len(self._given) > _SESSIONS:
             self._given.popitem(last=False)
-        return mcp_types.ListToolsResult(tools=self._given[session, caller.role])
+        return self._given[session, caller.role]
 
     def _known(self, caller: Caller) -> list[dict[str, Any]] | None:
         """Return the cached definitions while the service is starting, or None."""
-        if self._opened is None or self._opened.done() or self._menus is not None or self._service.strict:
+        if self._opened is None or self._opened.done() or self._service.strict:
             return None
         return KnownDefinitions(self._service.settings).read(caller.role)
 
@@ -163,10 +187,13 @@ class McpFace:
         caller = self._caller_of(context)
         arguments = params.arguments or {}
         try:
+            mode = mode_of_request(context, caller, self._service.settings)
             await self._wait_until_opened()
-            if self._menus is not None:
-                return await self._native(self._menus, context, params, caller)
-            match params.name:
+            if mode in ("menu", "native"):
+                return await self._native(mode, context, params, caller)
+            match params.name if mode != "off" else "":
+                case "":
+                    return _error("no tools are offered to this client: the mode is off")
                 case "search":
                     return await self._search(SearchRequest.model_validate(arguments), caller, _session(context))
                 case "execute":
@@ -174,6 +201,8 @@ class McpFace:
             program = await self._service.program_of(params.name, arguments, caller)
             if program is not None:
                 return await self._execute(ExecuteArguments(code=program), caller, context)
+            if mode == "hybrid":
+                return await self._native(mode, context, params, caller)
         except ValidationError as error:
             return _error(f"{params.name}: {problem_of(error)}")
         except (CodeModeError, SandboxError) as error:
@@ -183,17 +212,18 @@ class McpFace:
         return _error(f"there is no tool {params.name!r} here: search finds tools, execute calls them in a program")
 
     async def _native(
-        self, menus: McpMenus, context: Context, params: mcp_types.CallToolRequestParams, caller: Caller
+        self, mode: ModeName, context: Context, params: mcp_types.CallToolRequestParams, caller: Caller
     ) -> mcp_types.CallToolResult:
         """Call a tool of the caller's view, or answer a meta-tool."""
         session = _session(context)
-        answer = await menus.answered(context, session, caller, params)
+        answer = await self._menus.answered(context, session, caller, params) if mode != "native" else None
         if answer is not None:
             return mcp_types.CallToolResult(content=[_text(answer)])
-        program = await menus.program(session, caller, params.name, params.arguments or {})
+        program = await self._menus.program(session, caller, params.name, params.arguments or {})
         if program is not None:
             return await self._execute(ExecuteArguments(code=program), caller, context)
-        return _error(f"there is no tool {params.name!r}: request_tool loads a tool by what it should do")
+        advice = "request_tool loads a tool by what it should do" if mode != "native" else "every tool is listed"
+        return _error(f"there is no tool {params.name!r}: {advice}")
 
     async def _wait_until_opened(self) -> None:
         if self._opened is not None:
@@ -253,7 +283,7 @@ async def _progress(context: Context, total_s: float) -> AsyncIterator[Callable[
 
 
 def _stage(entry: LedgerEntry) -> str:
-    return str(entry.state) if entry.state is not CallState.UNKNOWN else entry.progress or "is running"
+    return entry.shown_state if entry.state is not CallState.UNKNOWN else entry.progress or "is running"
 
 
 def _session(context: Context) -> str | None:
