@@ -104,7 +104,8 @@ async def test_a_request_may_ask_for_another_mode_that_is_not_enforced(tmp_path:
         async with client(shop, "claude", role="kiosk") as connected:
             with pytest.raises(MCPError, match="enforces native"):
                 await names(connected, "code")
-            rejected = await connected.call_tool("execute", {"code": "1"}, meta={"codemode/mode": "code"})
+            meta: Any = {"codemode/mode": "code"}
+            rejected = await connected.call_tool("execute", {"code": "1"}, meta=meta)
             assert rejected.is_error
 
 
