@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -24,6 +25,10 @@ if TYPE_CHECKING:
 #: Plans in a list.
 _LISTED = 100
 
+#: Largest program and list of a plan, as JSON. Plans are not counted among the bytes of executions.
+PLAN_BYTES = 1024 * 1024
+
+_TOO_LARGE = "the list of this dry run takes more than 1 MiB, so it has no plan that could be approved as a whole"
 _UNRECORDED = "the journal is unavailable: this dry run has no plan that could be approved"
 
 
@@ -56,7 +61,7 @@ class Plans:
         """Record the list of a completed dry run as a plan, and return the outcome with the plan's id."""
         if not outcome.ok or not listing.calls:
             return outcome
-        content = Plan(
+        made = Plan(
             new_plan(),
             caller.id,
             caller.role,
@@ -66,9 +71,12 @@ class Plans:
             digest="",
             environment=self._programs.environment(self._journal.digest),
         )
+        content = made.content()
+        if len(json.dumps(content)) > PLAN_BYTES:
+            return replace(outcome, notes=(*outcome.notes, _TOO_LARGE))
         try:
             await self._opened()
-            plan = await self._journal.save_plan(replace(content, digest=self._journal.digest(content.content())))
+            plan = await self._journal.save_plan(replace(made, digest=self._journal.digest(content)))
         except JournalUnavailable:
             return replace(outcome, notes=(*outcome.notes, _UNRECORDED))
         return replace(outcome, plan=plan.id)

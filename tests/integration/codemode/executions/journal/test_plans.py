@@ -10,6 +10,7 @@ import pytest
 from codemode.errors import JournalDamaged
 from codemode.executions.journal import plans
 from codemode.executions.journal.base import Retention
+from codemode.executions.journal.checking import check
 from codemode.executions.planned import PlannedCall
 from codemode.executions.plans.errors import PlanNotFound, PlanRefused
 from codemode.executions.plans.plan import PLAN, Plan, new_plan
@@ -95,3 +96,4 @@ async def test_a_plan_edited_by_hand_is_damaged(store: Store, statement: str) ->
         await edit(statement)
     with pytest.raises(JournalDamaged, match="its seal does not match"):
         await journal.plan(plan.id)
+    assert list((await check(journal)).damaged) == [plan.id]

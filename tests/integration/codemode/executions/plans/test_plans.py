@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codemode.executions.execution import ExecutionOutcome
+    from tests.conftest import Gym
 
 
 class Invoice(TypedDict):
@@ -259,3 +260,31 @@ async def test_a_request_that_is_repeated_under_its_key_names_the_execution(serv
         await service.execute("", plan=plan, caller=OWNER, idempotency_key="once")
     assert repeated.value.execution == outcome.id
     assert len(shop.calls) == 4
+
+
+async def test_a_list_of_more_than_a_mebibyte_has_no_plan(service: CodeMode) -> None:
+    outcome = await service.execute("shop.bill(client='x' * 2**20, amount=1)", dry_run=True)
+    assert (outcome.ok, outcome.plan) == (True, "")
+    assert any("takes more than 1 MiB" in note for note in outcome.notes)
+
+
+ENROL = """
+person = dict(firstName="Ada", lastName="Approved", email="ada.approved@example.com", birthDate="1990-01-01")
+client = gym.clients.create_client(**person, branchId=gym.core.get_branches_info()["items"][0]["id"])
+plan = gym.plans.create_plan(name="Approved trial", description="A week", durationDays=7, priceMinor=0)
+details = gym.clients.get_client_details(clientId=client["id"])
+membership = gym.clients.update_client(clientId=details["id"], email=f"client.{client['id']}@example.com")
+client["id"]
+"""
+
+
+async def test_a_plan_against_a_service(gym: Gym) -> None:
+    """Every write needs a person, and one approval of the plan is enough."""
+    settings = gym.settings(journal={"enabled": True}, policy={"default": {"write": "ask"}})
+    async with CodeMode.from_settings(settings) as service:
+        plan = await planned(service, ENROL)
+        outcome = await service.execute("", plan=plan, caller=OWNER)
+    assert outcome.ok, (outcome.failure, outcome.pending)
+    assert [call.tool for call in outcome.calls if plan in call.rule] == [
+        *("gym.clients.create_client", "gym.plans.create_plan", "gym.clients.update_client")
+    ]
