@@ -12,7 +12,6 @@ from pydantic import AwareDatetime, BaseModel, Field
 
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads these at run time
 from codemode.executions.journal.base import ExecutionStatus, QuestionKind, Verdict  # noqa: TC001
-from codemode.executions.plans.plan import PlanStatus  # noqa: TC001
 from codemode.gateway.call import CallState  # noqa: TC001
 
 #: A time in UTC with milliseconds (RFC 3339).
@@ -293,34 +292,6 @@ class Outcome(BaseModel):
     pending: list[Approval]
     planned: list[PlannedCall]
     plan: str
-
-
-class Plan(BaseModel):
-    """The list of a dry run, which a person approves as a whole. A decision must repeat `digest`.
-
-    `execution` ran under the plan, which is used once. A plan that is `pending` or `approved` expires.
-    """
-
-    id: str
-    status: PlanStatus
-    owner: str
-    role: str
-    code: str
-    program_sha256: str
-    calls: list[PlannedCall]
-    digest: str
-    created: Time
-    expires: Time
-    by: str
-    note: str
-    decided: Time | None
-    execution: str
-
-
-class PlanList(BaseModel):
-    """Plans, newest first."""
-
-    plans: list[Plan]
 
 
 class WholeResult(BaseModel):
