@@ -21,9 +21,10 @@ from codemode.executions.executions import Executions
 from codemode.executions.executor import Executor, nothing
 from codemode.executions.journal.configured import journal_of
 from codemode.executions.ledger import unwatched
+from codemode.executions.planned import Listing, undigested
 from codemode.executions.plugins.loading import load_hooks
 from codemode.executions.program_functions import program_functions
-from codemode.executions.programs import Request, request_digest, require_inputs
+from codemode.executions.programs import Request, require_inputs
 from codemode.executions.repetition import Repetition
 from codemode.executions.results import Results
 from codemode.executions.runner import Runner
@@ -364,6 +365,7 @@ class CodeMode:
         inputs: Mapping[str, Any] = MappingProxyType({}),
         dry_run: bool = False,
         conversation: str = "",
+        plan: str = "",
         idempotency_key: str = "",
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
@@ -375,7 +377,8 @@ class CodeMode:
         unless `fresh_reads`.
 
         A `dry_run` sends reads only. Writes, and calls that need a person, are listed in `planned` of the outcome and
-        return placeholders. It is not recorded.
+        return placeholders. With a journal, the list becomes a plan with the id `plan`. Once an approver has approved
+        it, `execute("", plan=…)` runs the program: listed calls are approved, and any other write waits for a person.
 
         `inputs` are variables of the program, as JSON data; `keep_content` returns references for files.
         `conversation` is any id of 1 to 128 visible characters. The caller's programs with the same id share what
@@ -391,40 +394,36 @@ class CodeMode:
         when the call is refused, sent and ended.
 
         Errors of the program or of a tool are part of the outcome. Raises `sandbox.SandboxError` if no program can run,
-        ExecutionNotFound for an unknown `resume_from` or another caller's, JournalUnavailable, WrongArgument.
+        ExecutionNotFound for an unknown `resume_from` or another caller's, JournalUnavailable, WrongArgument; for a
+        plan PlanNotFound, ExecutionWaiting before its approval, PlanRefused.
         """
         WrongArgument.unless(code, str, "code")
         require_inputs(inputs)
-        if dry_run and resume_from:
-            raise WrongArgument("dry_run and resume_from exclude each other: a dry run repairs no execution")
+        request = Request(
+            code,
+            credentials,
+            resume_from,
+            fresh_reads,
+            inputs,
+            plan,
+            key=idempotency_key,
+            conversation=conversation,
+            begun=begun,
+            watch=watch,
+        )
+        request.require_one_purpose(dry_run=dry_run)
         await self.view(caller)
         await self.start_sandbox()
-        if not dry_run and (resume_from or idempotency_key or self._executions is not None):
-            request = Request(
-                code,
-                credentials,
-                resume_from,
-                fresh_reads,
-                inputs,
-                key=idempotency_key,
-                digest=request_digest(
-                    code, resume_from, fresh_reads=fresh_reads, inputs=inputs, conversation=conversation
-                )
-                if idempotency_key
-                else "",
-                conversation=conversation,
-                begun=begun,
-                watch=watch,
-            )
+        if not dry_run and (request.needs_journal or self._executions is not None):
             outcome = await self.executions.execute(request, caller)
         else:
-            who = caller.bringing(credentials) if credentials else caller
             if conversation and self._executions is not None:
                 await self._executions.open()  # a dry run reads the state in the journal
-            outcome = await self._programs.run(
-                code, who, begun=begun, watch=watch, inputs=inputs, dry_run=dry_run, conversation=conversation
-            )
+            listing = Listing(self._executions.plans.digest if self._executions else undigested) if dry_run else None
+            outcome = await self._programs.run(request, caller, dry_run=listing)
             self._results.keep(outcome, caller)
+            if listing is not None and self._executions is not None:
+                outcome = await self._executions.plans.record(outcome, listing, request, caller)
         note = self._repetition.note(code, caller, outcome)
         if note:
             outcome = replace(outcome, notes=(*outcome.notes, note))

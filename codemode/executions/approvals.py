@@ -30,6 +30,13 @@ class Approvals:
         """Return whether the caller is an approver."""
         return caller.role in self._roles()
 
+    def require_approver(self, caller: Caller) -> None:
+        """Raise ApprovalForbidden if the caller is no approver."""
+        if not self.are_up_to(caller):
+            roles = ", ".join(sorted(self._roles()))
+            message = f"only the roles {roles} may decide on calls; this key has the role {caller.role}"
+            raise ApprovalForbidden(message)
+
     async def waiting(self, caller: Caller, execution: str) -> tuple[PendingCall, ...]:
         """Return all pending calls to approvers, and to other callers those of their own executions."""
         pending = await self._journal.pending(execution=execution)

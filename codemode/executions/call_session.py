@@ -39,9 +39,11 @@ class CallSession:
     """Answers the calls of one program, and records them in `ledger`.
 
     `partial_lists` are the lists of which it read some pages. `waits` is the failure that stopped the program because
-    a person must decide. Compare it by identity, because a program can raise a failure that looks the same. `planned`
-    are the calls that a dry run listed.
+    a person must decide. Compare it by identity, because a program can raise a failure that looks the same. `plan` is
+    the id of the plan that the program runs under.
     """
+
+    plan = ""
 
     def __init__(
         self,
@@ -57,7 +59,6 @@ class CallSession:
         self.ledger = ledger
         self.waits: Failure | None = None
         self.partial_lists = PartialLists()
-        self.planned: tuple[PlannedCall, ...] = ()
         self._gateway = gateway
         self._caller = caller
         self._hooks = hooks
@@ -77,6 +78,11 @@ class CallSession:
     def catalog(self) -> Catalog:
         """Return the catalog that the program can call."""
         return self._gateway.catalog
+
+    @property
+    def planned(self) -> tuple[PlannedCall, ...]:
+        """Return the calls that a dry run listed."""
+        return ()
 
     async def answer(self, call: Call) -> Any:
         """Return the value of a program's call.

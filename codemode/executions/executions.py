@@ -33,6 +33,7 @@ from codemode.executions.journal.base import (
     NewExecution,
 )
 from codemode.executions.launcher import Launcher
+from codemode.executions.plans.plans import Plans
 from codemode.executions.programs import Request, own_settings
 from codemode.executions.replay.record import Record
 from codemode.executions.replay.recording import ExecutionRecording
@@ -45,14 +46,7 @@ from codemode.executions.watching import Watching
 from codemode.gateway.caller import Caller
 
 if TYPE_CHECKING:
-    from collections.abc import (
-        AsyncGenerator,
-        AsyncIterator,
-        Callable,
-        Collection,
-        Mapping,
-        Sequence,
-    )
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 
     from codemode.executions.events import ExecutionEvent
     from codemode.executions.execution import ExecutionOutcome
@@ -88,6 +82,7 @@ class Executions:
         self.digest = journal.digest
         self._programs = programs
         self._approvals = Approvals(journal, approvers, programs.decided)
+        self.plans = Plans(journal, programs, self._approvals, settings.expire_s, self.open)
         self._attempts: dict[str, Attempt] = {}
         self._ended = Endings(journal)
         self._visible = VisibleExecutions(journal, self._approvals, self.open)
@@ -148,7 +143,7 @@ class Executions:
         try:
             execution = await self.start(request, caller)
         except JournalUnavailable as error:
-            if request.resume_from:
+            if request.resume_from or request.plan:
                 raise
             return await self._programs.run_unrecorded(request, caller, error)
         attempt = self._attempts[execution]
@@ -168,9 +163,11 @@ class Executions:
     async def start(self, request: Request, caller: Caller) -> str:
         """Start a program and return the id of its execution.
 
-        Raises RequestRepeated, RequestConflict; ExecutionNotFound and LeaseHeld for the execution to repair.
+        Raises RequestRepeated, RequestConflict; ExecutionNotFound and LeaseHeld for the execution to repair; the errors
+        of `Plans.applied` for a plan.
         """
         await self.open()
+        request, of_plan = await self.plans.applied(request.digested() if request.key else request, caller)
         record, reuse = await self._to_repair(request, caller)
         own = own_settings(request, caller, self._journal.digest)
         has_conversation = CONVERSATION in own
@@ -181,7 +178,7 @@ class Executions:
             code=request.code,
             seed=new_seed(),
             start_us=time.time_ns() // 1000,
-            settings={**await self._programs.settings(caller, has_conversation=has_conversation), **own},
+            settings={**await self._programs.settings(caller, has_conversation=has_conversation), **own, **of_plan},
             digests=self._programs.environment(self._journal.digest),
             credentials=tuple(sorted(request.credentials)),
             resume_from=record.execution if record is not None else "",

@@ -23,6 +23,8 @@ from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.execution_ids import new_execution
 from codemode.executions.journal.base import INPUTS
 from codemode.executions.ledger import Ledger, unwatched
+from codemode.executions.plans.plan import PLAN
+from codemode.executions.plans.session import PlanSession
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.preflight import CHECKED, check
 from codemode.executions.replay.recorded_session import RecordedSession
@@ -37,6 +39,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.base import ExecutionStatus
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.planned import Listing
     from codemode.executions.plugins.hooks import Hooks
     from codemode.executions.replay.recording import ExecutionRecording
     from codemode.executions.state.program_state import ProgramState
@@ -103,13 +106,13 @@ class Executor:
         watch: Callable[[LedgerEntry], None] = unwatched,
         inputs: Mapping[str, Any] = MappingProxyType({}),
         recording: ExecutionRecording | None = None,
-        dry_run: bool = False,
+        dry_run: Listing | None = None,
         state: ProgramState | None = None,
     ) -> ExecutionOutcome:
         """Run `code` with every namespace of the gateway's catalog bound.
 
         `execution` is the execution's id; the default is a new one. `recording` records the execution, and continues it
-        from the end of its record. A `dry_run`, which is not recorded, lists writes instead of sending them.
+        from the end of its record. With `dry_run`, writes are added to this list instead of being sent.
 
         `functions` are available to the program beside the tools, by signature (`search(queries)`). They validate their
         own arguments with pydantic, and appear in no ledger. `state` adds the functions of a conversation.
@@ -122,12 +125,10 @@ class Executor:
         run: CallSession
         recorded: RecordedSession | None = None
         if recording is None:
-            session = DryRunSession if dry_run else CallSession
-            ledger, most = Ledger(watch), self._calls_in_flight
-            id_ = execution or new_execution()
-            run = session(id_, gateway, caller, calls_in_flight=most, ledger=ledger, hooks=self.hooks)
+            run = self._unrecorded(execution or new_execution(), gateway, caller, watch=watch, dry_run=dry_run)
         else:
-            run = recorded = RecordedSession(
+            session = PlanSession if PLAN in recording.given.settings else RecordedSession
+            run = recorded = session(
                 recording, gateway, caller, calls_in_flight=self._calls_in_flight, watch=watch, hooks=self.hooks
             )
         by_name = _by_name(functions, gateway)
@@ -166,6 +167,23 @@ class Executor:
             recording=recorded,
         )
         return _outcome_of_recorded(recorded, await _ended(asyncio.ensure_future(program), recording.cancelled), code)
+
+    def _unrecorded(
+        self,
+        execution: str,
+        gateway: Gateway,
+        caller: Caller,
+        *,
+        watch: Callable[[LedgerEntry], None],
+        dry_run: Listing | None,
+    ) -> CallSession:
+        most, hooks = self._calls_in_flight, self.hooks
+        if dry_run is None:
+            return CallSession(execution, gateway, caller, calls_in_flight=most, ledger=Ledger(watch), hooks=hooks)
+        ledger = Ledger(watch, mask=dry_run.masked)
+        return DryRunSession(
+            execution, gateway, caller, calls_in_flight=most, ledger=ledger, hooks=hooks, listing=dry_run
+        )
 
     async def check(
         self, code: str, gateway: Gateway, functions: Mapping[str, ProgramFunction] = MappingProxyType({})
@@ -272,6 +290,7 @@ def _outcome(run: CallSession, ended: Outcome, code: str, *, is_asked: bool) -> 
         limit=ended.limit,
         notes=(*ended.notes, *run.ledger.notes(), *run.partial_lists.notes(), *other_clocks),
         planned=run.planned,
+        plan=run.plan,
     )
 
 

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from keyword import iskeyword
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.errors import WrongArgument
@@ -83,9 +82,9 @@ class Programs(Protocol):
 class Request:
     """A request for an execution.
 
-    `inputs` are variables of the program, as JSON data. `key` is the caller's idempotency key, `digest` the digest of
-    the request that first used it.
-    `conversation` is the id of the conversation whose state the program shares, "" for none.
+    `inputs` are variables of the program, as JSON data. `plan` is the id of an approved plan. `conversation` is the id
+    of the conversation whose state the program shares, "" for none. `key` is the caller's idempotency key. `digest` is
+    the digest of the request that first used the key.
     """
 
     code: str
@@ -93,6 +92,7 @@ class Request:
     resume_from: str = ""
     fresh_reads: bool = False
     inputs: Mapping[str, Any] = field(default_factory=dict)
+    plan: str = ""
     key: str = ""
     digest: str = ""
     conversation: str = field(default="", repr=False)
@@ -109,19 +109,27 @@ class Request:
         given = {LABEL: caller.label, INPUTS: dict(self.inputs)}
         return own | {name: value for name, value in given.items() if value}
 
+    @property
+    def needs_journal(self) -> bool:
+        """Whether the request refers to something recorded."""
+        return bool(self.resume_from or self.plan or self.key)
 
-def request_digest(
-    code: str,
-    resume_from: str,
-    *,
-    fresh_reads: bool,
-    inputs: Mapping[str, Any] = MappingProxyType({}),
-    conversation: str = "",
-) -> str:
-    """Return the digest that tells a repeated request from a different one with the same idempotency key."""
-    given = [code, resume_from, fresh_reads, *([dict(inputs)] if inputs else [])]
-    given += [conversation] if conversation else []
-    return hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest()
+    def require_one_purpose(self, *, dry_run: bool) -> None:
+        """Raise WrongArgument if the request combines a dry run, a repair and a plan."""
+        if dry_run and (self.resume_from or self.plan):
+            name = "resume_from" if self.resume_from else "plan"
+            message = f"dry_run and {name} exclude each other: a dry run is a new program, and repairs no execution"
+            raise WrongArgument(message)
+        if self.plan and self.resume_from:
+            raise WrongArgument("plan and resume_from exclude each other: a plan runs a new execution")
+
+    def digested(self) -> Request:
+        """Return the request with the digest that tells it from others with the same idempotency key."""
+        if self.digest:
+            return self
+        given = [self.code, self.resume_from, self.fresh_reads, *([dict(self.inputs)] if self.inputs else [])]
+        given += [each for each in (self.conversation, self.plan) if each]
+        return replace(self, digest=hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest())
 
 
 def require_inputs(inputs: Mapping[str, Any]) -> None:

@@ -6,7 +6,6 @@ import asyncio
 import logging
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.execution_ids import new_execution
@@ -23,6 +22,7 @@ if TYPE_CHECKING:
     from codemode.executions.executor import Executor, ProgramFunction
     from codemode.executions.journal.base import NewExecution, PendingCall
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.planned import Listing
     from codemode.executions.programs import Request
     from codemode.executions.replay.record import Record
     from codemode.executions.replay.recording import ExecutionRecording
@@ -101,36 +101,35 @@ class Runner:
 
     async def run(
         self,
-        code: str,
+        request: Request,
         caller: Caller,
         *,
-        begun: Callable[[], None],
-        watch: Callable[[LedgerEntry], None],
-        inputs: Mapping[str, Any] = MappingProxyType({}),
         unrecorded: CodeModeError | None = None,
-        dry_run: bool = False,
-        conversation: str = "",
+        dry_run: Listing | None = None,
     ) -> ExecutionOutcome:
-        """Run a program without recording it. It shares the state of the `conversation` with this id.
+        """Run the program of a request without recording it. It shares the state of the request's conversation.
 
-        If recording was required and failed for the reason `unrecorded`, the program may only read. A `dry_run` lists
-        writes instead of sending them. Raises WrongArgument, `sandbox.SandboxError`.
+        If recording was required and failed for the reason `unrecorded`, the program may only read. With `dry_run`,
+        writes are added to this list instead of being sent. Raises WrongArgument, `sandbox.SandboxError`.
         """
-        state = self.conversations.unrecorded(conversation, caller, dry_run=dry_run, why=unrecorded)
+        is_dry = dry_run is not None
+        state = self.conversations.unrecorded(request.conversation, caller, dry_run=is_dry, why=unrecorded)
         await self.start()
         gateway = (await self._view(caller)).gateway
         if unrecorded is not None:
             gateway = gateway.only_reading(unrecorded)
-        with self._observed(Started.of(new_execution(), caller, code), watch) as (execution, called, ended):
+        who = caller.bringing(request.credentials) if request.credentials else caller
+        started = Started.of(new_execution(), who, request.code)
+        with self._observed(started, request.watch) as (execution, called, ended):
             outcome = await self.executor.run(
-                code,
+                request.code,
                 gateway,
-                caller,
+                who,
                 execution=execution.id,
-                functions=self._functions(caller),
-                begun=begun,
+                functions=self._functions(who),
+                begun=request.begun,
                 watch=called,
-                inputs=inputs,
+                inputs=request.inputs,
                 dry_run=dry_run,
                 state=state,
             )
@@ -142,16 +141,7 @@ class Runner:
     async def run_unrecorded(self, request: Request, caller: Caller, why: CodeModeError) -> ExecutionOutcome:
         """See `codemode.executions.programs.Programs`."""
         log.error("an execution runs unrecorded and may only read: %s", why)
-        who = caller.bringing(request.credentials) if request.credentials else caller
-        outcome = await self.run(
-            request.code,
-            who,
-            begun=request.begun,
-            watch=request.watch,
-            inputs=request.inputs,
-            unrecorded=why,
-            conversation=request.conversation,
-        )
+        outcome = await self.run(request, caller, unrecorded=why)
         return replace(outcome, notes=(*outcome.notes, _UNRECORDED))
 
     async def settings(self, caller: Caller, *, has_conversation: bool) -> dict[str, Any]:

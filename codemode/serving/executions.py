@@ -11,6 +11,7 @@ from codemode.errors import ExecutionChanged, ExecutionEnded, ExecutionWaiting, 
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.executor import nothing
 from codemode.executions.ledger import unwatched
+from codemode.executions.plans.plan import may_be_plan
 from codemode.serving.execution_data import complete
 
 if TYPE_CHECKING:
@@ -36,14 +37,16 @@ async def run_or_continue(
     begun: Callable[[], None] = nothing,
     watch: Callable[[LedgerEntry], None] = unwatched,
 ) -> ExecutionOutcome:
-    """Run a program, or continue an earlier execution if no code is given. `key` is its idempotency key.
+    """Run a program or an approved plan, or continue an earlier execution if no code is given.
+
+    `key` is the idempotency key of the program.
 
     The program shares the state of the `conversation` with this id.
     An earlier execution with `dry_run` is only looked at: nothing runs, whatever was decided.
 
     Cancelling this coroutine cancels the execution. Raises the errors of `CodeMode.execute` and `Executions.resume`.
     """
-    if asked.code or not asked.resume_from:
+    if asked.code or not asked.resume_from or may_be_plan(asked.resume_from):
         return await service.execute(
             asked.code,
             caller=caller,

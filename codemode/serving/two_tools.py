@@ -13,6 +13,7 @@ class ExecuteArguments(BaseModel):
 
     `code` alone runs a program, with `dry_run` without its writes. `resume_from` alone continues an earlier execution.
     Both together repair it. `resume_from` with `dry_run` returns its state, and nothing runs.
+    `resume_from` with the id of an approved plan runs the plan.
     """
 
     model_config = ConfigDict(extra="forbid")

@@ -34,6 +34,7 @@ from codemode.settings.mcp_clients import ClientName, Machine, McpClient, mcp_cl
 from codemode.settings.mcp_servers import NoServers, servers_in
 from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterModelSettings, RouterSettings
 from codemode.settings.mistakes import line_of, not_yaml
+from codemode.settings.modes import ModeName, ModeRuleSettings
 from codemode.settings.namespace import namespace
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.plugins import PLUGINS_GROUP, PluginSettings
@@ -80,6 +81,8 @@ __all__ = [
     "Machine",
     "McpClient",
     "MenuSettings",
+    "ModeName",
+    "ModeRuleSettings",
     "NoCredential",
     "NoServers",
     "OAuth2Credential",

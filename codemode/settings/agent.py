@@ -9,11 +9,12 @@ from typing import Literal
 from pydantic import Field
 
 from codemode.errors import ConfigurationError
+from codemode.settings.modes import Mode, ModeName
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
 from codemode.settings.urls import HttpUrl
 
-AgentMode = Literal["code", "menu", "hybrid", "native"]
+AgentMode = ModeName
 
 #: Variables of the official OpenAI client, and the variables for the tool choice and the model.
 MODEL_KEY_VARIABLE = "OPENAI_API_KEY"
@@ -60,10 +61,10 @@ class AgentSettings(Section):
     api: Literal["chat", "responses"] = Field(
         default="chat", description="API of the model service: chat completions or responses."
     )
-    mode: AgentMode = Field(
+    mode: Mode = Field(
         default="code",
-        description="Tools that the model gets. `code`: search and execute. `hybrid`: these and the pins. `menu`: a "
-        "menu for each message. `native`: every tool.",
+        description="Tools that the model gets, unless a rule of `modes` matches. `code`: search and execute. "
+        "`hybrid`: these and the pins. `menu`: a menu for each message. `native`: every tool. `off`: none.",
     )
     use_function_calling: bool = Field(
         default=True,

@@ -16,6 +16,7 @@ from codemode.settings.conversations import ConversationSettings
 from codemode.settings.folders import user_cache, user_state
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
+from codemode.settings.modes import ModeRuleSettings
 from codemode.settings.namespace import Namespace
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.plugins import Plugin
@@ -111,6 +112,15 @@ class Settings(Section):
         max_length=8,
         description="Ids of tools that the model also gets natively, at most 8.",
         examples=[["gym.clients.get_clients_list"]],
+    )
+    modes: tuple[ModeRuleSettings, ...] = Field(
+        default=(),
+        description="Which tools a model gets, by role, client and model. The first rule that matches decides, else "
+        "`server.mcp` or `agent.mode`.",
+        examples=[[{"clients": "cursor*", "mode": "hybrid"}, {"roles": "kiosk", "mode": "menu", "enforced": True}]],
+    )
+    native_tools: int = Field(
+        default=256, ge=1, le=10_000, description="Maximum number of tools that the mode `native` gives to a model."
     )
     limits: LimitSettings = Field(default=LimitSettings(), description="Budgets of one execution.")
     sandbox: SandboxSettings = Field(
@@ -221,6 +231,11 @@ class Settings(Section):
             f"{earlier} is not used: an earlier version stored the state of all projects there, and each project now"
             f" has its own folder, {mine.parent}. If the old state belongs to this project alone, move its files there"
         )
+
+    @property
+    def has_mixed_modes(self) -> bool:
+        """Whether MCP clients may get other tools than either search and execute, or a menu."""
+        return bool(self.modes) or self.server.mcp not in ("code", "menu")
 
     @property
     def keeps_journal(self) -> bool:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from codemode.executions.journal.contents import KeptContent
+    from codemode.executions.plans.plan import Plan, PlanVerdict
     from codemode.executions.state.values import StateKey, StateWrite
     from codemode.transports.content import Content
 
@@ -294,7 +295,7 @@ class Journal(Protocol):
 
         Raises RequestRepeated, with the id of the earlier execution, if the owner has used the request key before.
         Raises RequestConflict if the key was used for another request. Raises JournalFull if unremovable data fills the
-        allowed space.
+        allowed space. Raises PlanRefused if the plan that it runs under was already used.
         """
         ...
 
@@ -391,6 +392,22 @@ class Journal(Protocol):
 
     async def state_names(self, owner: str, conversation: str) -> tuple[str, ...]:
         """Return the names of a conversation's stored values, in order."""
+        ...
+
+    async def save_plan(self, plan: Plan) -> Plan:
+        """Record a new plan and return it with its time. Each owner's newest 100 plans are kept."""
+        ...
+
+    async def plan(self, plan: str) -> Plan:
+        """Return a plan. Raises PlanNotFound, JournalDamaged."""
+        ...
+
+    async def plans(self, owner: str, limit: int) -> tuple[Plan, ...]:
+        """Return the plans of an owner, newest first; of all owners if `owner` is empty."""
+        ...
+
+    async def decide_plan(self, plan: Plan, verdict: PlanVerdict, by: str, note: str) -> Plan:
+        """Record a decision on a plan and return the plan. Raises PlanRefused if it was already decided."""
         ...
 
     async def prune(self, retention: Retention) -> Pruned:

@@ -10,7 +10,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import JournalUnavailable
-from codemode.executions.journal import contents, rows, space, state, transactions
+from codemode.executions.journal import contents, plans, rows, space, state, transactions
 from codemode.executions.journal.base import Pruned
 from codemode.executions.journal.decisions import approved as approved_calls
 from codemode.executions.journal.decisions import decide
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.contents import KeptContent
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.statements import Result, Transaction
+    from codemode.executions.plans.plan import Plan, PlanVerdict
     from codemode.executions.state.values import StateKey, StateWrite
     from codemode.transports.content import Content
 
@@ -153,8 +154,25 @@ class SqlJournal(ABC):
         """See `Journal.state_names`."""
         return await self._read(state.names(self._seals, owner, conversation))
 
+    async def save_plan(self, plan: Plan) -> Plan:
+        """See `Journal.save_plan`."""
+        return await self._write(plans.save(self._seals, plan))
+
+    async def plan(self, plan: str) -> Plan:
+        """See `Journal.plan`."""
+        return await self._read(plans.get(self._seals, plan))
+
+    async def plans(self, owner: str, limit: int) -> tuple[Plan, ...]:
+        """See `Journal.plans`."""
+        return await self._read(plans.list_plans(self._seals, owner, limit))
+
+    async def decide_plan(self, plan: Plan, verdict: PlanVerdict, by: str, note: str) -> Plan:
+        """See `Journal.decide_plan`."""
+        return await self._write(plans.decide(self._seals, plan, verdict, by, note))
+
     async def prune(self, retention: Retention) -> Pruned:
         """See `Journal.prune`."""
+        await self._paced(plans.remove_old(self._seals.project, retention.age_s))
         expired: list[str] = []
         removed = 0
         while some := await self._paced(transactions.expire(self._seals, retention)):

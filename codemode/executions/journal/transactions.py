@@ -18,7 +18,7 @@ from codemode.errors import (
     RequestConflict,
     RequestRepeated,
 )
-from codemode.executions.journal import rows
+from codemode.executions.journal import plans, rows
 from codemode.executions.journal.base import (
     OPEN,
     ExecutionStatus,
@@ -31,6 +31,7 @@ from codemode.executions.journal.base import (
 )
 from codemode.executions.journal.space import BATCH, Bounds, add, require_room, settle
 from codemode.executions.journal.statements import Statement, Statements, Transaction, now_us
+from codemode.executions.plans.plan import PLAN
 
 if TYPE_CHECKING:
     from codemode.executions.journal.group import Write
@@ -58,6 +59,8 @@ def create(seals: Seals, execution: NewExecution, server: str, lease_s: float, b
     if not inserted:
         yield from _refuse_request(seals.project, execution)
     yield from require_room(seals.project, execution.owner, bounds)
+    if PLAN in execution.settings:
+        yield from plans.use(seals.project, execution.settings[PLAN]["id"], execution.id)
     text = rows.given_text(execution)
     yield Statement(
         "INSERT INTO contents (execution, given, seal) VALUES ($1, $2, $3)",

@@ -158,4 +158,5 @@ def restored_entry(recorded: RecordedCall) -> LedgerEntry:
         preview=facts.get("preview", ""),
         error=facts.get("message", ""),
         reused=facts.get("reused", ""),
+        effect=recorded.effect,
     )

@@ -4,7 +4,8 @@ The data of entries, by kind:
 
     started    call, tool, digest, arguments (as shown), effect, decision, rule, schema, key, approval
                A call is about to be sent. `digest` is the digest of the tool and its exact arguments, `schema` that of
-               the tool's definition, `key` the idempotency key, `approval` the id of a person's approval.
+               the tool's definition, `key` the idempotency key, `approval` the id of a person's approval, or of a plan
+               with the label of the call that the plan lists.
     delivered  call, now, marks
                A message to the program. `call` is 0 for a clock tick. Other messages answer a call, and also have
                tool, digest, error (whether the program gets an error), state, start_s, duration_s, size_bytes,

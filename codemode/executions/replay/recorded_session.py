@@ -21,7 +21,7 @@ from codemode.executions.ledger import Ledger, LedgerEntry
 from codemode.executions.paging import whole_list
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.plugins.plugin import Rejected
-from codemode.executions.replay.dependencies import definition_digest
+from codemode.executions.replay.dependencies import call_facts, definition_digest
 from codemode.executions.replay.ends import (
     decision_required,
     end_said,
@@ -198,7 +198,7 @@ class RecordedSession(CallSession):
 
     def _compared(self, number: int, path: str, name: str, arguments: Mapping[str, Any]) -> RecordedCall | None:
         tool = self._resolved(name)
-        digest = self._journal.digest([tool, arguments] if number else [tool, "page", arguments])
+        digest = self._journal.digest(call_facts(tool, path, arguments))
         self._identities[path] = (number, tool, digest)
         recorded = self._record.calls.get(path) or (self._by_id.get(number) if number else None)
         if recorded is None:

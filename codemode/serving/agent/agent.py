@@ -14,6 +14,7 @@ from codemode.serving.agent.models import model_of
 from codemode.serving.agent.toolbox import Toolbox
 from codemode.serving.agent.transcript import read_history
 from codemode.serving.agent.turn import Turn
+from codemode.serving.modes import mode_of
 from codemode.settings import AgentSettings, Secrets
 
 if TYPE_CHECKING:
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
     from codemode.serving.agent.events import AgentResult, Event
     from codemode.serving.agent.models import ChatModel, Model, ResponsesModel
     from codemode.serving.agent.transcript import Message
+    from codemode.settings import AgentMode
 
 
 class Agent:
@@ -35,7 +37,8 @@ class Agent:
     program and returns the one that the model reads, after a person has decided. An agent
     for one chat can name its `conversation`, whose programs share state (`CodeMode.execute`).
 
-    Raises ConfigurationError.
+    `mode` overrides the mode of the settings and of the rules in `modes`. Raises ConfigurationError, and ModeRejected
+    if a rule enforces another mode.
     """
 
     def __init__(
@@ -48,9 +51,13 @@ class Agent:
         credentials: Mapping[str, str] = MappingProxyType({}),
         conversation: str = "",
         settle: Callable[[ExecutionOutcome], Awaitable[ExecutionOutcome]] | None = None,
+        mode: AgentMode | None = None,
     ) -> None:
         chosen = settings or service.settings.agent
-        self.settings = chosen if model is not None else chosen.completed()
+        chosen = chosen if model is not None else chosen.completed()
+        rules = service.settings.modes
+        found = mode_of(rules, chosen.mode, role=caller.role, model=chosen.model, wanted=mode or "")
+        self.settings = chosen.model_copy(update={"mode": found})
         self._own: ChatModel | ResponsesModel | None = None
         if model is None:
             model = self._own = model_of(self.settings, Secrets())

@@ -15,6 +15,7 @@ from codemode.search.request import SearchRequest
 from codemode.serving.agent.arguments import Malformed
 from codemode.serving.executions import run_or_continue
 from codemode.serving.model_text import outcome_text
+from codemode.serving.modes import native_tools
 from codemode.serving.shown_content import shown_content
 from codemode.serving.two_tools import ExecuteArguments, problem_of
 from sandbox import SandboxError
@@ -100,9 +101,11 @@ class Toolbox:
         if self._settings.mode == "menu":
             menu = await (await self._menus()).offer(message, history)
             return Offer(tuple(menu.openai_tools()), menu.prompt, menu.summary)
+        if self._settings.mode == "off":
+            return Offer(())
         catalog = (await self._service.view(self._caller)).catalog
         if self._settings.mode == "native":
-            return Offer(tuple(native(tool) for tool in sorted(catalog, key=lambda tool: tool.id)))
+            return Offer(tuple(map(native, native_tools(catalog, self._service.settings.native_tools))))
         pins = pinned(catalog, self._service.settings.pins) if self._settings.mode == "hybrid" else {}
         return Offer((*two_tools(catalog), *map(native, pins.values())))
 
@@ -129,7 +132,7 @@ class Toolbox:
             answer = await (await self._menus()).handle(name=name, arguments=arguments)
             if answer is not None:
                 return Answered(answer.text, loaded=tuple(answer.loaded))
-        tool = await self._tool(name)
+        tool = await self._tool(name) if self._settings.mode != "off" else None
         if tool is None:
             raise Malformed(await self._unknown(name, offer))
         return await self._execute(ExecuteArguments(code=f"{tool.id}(**{arguments!r})"))

@@ -72,7 +72,8 @@ def chat(
         approver = approver_here(service, caller, yes_to, no_input=no_input, as_json=as_json)
         chosen = _chosen(service.settings.agent, model, model_url, mode)
         conversation = uuid.uuid4().hex
-        return Agent(service, chosen, caller=caller, conversation=conversation, settle=approver.settle), caller
+        agent = Agent(service, chosen, caller=caller, conversation=conversation, settle=approver.settle, mode=mode)
+        return agent, caller
 
     async def work(service: CodeMode) -> int:
         from codemode.serving.cli.turn_view import show_turn

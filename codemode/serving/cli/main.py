@@ -72,6 +72,7 @@ COMMANDS = {
     "keys": Command("keys", "Manage server keys: create, list, rotate, revoke.", _SERVE),
     "policy": Command("policy", "Explain decisions of the access policy, and check its rules.", _SERVE),
     "approvals": Command("executions:approvals", "Show calls that wait for a person, and decide on them.", _SERVE),
+    "plans": Command("plans", "Show the lists of dry runs, approve them as a whole, and run them.", _SERVE),
     "executions": Command("executions:executions", "Show, continue, cancel and roll back executions.", _SERVE),
     "content": Command("content", "Read and store images and files of programs.", _SERVE),
     "journal": Command("journal", "Check the journal of executions.", _SERVE),
@@ -92,7 +93,7 @@ COMMANDS = {
 
 #: Commands with subcommands.
 GROUPS = frozenset(
-    ("mcp", "config", "sources", "keys", "policy", "auth", "executions", "content", "journal", "approvals")
+    ("mcp", "config", "sources", "keys", "policy", "auth", "executions", "content", "journal", "approvals", "plans")
 )
 
 

@@ -109,6 +109,9 @@ def outcome(ended: ExecutionOutcome, *, with_value: bool = True, with_calls: boo
         for call in ended.pending
     )
     parts.extend(plain(f"planned: {call}", style="blue") for call in ended.planned)
+    if ended.planned and ended.plan:
+        parts.append(plain(f"next: codemode plans approve {ended.plan}", style="bold"))
+        parts.append(plain(f"then: codemode plans run {ended.plan}", style="bold"))
     asked = [call.id for call in ended.pending if call.kind == "approval"]
     if asked:
         parts.append(plain(f"next: codemode approvals approve {' '.join(asked)} (or show, reject)", style="bold"))

@@ -48,6 +48,7 @@ from codemode.serving.http.intake import Intake
 from codemode.serving.http.interface import Api
 from codemode.serving.http.outgoing import Outgoing
 from codemode.serving.http.pages import add_pages
+from codemode.serving.http.plans import add_plan_routes
 from codemode.serving.http.problems import problem
 from codemode.serving.http.request_mistakes import know_query, mistake_of, place_mistake, unread_body
 from codemode.serving.http.tools import add_tool_routes
@@ -127,6 +128,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     add_tool_routes(app, service, Depends(BEARER))
     add_approval_routes(app, service, Depends(BEARER))
     add_content_routes(app, service, Depends(BEARER))
+    add_plan_routes(app, service, Depends(BEARER))
     app.router.routes.append(Route(PATH, endpoint=mcp))
     if service.settings.console.enabled:
         add_console(app, service, callers, sessions, admission, _status_of)

@@ -21,7 +21,6 @@ from codemode.errors import CodeModeError, RequestRepeated
 from codemode.executions.feed import GOES_ON
 from codemode.executions.journal.base import ExecutionStatus  # noqa: TC001 -- FastAPI reads it at run time
 from codemode.executions.programs import Request as ExecutionRequest
-from codemode.executions.programs import request_digest
 from codemode.serving.execution_data import brief, outcome_json
 from codemode.serving.executions import BEYOND_S, whole
 from codemode.serving.http.event_stream import EVENTS, EventStream, event_stream
@@ -75,8 +74,11 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         """
         caller: Caller = request.state.caller
         given = _credentials(request, service)
-        if body.dry_run and (body.resume_from or body.wait_s is not None):
-            return problem(422, "request_invalid", "a dry run is not recorded: leave out resume_from and wait_s")
+        if body.dry_run and (body.resume_from or body.plan or body.wait_s is not None):
+            message = "a dry run is not recorded: leave out resume_from and wait_s, and plan"
+            return problem(422, "request_invalid", message)
+        if body.plan and body.resume_from:
+            return problem(422, "request_invalid", "plan and resume_from exclude each other: leave one of them out")
         if body.dry_run or (body.wait_s is None and idempotency_key is None):
             work = service.execute(
                 body.code,
@@ -87,6 +89,7 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
                 inputs=body.inputs,
                 dry_run=body.dry_run,
                 conversation=body.conversation,
+                plan=body.plan,
                 begun=request.state.turn.begun,
             )
             try:
@@ -100,14 +103,8 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
             body.resume_from,
             body.fresh_reads,
             body.inputs,
+            body.plan,
             key=idempotency_key or "",
-            digest=request_digest(
-                body.code,
-                body.resume_from,
-                fresh_reads=body.fresh_reads,
-                inputs=body.inputs,
-                conversation=body.conversation,
-            ),
             conversation=body.conversation,
             begun=request.state.turn.begun,
         )

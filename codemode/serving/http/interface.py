@@ -26,6 +26,7 @@ TAGS = [
     {"name": "executions", "description": "Run programs, and follow, cancel and resume them."},
     {"name": "content", "description": "Upload and download images and files."},
     {"name": "approvals", "description": "Decide on calls that wait for a person."},
+    {"name": "plans", "description": "Approve the list of a dry run as a whole."},
     {"name": "health", "description": "The state of the server."},
 ]
 

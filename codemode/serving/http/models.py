@@ -230,6 +230,7 @@ class Call(BaseModel):
     progress: str
     reused: str
     question: str
+    effect: Effect | Literal[""]
 
 
 class PlannedCall(BaseModel):
@@ -243,12 +244,15 @@ class PlannedCall(BaseModel):
     arguments: dict[str, Any]
     decision: str = Field(description="The policy's: allow, ask or deny.")
     rule: str
+    digest: str = Field(description="The digest of the tool and its exact arguments; empty without a journal.")
+    definition: str = Field(description="The digest of the tool's definition and location; empty without a journal.")
 
 
 class Outcome(BaseModel):
     """How an execution ended. A `paused` one has not ended: `pending` lists the calls that need a decision.
 
-    A dry run lists in `planned` the calls that it did not make.
+    A dry run lists in `planned` the calls that it did not make. `plan` is the id of the plan that this list became, or
+    that the program ran under.
     """
 
     id: str
@@ -265,6 +269,7 @@ class Outcome(BaseModel):
     notes: list[str]
     pending: list[Approval]
     planned: list[PlannedCall]
+    plan: str
 
 
 class WholeResult(BaseModel):

@@ -9,6 +9,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from codemode.errors import WrongArgument
 from codemode.executions.journal.base import Verdict  # noqa: TC001 -- pydantic reads it at run time
+from codemode.executions.plans.plan import PlanVerdict  # noqa: TC001 -- pydantic reads it at run time
 from codemode.executions.programs import require_inputs
 from codemode.executions.state.conversation import EXPECTED, LONGEST_ID, is_conversation
 
@@ -58,7 +59,8 @@ class ExecuteRequest(BaseModel):
     with `fresh_reads` only. After `wait_s` seconds the answer is 202, and the program continues.
 
     A `dry_run` lists writes in `planned` instead of making them. It is not recorded, so it takes neither `wait_s` nor
-    `resume_from`, and ignores an `Idempotency-Key`.
+    `resume_from`, and ignores an `Idempotency-Key`. Its list becomes a plan: once approved, the program runs with an
+    empty `code` and the id in `plan`.
 
     Programs of this key with the same `conversation`, an id that the client chooses, share what `store(name, value)`
     keeps, and the previous result as `last`.
@@ -74,6 +76,7 @@ class ExecuteRequest(BaseModel):
     )
     dry_run: bool = False
     conversation: Conversation = ""
+    plan: Name = ""
     wait_s: WaitS = None
 
 
@@ -116,6 +119,16 @@ class DecisionsRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     decisions: Annotated[list[ApprovalDecision], Field(min_length=1, max_length=100)]
+
+
+class PlanDecisionRequest(BaseModel):
+    """A person's decision on a plan as a whole. `digest` is the digest of the plan as it was shown."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    digest: Name
+    verdict: PlanVerdict
+    note: str = Field(default="", max_length=2_000)
 
 
 class MenuRequest(BaseModel):

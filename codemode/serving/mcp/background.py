@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, WrongArgument
 from codemode.executions.ledger import unwatched
+from codemode.executions.plans.plan import may_be_plan
 from codemode.executions.programs import Request
 from codemode.serving.executions import BEYOND_S
 
@@ -67,7 +68,7 @@ class Background:
         executions = self._service.executions
         try:
             async with self._turn(caller) as begun:
-                if request.code:
+                if request.code or may_be_plan(request.resume_from):
                     execution = await executions.start(replace(request, begun=begun), caller)
                 else:
                     execution = request.resume_from

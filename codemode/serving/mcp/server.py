@@ -15,10 +15,11 @@ import mcp_types
 from mcp import MCPError
 from mcp.server import Server
 from mcp.server.stdio import stdio_server
-from mcp_types import INTERNAL_ERROR
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import ValidationError
 
+from codemode.catalog.definitions import native
 from codemode.errors import CodeModeError, JournalUnavailable
 from codemode.executions.executor import nothing
 from codemode.gateway.caller import LOCAL, Caller
@@ -28,10 +29,11 @@ from codemode.serving.mcp.background import Background
 from codemode.serving.mcp.call_log import CallLog
 from codemode.serving.mcp.conversations import McpConversations
 from codemode.serving.mcp.elicitation import ask_now
-from codemode.serving.mcp.greeting import INSTRUCTIONS, MENU_INSTRUCTIONS
+from codemode.serving.mcp.greeting import instructions
 from codemode.serving.mcp.in_client import InClient, Round, requests_of, round_of
 from codemode.serving.mcp.known_definitions import KnownDefinitions
-from codemode.serving.mcp.menu import ChangingServer, McpMenus
+from codemode.serving.mcp.menu import ChangingServer, ChangingTaskServer, McpMenus, mcp_tool
+from codemode.serving.mcp.modes import mode_of_request
 from codemode.serving.mcp.progress import progress
 from codemode.serving.mcp.request_state import boundary
 from codemode.serving.mcp.results import outcome_of, result_of
@@ -39,6 +41,7 @@ from codemode.serving.mcp.session_tasks import SessionTasks
 from codemode.serving.mcp.task_server import TaskServer
 from codemode.serving.mcp.tasks import McpTasks, declares_tasks
 from codemode.serving.mcp.unrepeated import Unrepeated
+from codemode.serving.modes import ModeRejected, native_tools
 from codemode.serving.two_tools import ExecuteArguments, problem_of
 from sandbox import SandboxError
 
@@ -52,6 +55,7 @@ if TYPE_CHECKING:
     from codemode.executions.ledger import LedgerEntry
     from codemode.service import CodeMode
     from codemode.serving.mcp.greeting import Input
+    from codemode.settings import ModeName
 
     Context = ServerRequestContext[Any]
     Answer = mcp_types.CallToolResult | mcp_types.InputRequiredResult | dict[str, Any]
@@ -99,7 +103,9 @@ class McpFace:
         self._turn = turn
         self._given: OrderedDict[tuple[str, str], list[mcp_types.Tool]] = OrderedDict()
         self._told: OrderedDict[tuple[str, str], set[str]] = OrderedDict()
-        self._menus = McpMenus(service) if service.settings.server.mcp == "menu" else None
+        self._menus = McpMenus(service)
+        only_menus = service.settings.server.mcp == "menu" and not service.settings.has_mixed_modes
+        self._has_tasks = service.settings.keeps_journal and not only_menus
         self._conversations = McpConversations()
         self._log = CallLog()
         self._background = Background(service, turn)
@@ -113,25 +119,24 @@ class McpFace:
             await self.server.run(read, Unrepeated(write, input_), self.server.create_initialization_options())
 
     def _server(self) -> Server[Any]:
-        """Return the server. With a journal it has tasks, except for menus, and seals request states."""
-        handlers: dict[str, Any] = {"on_list_tools": self._list, "on_call_tool": self._call}
-        more: dict[str, Any] = {"version": version("codemode"), "instructions": INSTRUCTIONS}
-        keeps_journal = self._service.settings.keeps_journal
+        """Return the server. With a journal it has tasks, unless all clients get menus, and seals request states."""
+        settings = self._service.settings
+        is_menu, is_mixed = settings.server.mcp == "menu", settings.has_mixed_modes
+        options: dict[str, Any] = {"on_list_tools": self._list, "on_call_tool": self._call}
+        options |= {"version": version("codemode"), "instructions": instructions(is_menu=is_menu, is_mixed=is_mixed)}
+        if is_menu or is_mixed:
+            options["on_subscriptions_listen"] = self._menus.listen
         server: Server[Any]
-        if self._menus is not None:
-            handlers["on_subscriptions_listen"] = self._menus.listen
-            server = ChangingServer("codemode", **more | {"instructions": MENU_INSTRUCTIONS}, **handlers)
-        elif keeps_journal:
-            server = self._task_server("codemode", **more, **handlers)
+        if not self._has_tasks:
+            server = (ChangingServer if is_menu or is_mixed else Server)("codemode", **options)
         else:
-            server = Server("codemode", **more, **handlers)
+            server = self._with_tasks((ChangingTaskServer if is_mixed else TaskServer)("codemode", **options))
         server.add_request_handler("logging/setLevel", mcp_types.SetLevelRequestParams, self._log.set_level)
-        if keeps_journal:
+        if settings.keeps_journal:
             server.middleware.append(boundary(self._service, self._caller_of))
         return server
 
-    def _task_server(self, *arguments: Any, **more: Any) -> TaskServer:
-        server = TaskServer(*arguments, **more)
+    def _with_tasks(self, server: TaskServer) -> TaskServer:
         in_session = SessionTasks(
             self._service,
             self._caller_of,
@@ -146,31 +151,50 @@ class McpFace:
     async def _list(
         self, context: Context, _params: mcp_types.PaginatedRequestParams | None
     ) -> mcp_types.ListToolsResult:
-        """Return the two definitions, byte-identical within a session, or the current menu."""
+        """Return the tools of the request's mode. The two definitions are byte-identical within a session."""
         caller = self._caller_of(context)
         session = _session(context)
-        known = self._known(caller)
-        if known is not None and session is not None:
-            tools = self._given.setdefault((session, caller.role), self._described(known))
-            return mcp_types.ListToolsResult(tools=tools)
         try:
+            mode = mode_of_request(context, caller, self._service.settings)
+            known = self._known(caller) if mode == "code" else None
+            if known is not None and session is not None:
+                tools = self._given.setdefault((session, caller.role), self._described(known))
+                return mcp_types.ListToolsResult(tools=tools)
             await self._wait_until_opened()
+            return mcp_types.ListToolsResult(tools=await self._tools(mode, session, caller))
+        except ModeRejected as error:
+            raise MCPError(INVALID_PARAMS, str(error)) from None
         except (CodeModeError, SandboxError) as error:
             raise MCPError(INTERNAL_ERROR, _message_of(error)) from None
-        if self._menus is not None:
-            return mcp_types.ListToolsResult(tools=await self._menus.tools(session, caller))
+
+    async def _tools(self, mode: ModeName, session: str | None, caller: Caller) -> list[mcp_types.Tool]:
+        """Return the tools of a mode."""
+        if mode == "off":
+            return []
+        if mode == "native":
+            catalog = (await self._service.view(caller)).catalog
+            listed = native_tools(catalog, self._service.settings.native_tools)
+            return [mcp_tool(native(tool)["function"], tool.effect) for tool in listed]
+        code = await self._code(session, caller) if mode != "menu" else []
+        if mode == "code":
+            return code
+        names = {tool.name for tool in code}
+        return [*code, *(tool for tool in await self._menus.tools(session, caller) if tool.name not in names)]
+
+    async def _code(self, session: str | None, caller: Caller) -> list[mcp_types.Tool]:
+        """Return search, execute and the pins."""
         if session is None:
-            return mcp_types.ListToolsResult(tools=await self._definitions(caller))
+            return await self._definitions(caller)
         if (session, caller.role) not in self._given:
             self._given[session, caller.role] = await self._definitions(caller)
         self._given.move_to_end((session, caller.role))
         if len(self._given) > _SESSIONS:
             self._given.popitem(last=False)
-        return mcp_types.ListToolsResult(tools=self._given[session, caller.role])
+        return self._given[session, caller.role]
 
     def _known(self, caller: Caller) -> list[dict[str, Any]] | None:
         """Return the cached definitions while the service is starting, or None."""
-        if self._opened is None or self._opened.done() or self._menus is not None or self._service.strict:
+        if self._opened is None or self._opened.done() or self._service.strict:
             return None
         return KnownDefinitions(self._service.settings).read(caller.role)
 
@@ -193,41 +217,53 @@ class McpFace:
     async def _call(self, context: Context, params: mcp_types.CallToolRequestParams) -> Answer:
         """Answer a tool call. Errors go into the result, where the model reads them."""
         caller = self._caller_of(context)
-        arguments = params.arguments or {}
         try:
+            mode = mode_of_request(context, caller, self._service.settings)
             await self._wait_until_opened()
             if params.request_state is not None and self._service.settings.keeps_journal:
                 return await self._continued(params, params.request_state, caller, context)
-            if self._menus is not None:
-                return await self._native(self._menus, context, params, caller)
-            match params.name:
-                case "search":
-                    return await self._search(SearchRequest.model_validate(arguments), caller, _session(context))
-                case "execute":
-                    return await self._execute(ExecuteArguments.model_validate(arguments), caller, context)
-            program = await self._service.program_of(params.name, arguments, caller)
-            if program is not None:
-                return await self._execute(ExecuteArguments(code=program), caller, context)
+            if mode == "off":
+                return _error("no tools are offered to this client: the mode is off")
+            if mode in ("menu", "native"):
+                return await self._native(mode, context, params, caller)
+            return await self._code_call(mode, context, params, caller)
         except ValidationError as error:
             return _error(f"{params.name}: {problem_of(error)}")
         except (CodeModeError, SandboxError) as error:
             return _error(_message_of(error))
         except Busy as busy:
             return _error(str(busy))
+
+    async def _code_call(
+        self, mode: ModeName, context: Context, params: mcp_types.CallToolRequestParams, caller: Caller
+    ) -> Answer:
+        """Answer a call of search, execute or a pin, and in the mode `hybrid` one of a menu's tools."""
+        arguments = params.arguments or {}
+        match params.name:
+            case "search":
+                return await self._search(SearchRequest.model_validate(arguments), caller, _session(context))
+            case "execute":
+                return await self._execute(ExecuteArguments.model_validate(arguments), caller, context)
+        program = await self._service.program_of(params.name, arguments, caller)
+        if program is not None:
+            return await self._execute(ExecuteArguments(code=program), caller, context)
+        if mode == "hybrid":
+            return await self._native(mode, context, params, caller)
         return _error(f"there is no tool {params.name!r} here: search finds tools, execute calls them in a program")
 
     async def _native(
-        self, menus: McpMenus, context: Context, params: mcp_types.CallToolRequestParams, caller: Caller
+        self, mode: ModeName, context: Context, params: mcp_types.CallToolRequestParams, caller: Caller
     ) -> Answer:
         """Call a tool of the caller's view, or answer a meta-tool."""
         session = _session(context)
-        answer = await menus.answered(context, session, caller, params)
+        answer = await self._menus.answered(context, session, caller, params) if mode != "native" else None
         if answer is not None:
             return mcp_types.CallToolResult(content=[_text(answer)])
-        program = await menus.program(session, caller, params.name, params.arguments or {})
+        program = await self._menus.program(session, caller, params.name, params.arguments or {})
         if program is not None:
             return await self._execute(ExecuteArguments(code=program), caller, context)
-        return _error(f"there is no tool {params.name!r}: request_tool loads a tool by what it should do")
+        advice = "request_tool loads a tool by what it should do" if mode != "native" else "every tool is listed"
+        return _error(f"there is no tool {params.name!r}: {advice}")
 
     async def _wait_until_opened(self) -> None:
         if self._opened is not None:
@@ -251,7 +287,7 @@ class McpFace:
 
     async def _execute(self, asked: ExecuteArguments, caller: Caller, context: Context) -> Answer:
         """Run or continue an execution. Return its result, a task, or what the person at the client must answer."""
-        if self._menus is None and asked.code and not asked.dry_run and declares_tasks(context):
+        if self._has_tasks and asked.code and not asked.dry_run and declares_tasks(context):
             with suppress(JournalUnavailable):  # it runs unrecorded then
                 return await self._execute_as_task(asked, caller, context)
         return await self._answered(await self._run(asked, caller, context), caller, context)

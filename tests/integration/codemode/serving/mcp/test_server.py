@@ -88,7 +88,7 @@ async def execute_answers_the_result_as_text_and_as_data(client: Client) -> None
 MISTAKES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("execute", {"code": "gym.clients.get_client_list()"}, "nearest: gym.clients.get_clients_list"),
     ("execute", {"code": "1/0"}, "ZeroDivisionError: division by zero (line 1)"),
-    ("execute", {"code": "gym.core.get_gym_info()\n1/0"}, "calls made: gym.core.get_gym_info committed"),
+    ("execute", {"code": "gym.core.get_gym_info()\n1/0"}, "calls made: gym.core.get_gym_info read"),
     ("execute", {"program": "1"}, "program: unknown argument; valid: code, resume_from"),
     ("search", {"queries": []}, "queries: "),
     ("search", {"queries": ["x"], "namespace": "gim"}, "gym"),
@@ -219,7 +219,7 @@ async def test_what_a_client_gets_as_data_is_no_longer_than_the_text(tmp_path: P
         assert len(json.dumps(ended.structured_content)) < 400
         failed = await connected.call_tool("execute", {"code": "some.large(characters=1)\n1 / 0"})
         assert failed.structured_content["failure"]["type"] == "ZeroDivisionError"
-        assert "calls made: some.large committed" in failed.structured_content["text"]
+        assert "calls made: some.large read" in failed.structured_content["text"]
 
 
 @tool(effect="read")
