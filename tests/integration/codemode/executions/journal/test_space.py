@@ -33,6 +33,7 @@ UNDO = (
     "DROP TABLE kept_content",
     "DROP TABLE state",
     "DROP TABLE stores",
+    "DROP TABLE plans",
 )
 
 
