@@ -124,7 +124,7 @@ class CodeMode:
         self._menu_usage = MenuUsage(settings.learned() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
         self._repetition = Repetition()
         self._usage = UsageLog(settings.learned() / "usage.jsonl") if settings.search.record_usage else None
-        self.hooks = load_hooks(settings.plugins, plugins)
+        self.hooks = load_hooks(settings.plugins, plugins, settings.reviewers)
         self._programs = Runner(
             Executor(settings.sandbox, settings.limits, self.hooks),
             view=self.view,

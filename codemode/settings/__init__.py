@@ -36,6 +36,7 @@ from codemode.settings.observe import ObserveSettings
 from codemode.settings.plugins import PLUGINS_GROUP, PluginSettings
 from codemode.settings.policy import DEFAULT_ROLE, DecisionName, PolicySettings, QuotaSettings, RuleSettings
 from codemode.settings.references import references
+from codemode.settings.reviewers import ReviewerSettings, ReviewModelSettings
 from codemode.settings.search import Enrichment, SearchSettings
 from codemode.settings.secrets import SecretReference, Secrets
 from codemode.settings.sections import LimitSettings, SandboxSettings, Settings
@@ -82,6 +83,8 @@ __all__ = [
     "PolicySettings",
     "PriceSettings",
     "QuotaSettings",
+    "ReviewModelSettings",
+    "ReviewerSettings",
     "RoleMenuSettings",
     "RouterModelSettings",
     "RouterSettings",

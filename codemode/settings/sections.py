@@ -17,6 +17,7 @@ from codemode.settings.observe import ObserveSettings
 from codemode.settings.plugins import Plugin
 from codemode.settings.policy import PolicySettings
 from codemode.settings.project import ProjectName, project_of
+from codemode.settings.reviewers import Reviewers
 from codemode.settings.search import SearchSettings
 from codemode.settings.section import HomePath, Section
 from codemode.settings.server import ServerSettings
@@ -132,6 +133,12 @@ class Settings(Section):
         default=(),
         description="Plugins whose hooks run in this process, in this order. Installing a package alone runs nothing.",
         examples=[["office_hours"], [{"name": "office_hours", "options": {"opens": 9, "closes": 17}}]],
+    )
+    reviewers: Reviewers = Field(
+        default=(),
+        description="Functions and models that are asked before a person is: they reject calls, or approve low-risk "
+        "ones.",
+        examples=[[{"name": "fraud", "tools": "bank.payments.*", "model": {"model": "gpt-5-mini"}}]],
     )
     server: ServerSettings = Field(
         default=ServerSettings(), description="The HTTP server: address, authentication and load."
