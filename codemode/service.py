@@ -220,10 +220,14 @@ class CodeMode:
         if self._is_open:
             return
         self.observers = observers_of(self.settings.observe)
-        journal = journal_of(self.settings, Secrets())
+        journal, notifier = journal_of(self.settings, Secrets()), None
+        if self.settings.notify.targets:
+            from codemode.executions.notify.configured import notifier_of
+
+            notifier = notifier_of(self.settings, journal, Secrets(), self.observers.notified)
         if journal is not None:
             self._executions = Executions(
-                journal, self._programs, self.settings.journal, lambda: self.settings.policy.approvers
+                journal, self._programs, self.settings.journal, lambda: self.settings.policy.approvers, notifier
             )
         self._is_open = True
 

@@ -67,6 +67,7 @@ if TYPE_CHECKING:
         PendingCall,
         StoredExecution,
     )
+    from codemode.executions.notify.notifier import Notifier
     from codemode.executions.programs import Programs
     from codemode.settings import JournalSettings
 
@@ -84,6 +85,7 @@ class Executions:
         programs: Programs,
         settings: JournalSettings,
         approvers: Callable[[], Collection[str]],
+        notifier: Notifier | None = None,
     ) -> None:
         self._journal = journal
         self._programs = programs
@@ -92,7 +94,7 @@ class Executions:
         self._ended = Endings(journal)
         self._visible = VisibleExecutions(journal, self._approvals, self.open)
         self._watching = Watching(journal, self._attempts, self._visible.seen)
-        self._upkeep = Upkeep(journal, settings, self._attempts)
+        self._upkeep = Upkeep(journal, settings, self._attempts, notifier)
         self._launcher = Launcher(journal, programs, self._ended, self._attempts)
         self._opening = asyncio.Lock()
         self._is_open = False

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.notify.courier import Delivery
     from codemode.gateway.caller import Caller
 
 T = TypeVar("T", bound="Observer")
@@ -44,6 +45,9 @@ class Observer(Protocol):
     def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
         """Handle the end of a program. `outcome` is None if it was cancelled or could not run."""
 
+    def notified(self, delivery: Delivery) -> None:
+        """Handle an attempt to tell people what waits for them. It may belong to an earlier execution."""
+
     def close(self) -> None:
         """Release resources. No more events follow."""
 
@@ -65,6 +69,10 @@ class Observers:
     def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
         """Pass the event on."""
         self._each(lambda observer: observer.ended(execution, outcome))
+
+    def notified(self, delivery: Delivery) -> None:
+        """Pass the event on."""
+        self._each(lambda observer: observer.notified(delivery))
 
     def close(self) -> None:
         """Close all observers."""

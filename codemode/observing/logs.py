@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.notify.courier import Delivery
     from codemode.executions.observer import Started
 
 log = logging.getLogger("codemode.executions")
@@ -51,6 +52,9 @@ class LogObserver:
                 "calls": dict(Counter(str(call.state) for call in outcome.calls)),
             }
         log.info("execution ended", extra=facts)
+
+    def notified(self, delivery: Delivery) -> None:
+        """Do nothing: the courier logs failures."""
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.notify.courier import Delivery
     from codemode.executions.observer import Started
 
 
@@ -81,6 +82,9 @@ class TraceObserver:
         if outcome is None or outcome.status not in ("completed", "paused"):
             span.set_status(trace.StatusCode.ERROR)
         span.end(now)
+
+    def notified(self, delivery: Delivery) -> None:
+        """Do nothing: a message has no span."""
 
     def close(self) -> None:
         """Send the remaining spans. Wait at most `_LAST_S` seconds for the collector."""

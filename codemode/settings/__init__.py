@@ -32,6 +32,15 @@ from codemode.settings.mcp_servers import NoServers, servers_in
 from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterModelSettings, RouterSettings
 from codemode.settings.mistakes import line_of, not_yaml
 from codemode.settings.namespace import namespace
+from codemode.settings.notify import (
+    MailTarget,
+    NotifyEvent,
+    NotifySettings,
+    NotifyTarget,
+    SlackTarget,
+    TeamsTarget,
+    WebhookTarget,
+)
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.plugins import PLUGINS_GROUP, PluginSettings
 from codemode.settings.policy import DEFAULT_ROLE, DecisionName, PolicySettings, QuotaSettings, RuleSettings
@@ -73,10 +82,14 @@ __all__ = [
     "LoadSettings",
     "LocalEmbeddings",
     "Machine",
+    "MailTarget",
     "McpClient",
     "MenuSettings",
     "NoCredential",
     "NoServers",
+    "NotifyEvent",
+    "NotifySettings",
+    "NotifyTarget",
     "OAuth2Credential",
     "ObserveSettings",
     "PluginSettings",
@@ -96,8 +109,11 @@ __all__ = [
     "ServerSettings",
     "ServiceEmbeddings",
     "Settings",
+    "SlackTarget",
     "SourceSettings",
+    "TeamsTarget",
     "TokenSettings",
+    "WebhookTarget",
     "is_python",
     "is_set",
     "is_url",

@@ -13,6 +13,7 @@ from codemode.settings.folders import user_cache, user_state
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
 from codemode.settings.namespace import Namespace
+from codemode.settings.notify import NotifySettings
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.plugins import Plugin
 from codemode.settings.policy import PolicySettings
@@ -148,6 +149,9 @@ class Settings(Section):
     )
     journal: JournalSettings = Field(
         default=JournalSettings(), description="Where executions are recorded, how safely, and for how long."
+    )
+    notify: NotifySettings = Field(
+        default=NotifySettings(), description="Messages to people about what waits for them."
     )
     state_folder: HomePath | None = Field(
         default=None,

@@ -21,6 +21,8 @@ from codemode.text.times import microseconds_of, rfc3339
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from codemode.executions.journal.outbox import Outbox
+
 ExecutionStatus = Literal[
     "queued",
     "running",
@@ -234,10 +236,11 @@ class Pruned:
 class Journal(Protocol):
     """A store of executions, from the perspective of one server. Methods may run concurrently on one event loop.
 
-    `server` is the unique id under which this journal holds leases.
+    `server` is the unique id under which this journal holds leases. `outbox` has the messages to people.
     """
 
     server: str
+    outbox: Outbox
 
     async def open(self) -> None:
         """Connect and migrate the store to this version.
