@@ -10,16 +10,19 @@ import sys
 import time
 from dataclasses import dataclass
 from enum import StrEnum
+from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.executor import Executor
+from codemode.executions.notify.configured import notifier_of
 from codemode.serving.auth.keys import key_file
 from codemode.serving.cli.predictions import named_like_modules, predictions
+from codemode.serving.cli.stored import on_journal
 from codemode.serving.http.listening import bind, is_loopback
-from codemode.settings import CallerReference, Settings, references
+from codemode.settings import CallerReference, Secrets, Settings, references
 from codemode.sources.factory import load_source
 from codemode.sources.source import SourceContext
 from codemode.text.counted import counted
@@ -28,6 +31,7 @@ from sandbox import REMEDIES, SandboxError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from codemode.executions.journal.base import Journal
     from codemode.serving.cli.predictions import Prediction
 
 OLDEST_PYTHON = (3, 11)
@@ -90,6 +94,7 @@ async def examine(read: Callable[[], Settings]) -> list[Finding]:
     findings += [Finding("sources", *_worded(one)) for one in named_like_modules(settings)]
     for name in settings.sources:
         findings += await _source(name, settings)
+    findings += await _messages(settings)
     findings += _folders(settings)
     findings += _server(settings)
     return findings
@@ -205,6 +210,33 @@ async def _source(name: str, settings: Settings) -> list[Finding]:
         found += f", {len(loaded.warnings)} warnings (`codemode sources check` lists them)"
     predicted = [Finding("sources", *_worded(one)) for one in predictions(loaded, settings)]
     return [Finding("sources", name, State.OK, found), *predicted]
+
+
+async def _messages(settings: Settings) -> list[Finding]:
+    """Check whether messages to people can be sent, without sending one."""
+    targets = settings.notify.targets
+    if not targets:
+        return []
+    try:
+        gone, given_up = await on_journal(settings, partial(_undelivered, settings))
+    except CodeModeError as error:
+        return [Finding("notify", "targets", State.FAILURE, str(error), "fix it, then run `codemode notify test`")]
+    if gone & targets.keys():
+        named = ", ".join(sorted(gone & targets.keys()))
+        fix = "correct the url, then run `codemode notify test`"
+        return [Finding("notify", "targets", State.FAILURE, f"the receiver of {named} answered 410", fix)]
+    unlinked = "" if settings.notify.public_url else "; without notify.public_url, messages have no links"
+    found = f"{counted(len(targets), 'target')}{unlinked}"
+    if given_up:
+        found = f"{counted(given_up, 'message')} of the last 50 given up; {found}"
+        return [Finding("notify", "targets", State.WARNING, found, "see `codemode notify list`")]
+    return [Finding("notify", "targets", State.OK, found)]
+
+
+async def _undelivered(settings: Settings, journal: Journal) -> tuple[frozenset[str], int]:
+    """Return the targets that are gone, and how many of the newest messages were given up."""
+    notifier_of(settings, journal, Secrets(), lambda _: None)  # checks the secrets
+    return await journal.outbox.gone(), sum(one.state == "gave_up" for one in await journal.outbox.list())
 
 
 def _folders(settings: Settings) -> Iterator[Finding]:

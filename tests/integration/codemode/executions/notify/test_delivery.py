@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.executions.journal.base import Decision, PendingCall
+from codemode.executions.journal.base import Decision, JournalEntry, PendingCall
+from codemode.executions.journal.statements import Statement
 from codemode.executions.notify.configured import messages_to
 from codemode.executions.notify.courier import Courier
 from codemode.executions.notify.notice import NoticeWriter
@@ -66,9 +67,7 @@ async def paused(journal: Journal, execution: str = "ex_1", kind: Any = "approva
     await journal.pause(lease, [question(execution, kind)], outcome)
 
 
-async def test_a_receiver_that_fails_twice_gets_the_message_once_under_one_id(
-    store: Store, seen: list[Delivery]
-) -> None:
+async def test_a_receiver_that_fails_twice_gets_the_message_once(store: Store, seen: list[Delivery]) -> None:
     journal = await store.server()
     receiver = Receiver(Undelivered("the receiver answered 500"), Undelivered("the receiver answered 503"))
     sender = courier(journal, receiver, seen)
@@ -114,8 +113,6 @@ async def test_what_a_dead_server_did_not_deliver_is_delivered_by_the_next(store
 
 
 def _forget_claims() -> Any:
-    from codemode.executions.journal.statements import Statement
-
     yield Statement("UPDATE outbox SET due_us = 0")
 
 
@@ -171,11 +168,7 @@ async def test_a_call_that_was_decided_meanwhile_is_no_longer_told(store: Store,
 
 
 @pytest.mark.parametrize("effect", ["write", "read"])
-async def test_an_ended_execution_with_an_unknown_write_is_told(
-    store: Store, seen: list[Delivery], effect: str
-) -> None:
-    from codemode.executions.journal.base import JournalEntry
-
+async def test_an_end_with_an_unknown_write_is_told(store: Store, seen: list[Delivery], effect: str) -> None:
     journal, receiver = await store.server(), Receiver()
     lease = await journal.create(new("ex_1"))
     await journal.append(lease, [JournalEntry("started", "1", {"tool": "bank.pay", "effect": effect})])
@@ -200,8 +193,6 @@ async def test_an_approval_that_expires_soon_is_told_again(store: Store) -> None
     await courier(journal, receiver, []).deliver()
 
     def age() -> Any:
-        from codemode.executions.journal.statements import Statement
-
         yield Statement("UPDATE executions SET updated_us = updated_us - 501000000")  # of 1,000 s, half is left
 
     await journal.outbox._write(age())
