@@ -61,6 +61,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.loading import LoadingListener
     from codemode.catalog.tool import Effect, Tool
+    from codemode.executions.continuations.continuations import Continuations
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.observer import Observers
@@ -133,6 +134,7 @@ class CodeMode:
             destinations=lambda: self._destinations,
         )
         self._executions: Executions | None = None
+        self._continuations: Continuations | None = None
         self._results = Results()
         self._live = LiveSources(
             settings,
@@ -226,9 +228,11 @@ class CodeMode:
 
             notifier = notifier_of(self.settings, journal, Secrets(), self.observers.notified)
         if journal is not None:
-            self._executions = Executions(
-                journal, self._programs, self.settings.journal, lambda: self.settings.policy.approvers, notifier
-            )
+            self._executions = Executions(journal, self._programs, self.settings.journal, self._approvers, notifier)
+        if self.settings.continuations is not None:
+            from codemode.executions.continuations.configured import continuations_of
+
+            self._continuations = continuations_of(self.settings, Secrets(), self._programs, self._approvers)
         self._is_open = True
 
     async def __aexit__(
@@ -355,7 +359,8 @@ class CodeMode:
     ) -> ExecutionOutcome:
         """Run a program with every tool bound that the role of `caller` may use.
 
-        With a journal, the outcome may be `paused`; continue it through `executions`. `resume_from` is the id of the
+        With a journal, the outcome may be `paused`; continue it through `executions`, or through `continuations` if the
+        settings have these instead. `resume_from` is the id of the
         caller's failed execution to repair: its committed calls are reused instead of repeated, and its reads too
         unless `fresh_reads`.
 
@@ -391,6 +396,10 @@ class CodeMode:
                 watch=watch,
             )
             outcome = await self.executions.execute(request, caller)
+        elif self._continuations is not None and not dry_run:
+            request = Request(code, credentials, begun=begun, watch=watch)
+            outcome = await self._continuations.start(request, caller)
+            self._results.keep(outcome, caller)
         else:
             who = caller.bringing(credentials) if credentials else caller
             outcome = await self._programs.run(code, who, begun=begun, watch=watch, dry_run=dry_run)
@@ -441,6 +450,17 @@ class CodeMode:
             message = "executions are not recorded here: set `journal.enabled: true` in the configuration"
             raise ConfigurationError(message)
         return self._executions
+
+    @property
+    def continuations(self) -> Continuations:
+        """The paused executions that callers keep. Raises ConfigurationError if the settings have none."""
+        if self._continuations is None:
+            message = "continuations need a key: set `continuations.key` in the configuration"
+            raise ConfigurationError(message)
+        return self._continuations
+
+    def _approvers(self) -> tuple[str, ...]:
+        return self.settings.policy.approvers
 
     @property
     def observers(self) -> Observers:

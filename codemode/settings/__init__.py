@@ -6,6 +6,7 @@ loaded, and never printed.
 """
 
 from codemode.settings.agent import AgentMode, AgentSettings, PriceSettings
+from codemode.settings.continuations import ContinuationSettings
 from codemode.settings.credentials import (
     ApiKeyCredential,
     AwsCredential,
@@ -70,6 +71,7 @@ __all__ = [
     "CategorySettings",
     "ClientCertificate",
     "ClientName",
+    "ContinuationSettings",
     "CredentialSettings",
     "DecisionName",
     "Durability",

@@ -9,6 +9,7 @@ from typing import Any, Literal, Self
 from pydantic import Field, PrivateAttr, model_validator
 
 from codemode.settings.agent import AgentSettings
+from codemode.settings.continuations import ContinuationSettings
 from codemode.settings.folders import user_cache, user_state
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
@@ -153,6 +154,11 @@ class Settings(Section):
     notify: NotifySettings = Field(
         default=NotifySettings(), description="Messages to people about what waits for them."
     )
+    continuations: ContinuationSettings | None = Field(
+        default=None,
+        description="Paused executions that their callers keep, sealed, in the place of the journal. null: none.",
+        examples=[{"key": {"env": "CONTINUATION_KEY"}}],
+    )
     state_folder: HomePath | None = Field(
         default=None,
         description="Folder of files to keep, relative to the configuration file. null: `codemode/PROJECT` in "
@@ -165,6 +171,13 @@ class Settings(Section):
         "`$XDG_CACHE_HOME` or `~/.cache`.",
         examples=["/var/cache/codemode"],
     )
+
+    @model_validator(mode="after")
+    def _one_record(self) -> Self:
+        if self.continuations is not None and (self.journal.enabled or self.journal.url is not None):
+            message = "continuations take the place of the journal: remove one of `continuations` and `journal`"
+            raise ValueError(message)
+        return self
 
     _where: Callable[[tuple[str | int, ...]], str] | None = PrivateAttr(default=None)
     _derived: str = PrivateAttr(default="")
@@ -215,9 +228,12 @@ class Settings(Section):
 
     @property
     def keeps_journal(self) -> bool:
-        """Whether executions are recorded: `journal.enabled`, or by default with a file, a state folder or a URL."""
-        if self.journal.enabled is not None:
-            return self.journal.enabled
+        """Whether executions are recorded: `journal.enabled`, or by default with a file, a state folder or a URL.
+
+        `continuations` take the place of the journal.
+        """
+        if self.journal.enabled is not None or self.continuations is not None:
+            return bool(self.journal.enabled)
         return self.state_folder is not None or self.journal.url is not None or self._where is not None
 
     def tokens(self) -> Path:

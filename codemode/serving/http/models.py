@@ -287,6 +287,13 @@ class Outcome(BaseModel):
     notes: list[str]
     pending: list[Approval]
     planned: list[PlannedCall]
+    continuation: str = Field(description="Without a journal, continues a paused execution; else empty.")
+
+
+class SealedContinuation(BaseModel):
+    """A continuation that holds decisions. It takes the place of the one that was sent."""
+
+    continuation: str
 
 
 class WholeResult(BaseModel):
