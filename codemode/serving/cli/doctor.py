@@ -10,14 +10,14 @@ import sys
 import time
 from dataclasses import dataclass
 from enum import StrEnum
-from functools import partial
 from importlib.metadata import PackageNotFoundError, version
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.executor import Executor
-from codemode.executions.notify.configured import notifier_of
+from codemode.executions.journal.configured import JOURNAL_FILE
+from codemode.executions.notify.targets import target_of
 from codemode.serving.auth.keys import key_file
 from codemode.serving.cli.predictions import named_like_modules, predictions
 from codemode.serving.cli.stored import on_journal
@@ -218,7 +218,10 @@ async def _messages(settings: Settings) -> list[Finding]:
     if not targets:
         return []
     try:
-        gone, given_up = await on_journal(settings, partial(_undelivered, settings))
+        for name, target in targets.items():
+            target_of(name, target, Secrets(), settings.notify.timeout_s)  # checks the secrets
+        has_journal = settings.journal.url is not None or (settings.state() / JOURNAL_FILE).exists()
+        gone, given_up = await on_journal(settings, _undelivered) if has_journal else (frozenset(), 0)
     except CodeModeError as error:
         return [Finding("notify", "targets", State.FAILURE, str(error), "fix it, then run `codemode notify test`")]
     if gone & targets.keys():
@@ -233,9 +236,8 @@ async def _messages(settings: Settings) -> list[Finding]:
     return [Finding("notify", "targets", State.OK, found)]
 
 
-async def _undelivered(settings: Settings, journal: Journal) -> tuple[frozenset[str], int]:
+async def _undelivered(journal: Journal) -> tuple[frozenset[str], int]:
     """Return the targets that are gone, and how many of the newest messages were given up."""
-    notifier_of(settings, journal, Secrets(), lambda _: None)  # checks the secrets
     return await journal.outbox.gone(), sum(one.state == "gave_up" for one in await journal.outbox.list())
 
 

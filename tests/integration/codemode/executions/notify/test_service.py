@@ -5,8 +5,10 @@ from __future__ import annotations
 import asyncio
 import base64
 import json
+import sqlite3
 import ssl
-from contextlib import asynccontextmanager
+import sys
+from contextlib import asynccontextmanager, closing
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +20,7 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from standardwebhooks import Webhook
 
+from codemode import CodeMode
 from codemode.errors import ConfigurationError, UpstreamUnreachable
 from codemode.executions.notify.notice import Notice
 from codemode.executions.notify.targets import Mailbox, Undelivered
@@ -105,6 +108,47 @@ async def test_what_one_service_could_not_deliver_the_next_one_does(here: Place)
         async with here.service(**sections) as cm, asyncio.timeout(30):
             await cm.executions.open()
             await receiver.came.wait()
+    assert len(receiver.verified) == 1
+
+
+PAUSES = """
+import asyncio, json, sys
+from codemode import Caller, CodeMode, Settings
+
+async def main():
+    async with CodeMode.from_settings(Settings.model_validate(json.loads(sys.argv[1]))) as cm:
+        await cm.execute("up.x.drop(n=1)", caller=Caller("key-1"))
+        await asyncio.Event().wait()
+
+asyncio.run(main())
+"""
+
+
+async def test_a_message_outlives_a_server_that_is_killed_while_it_sends(here: Place) -> None:
+    receiver, ids, held = Receiver(), [], asyncio.Event()
+
+    async def hold(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
+        head = (await reader.readuntil(b"\r\n\r\n")).decode()
+        ids.extend(line.split(": ")[1] for line in head.splitlines() if line.startswith("webhook-id"))
+        held.set()
+        await reader.read()
+
+    port = free_port()
+    settings = here.settings(name="gym", notify=receiver.settings(here.folder, port))
+    given = json.dumps(settings.model_dump(mode="json", exclude_unset=True))
+    async with listening(hold, port=port):
+        server = await asyncio.create_subprocess_exec(sys.executable, "-c", PAUSES, given)
+        async with asyncio.timeout(60):
+            await held.wait()
+        server.kill()
+        await server.wait()
+    with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as journal, journal:
+        journal.execute("UPDATE outbox SET due_us = 0")  # as if the claim of the dead server had run out
+    async with listening(receiver.answer, port=port), CodeMode.from_settings(settings) as cm, asyncio.timeout(30):
+        await cm.executions.open()
+        await receiver.came.wait()
+        (message,) = await cm.executions._journal.outbox.list()
+    assert [message.id] == ids
     assert len(receiver.verified) == 1
 
 
