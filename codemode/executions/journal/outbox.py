@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Sequence
 
-    from codemode.executions.journal.seals import Seals
-
 #: `noted`: something has happened, without a target yet. `waiting`: to be delivered at `due_us`. `gave_up`: after the
 #: last attempt. `gone`: the receiver answered 410, and nothing more is sent to the target. `outdated`: it was decided
 #: before the message was delivered.
@@ -68,6 +66,16 @@ class Wanted:
     unchanged_us: int = 0
 
 
+class Sealing(Protocol):
+    """The seals of one project, from which ids are made that nobody can guess."""
+
+    project: str
+
+    def seal(self, kind: bytes, *parts: str) -> bytes:
+        """Return the seal over parts."""
+        ...
+
+
 class Carry(Protocol):
     """Carries out a transaction of the journal."""
 
@@ -79,7 +87,7 @@ class Carry(Protocol):
 class Outbox:
     """The outbox of one journal. `listeners` are set when this server has paused or ended an execution."""
 
-    def __init__(self, write: Carry, read: Carry, seals: Seals) -> None:
+    def __init__(self, write: Carry, read: Carry, seals: Sealing) -> None:
         self._write = write
         self._read = read
         self._seals = seals
@@ -127,7 +135,7 @@ class Outbox:
         await self._write(_enable(self._seals.project, target))
 
 
-def note_unknown(seals: Seals, execution: str, outcome: object, now: int) -> Transaction[None]:
+def note_unknown(seals: Sealing, execution: str, outcome: object, now: int) -> Transaction[None]:
     """Note that an execution has ended with a call whose end is unknown. Part of the transaction that ends it."""
     calls = outcome.get("calls", ()) if isinstance(outcome, dict) else ()
     if any(call["state"] == "unknown" for call in calls):
@@ -135,7 +143,7 @@ def note_unknown(seals: Seals, execution: str, outcome: object, now: int) -> Tra
         yield Statement(_INSERT, (*row[:6], "noted", now))
 
 
-def _row(seals: Seals, event: str, target: str, execution: str, question: str, now: int) -> tuple[object, ...]:
+def _row(seals: Sealing, event: str, target: str, execution: str, question: str, now: int) -> tuple[object, ...]:
     digest = seals.seal(b"message", event, target, execution, question).hex()
     return (seals.project, f"msg_{digest}", execution, question, event, target, "waiting", now)
 
@@ -146,7 +154,7 @@ _IS_THERE = (
 )
 
 
-def _of_questions(seals: Seals, wanted: Wanted) -> Transaction[list[tuple[str, str]]]:
+def _of_questions(seals: Sealing, wanted: Wanted) -> Transaction[list[tuple[str, str]]]:
     """Return (execution, question) of questions without this message."""
     now = yield from now_us()
     kinds = (*wanted.kinds, "", "")[:2]
@@ -161,7 +169,7 @@ def _of_questions(seals: Seals, wanted: Wanted) -> Transaction[list[tuple[str, s
     return [(execution, question) for execution, question in found]
 
 
-def _of_ends(seals: Seals, wanted: Wanted) -> Transaction[list[tuple[str, str]]]:
+def _of_ends(seals: Sealing, wanted: Wanted) -> Transaction[list[tuple[str, str]]]:
     """Return (execution, "") of ended executions without this message."""
     found = yield Statement(
         "SELECT execution FROM outbox AS noted WHERE project = $1 AND state = 'noted' AND event = $2"
@@ -172,7 +180,7 @@ def _of_ends(seals: Seals, wanted: Wanted) -> Transaction[list[tuple[str, str]]]
     return [(execution, "") for (execution,) in found]
 
 
-def _insert(seals: Seals, wanted: Wanted, named: list[tuple[str, str]]) -> Transaction[None]:
+def _insert(seals: Sealing, wanted: Wanted, named: list[tuple[str, str]]) -> Transaction[None]:
     now = yield from now_us()
     added = tuple(_row(seals, wanted.event, wanted.target, execution, question, now) for execution, question in named)
     yield Statements(_INSERT, added)

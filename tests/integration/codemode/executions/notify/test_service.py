@@ -125,7 +125,8 @@ asyncio.run(main())
 
 
 async def test_a_message_outlives_a_server_that_is_killed_while_it_sends(here: Place) -> None:
-    receiver, ids, held = Receiver(), [], asyncio.Event()
+    receiver, held = Receiver(), asyncio.Event()
+    ids: list[str] = []
 
     async def hold(reader: asyncio.StreamReader, _: asyncio.StreamWriter) -> None:
         head = (await reader.readuntil(b"\r\n\r\n")).decode()
