@@ -69,12 +69,13 @@ class Continuations:
         self._project = project
         self._approvers = approvers
         self._used = Used()
+        self._empty = b""
         #: See `Executions.role_of`.
         self.role_of: Callable[[NewExecution], str | None] = lambda given: given.role
 
     async def start(self, request: Request, caller: Caller) -> ExecutionOutcome:
         """Run a program to its end or its first pause. A paused outcome carries its `continuation`."""
-        async with self._executions(self._sealer.key) as (journal, executions):
+        async with self._executions(self._sealer.key, await self._new()) as (journal, executions):
             outcome = await executions.execute(request, caller)
             return self._carrying(outcome, journal, self._sealer.key)
 
@@ -130,8 +131,17 @@ class Continuations:
             data = {**(stored.outcome or {}), "id": opened.execution, "status": stored.status}
             return self._carrying(ExecutionOutcome.from_json(data), journal, opened.key)
 
+    async def _new(self) -> bytes:
+        """Return an empty journal. Its tables are created once, as this takes milliseconds."""
+        if not self._empty:
+            journal = MemoryJournal(self._sealer.key.digests, project=self._project)
+            await journal.open()
+            self._empty = journal.image()
+            await journal.aclose()
+        return self._empty
+
     @asynccontextmanager
-    async def _executions(self, key: SealingKey, image: bytes = b"") -> AsyncIterator[tuple[MemoryJournal, Executions]]:
+    async def _executions(self, key: SealingKey, image: bytes) -> AsyncIterator[tuple[MemoryJournal, Executions]]:
         """Yield the executions of a journal in memory. Leaving ends those that still run."""
         journal = MemoryJournal(key.digests, project=self._project, image=image)
         executions = Executions(journal, self._programs, self._settings, self._approvers)

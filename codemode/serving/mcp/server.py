@@ -51,6 +51,9 @@ _SESSIONS = 10_000
 #: Seconds between two progress notifications while a program runs.
 PROGRESS_S = 1.0
 
+#: Key of a result's `_meta` with the continuation of a paused execution. Clients do not show it to their model.
+CONTINUATION = "codemode/continuation"
+
 #: Marks search as read-only, so that clients need not ask the user first.
 _READS = mcp_types.ToolAnnotations(read_only_hint=True)
 
@@ -222,7 +225,10 @@ class McpFace:
             )
         can_resume = self._service.settings.keeps_journal
         text, data = shown_to_model(ended, self._service.hooks, can_resume=can_resume)
-        return mcp_types.CallToolResult(content=[_text(text)], structured_content=data, is_error=not ended.ok)
+        meta = {CONTINUATION: ended.continuation} if ended.continuation else None
+        return mcp_types.CallToolResult(
+            content=[_text(text)], structured_content=data, is_error=not ended.ok, _meta=meta
+        )
 
 
 @asynccontextmanager
