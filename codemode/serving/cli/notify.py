@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.executions.notify.configured import notifier_of
-from codemode.executions.notify.targets import Undelivered
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.stored import with_journal
 from codemode.serving.cli.surface import AsJson, Project, errors_as_exit_codes, on_surface
@@ -43,6 +41,8 @@ def test_targets(
         names = _targets(settings, target)
 
     async def work(journal: Journal) -> int:
+        from codemode.executions.notify.configured import notifier_of
+
         notifier = notifier_of(settings, journal, Secrets(), _unrecorded)
         failures = {name: await _failure(notifier, name) for name in names}
         if as_json:
@@ -99,6 +99,8 @@ def _targets(settings: Settings, target: str) -> Sequence[str]:
 
 async def _failure(notifier: Notifier, name: str) -> str:
     """Send a test message. Return why it was not delivered, "" if it was."""
+    from codemode.executions.notify.targets import Undelivered
+
     try:
         await notifier.test(name)
     except Undelivered as error:
