@@ -65,6 +65,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.loading import LoadingListener
     from codemode.catalog.tool import Effect, Tool
+    from codemode.executions.continuations.continuations import Continuations
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.observer import Observers
@@ -129,7 +130,7 @@ class CodeMode:
         self._menu_usage = MenuUsage(settings.learned() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
         self._repetition = Repetition()
         self._usage = UsageLog(settings.learned() / "usage.jsonl") if settings.search.record_usage else None
-        self.hooks = load_hooks(settings.plugins, plugins)
+        self.hooks = load_hooks(settings.plugins, plugins, settings.reviewers)
         self._programs = Runner(
             Executor(settings.sandbox, settings.limits, self.hooks),
             view=self.view,
@@ -139,6 +140,7 @@ class CodeMode:
             conversations=Conversations(settings.conversations, self.result),
         )
         self._executions: Executions | None = None
+        self._continuations: Continuations | None = None
         self._results = Results()
         self._contents = ContentStore(keep_s=settings.content.keep_s)
         self._live = LiveSources(
@@ -235,14 +237,23 @@ class CodeMode:
         if self._is_open:
             return
         self.observers = observers_of(self.settings.observe)
-        journal = journal_of(self.settings, Secrets())
+        journal, notifier = journal_of(self.settings, Secrets()), None
+        if self.settings.notify.targets:
+            from codemode.executions.notify.configured import notifier_of
+
+            notifier = notifier_of(self.settings, journal, Secrets(), self.observers.notified)
         if journal is not None:
             self._programs.conversations.journal = journal
-            settings, approvers = self.settings, lambda: self.settings.policy.approvers
-            url = settings.server.public_url
-            executions = Executions(journal, self._programs, settings.journal, approvers, public_url=url)
+            settings, url = self.settings, self.settings.server.public_url
+            executions = Executions(
+                journal, self._programs, settings.journal, self._approvers, notifier=notifier, public_url=url
+            )
             self._executions = executions
             self._contents.archive = JournalContents(journal, settings.content, executions.open)
+        if self.settings.continuations is not None:
+            from codemode.executions.continuations.configured import continuations_of
+
+            self._continuations = continuations_of(self.settings, Secrets(), self._programs, self._approvers)
         self._is_open = True
 
     async def __aexit__(
@@ -372,7 +383,8 @@ class CodeMode:
     ) -> ExecutionOutcome:
         """Run a program with every tool bound that the role of `caller` may use.
 
-        With a journal, the outcome may be `paused`; continue it through `executions`. `resume_from` is the id of the
+        With a journal, the outcome may be `paused`; continue it through `executions`, or through `continuations` if the
+        settings have these instead. `resume_from` is the id of the
         caller's failed execution to repair: its committed calls are reused instead of repeated, and its reads too
         unless `fresh_reads`.
 
@@ -414,19 +426,33 @@ class CodeMode:
         request.require_one_purpose(dry_run=dry_run)
         await self.view(caller)
         await self.start_sandbox()
-        if not dry_run and (request.needs_journal or self._executions is not None):
-            outcome = await self.executions.execute(request, caller)
-        else:
-            if conversation and self._executions is not None:
-                await self._executions.open()  # a dry run reads the state in the journal
-            listing = Listing(self._executions.plans.digest if self._executions else undigested) if dry_run else None
-            outcome = await self._programs.run(request, caller, dry_run=listing)
-            self._results.keep(outcome, caller)
-            if listing is not None and self._executions is not None:
-                outcome = await self._executions.plans.record(outcome, listing, request, caller)
+        outcome = await self._run(request, caller, dry_run=dry_run)
         note = self._repetition.note(code, caller, outcome)
         if note:
             outcome = replace(outcome, notes=(*outcome.notes, note))
+        await self._learn(outcome, caller)
+        return outcome
+
+    async def _run(self, request: Request, caller: Caller, *, dry_run: bool) -> ExecutionOutcome:
+        """Run a program: recorded, with a continuation, or unrecorded."""
+        executions = self._executions
+        if not dry_run and (request.needs_journal or executions is not None):
+            return await self.executions.execute(request, caller)
+        if not dry_run and self._continuations is not None:
+            outcome = await self._continuations.start(replace(request, conversation=""), caller)
+            self._results.keep(outcome, caller)
+            return outcome
+        if request.conversation and executions is not None:
+            await executions.open()  # a dry run reads the state in the journal
+        listing = Listing(executions.plans.digest if executions else undigested) if dry_run else None
+        outcome = await self._programs.run(request, caller, dry_run=listing)
+        self._results.keep(outcome, caller)
+        if listing is None or executions is None:
+            return outcome
+        return await executions.plans.record(outcome, listing, request, caller)
+
+    async def _learn(self, outcome: ExecutionOutcome, caller: Caller) -> None:
+        """Store what the calls of a program taught: shapes of answers, differences from schemas, usage."""
         if self._shapes.is_unsaved:
             await asyncio.to_thread(self._shapes.save)
         if self.answer_checks.is_unsaved:
@@ -436,7 +462,6 @@ class CodeMode:
                 self._menu_usage.called(call.tool, who=caller.id)
                 if self._usage is not None:
                     self._usage.called(call.tool, who=caller.id)
-        return outcome
 
     async def check(self, code: str, *, caller: Caller = LOCAL) -> Failure | None:
         """Return the mistakes that keep a program from running: syntax, unknown tools and arguments. None without any.
@@ -497,6 +522,17 @@ class CodeMode:
             message = "executions are not recorded here: set `journal.enabled: true` in the configuration"
             raise ConfigurationError(message)
         return self._executions
+
+    @property
+    def continuations(self) -> Continuations:
+        """The paused executions that callers keep. Raises ConfigurationError if the settings have none."""
+        if self._continuations is None:
+            message = "continuations need a key: set `continuations.key` in the configuration"
+            raise ConfigurationError(message)
+        return self._continuations
+
+    def _approvers(self) -> tuple[str, ...]:
+        return self.settings.policy.approvers
 
     @property
     def observers(self) -> Observers:

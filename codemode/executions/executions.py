@@ -57,6 +57,7 @@ if TYPE_CHECKING:
         PendingCall,
         StoredExecution,
     )
+    from codemode.executions.notify.notifier import Notifier
     from codemode.executions.programs import Programs
     from codemode.settings import JournalSettings
 
@@ -77,6 +78,7 @@ class Executions:
         approvers: Callable[[], Collection[str]],
         *,
         public_url: str = "",
+        notifier: Notifier | None = None,
     ) -> None:
         self._journal = journal
         self.digest = journal.digest
@@ -88,7 +90,7 @@ class Executions:
         self._visible = VisibleExecutions(journal, self._approvals, self.open)
         self.cards = Cards(journal, self._approvals, self._visible, settings.expire_s, public_url)
         self._watching = Watching(journal, self._attempts, self._visible.seen)
-        self._upkeep = Upkeep(journal, settings, self._attempts)
+        self._upkeep = Upkeep(journal, settings, self._attempts, notifier)
         self._launcher = Launcher(journal, programs, self._ended, self._attempts)
         self._opening = asyncio.Lock()
         self._is_open = False

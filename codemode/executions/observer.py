@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.base import PendingCall
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.notify.courier import Delivery
     from codemode.gateway.caller import Caller
 
 T = TypeVar("T", bound="Observer")
@@ -48,6 +49,9 @@ class Observer(Protocol):
     def decided(self, call: PendingCall) -> None:
         """Handle a person's decision on a call of a paused execution."""
 
+    def notified(self, delivery: Delivery) -> None:
+        """Handle an attempt to tell people what waits for them. It may belong to an earlier execution."""
+
     def close(self) -> None:
         """Release resources. No more events follow."""
 
@@ -73,6 +77,10 @@ class Observers:
     def decided(self, call: PendingCall) -> None:
         """Pass the event on."""
         self._each(lambda observer: observer.decided(call))
+
+    def notified(self, delivery: Delivery) -> None:
+        """Pass the event on."""
+        self._each(lambda observer: observer.notified(delivery))
 
     def close(self) -> None:
         """Close all observers."""

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.base import PendingCall
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.notify.courier import Delivery
     from codemode.executions.observer import Started
 
 
@@ -29,6 +30,7 @@ class AuditFile:
     - `ended`: status, number of calls
     - `decided`: approval, tool, digest, verdict, by, via (the interface, over HTTP with the client's address), note;
       up_to and grant where one decision approves several calls
+    - `notified`: message, about (the event), target, approval, result, attempt, error
 
     Creating one raises OSError if the file cannot be opened. After log rotation the next execution opens a new file.
     """
@@ -81,6 +83,12 @@ class AuditFile:
             up_to=call.up_to,
             grant=call.grant,
         )
+
+    def notified(self, delivery: Delivery) -> None:
+        """Write a `notified` line."""
+        facts = delivery._asdict()
+        self._follow()
+        self._write(facts.pop("execution"), "notified", message=facts.pop("id"), about=facts.pop("event"), **facts)
 
     def close(self) -> None:
         """Close the file."""

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.base import PendingCall
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.notify.courier import Delivery
     from codemode.executions.observer import Started
 
 log = logging.getLogger("codemode.executions")
@@ -55,6 +56,9 @@ class LogObserver:
 
     def decided(self, call: PendingCall) -> None:
         """Do nothing: decisions are in the journal and the audit file."""
+
+    def notified(self, delivery: Delivery) -> None:
+        """Do nothing: the courier logs failures."""
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.base import PendingCall
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.notify.courier import Delivery
     from codemode.executions.observer import Started
 
 #: Histogram bucket bounds in seconds, from a program without calls to the usual wall time limit.
@@ -69,6 +70,9 @@ class MetricsObserver:
 
     def decided(self, call: PendingCall) -> None:
         """Do nothing: decisions are in the journal and the audit file."""
+
+    def notified(self, delivery: Delivery) -> None:
+        """Do nothing: messages are not counted."""
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

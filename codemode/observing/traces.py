@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.base import PendingCall
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.notify.courier import Delivery
     from codemode.executions.observer import Started
 
 
@@ -85,6 +86,9 @@ class TraceObserver:
 
     def decided(self, call: PendingCall) -> None:
         """Do nothing: decisions are in the journal and the audit file."""
+
+    def notified(self, delivery: Delivery) -> None:
+        """Do nothing: a message has no span."""
 
     def close(self) -> None:
         """Send the remaining spans. Wait at most `_LAST_S` seconds for the collector."""

@@ -8,6 +8,7 @@ loaded, and never printed.
 from codemode.settings.agent import AgentMode, AgentSettings, PriceSettings
 from codemode.settings.console import ConsoleSettings
 from codemode.settings.content import ContentSettings
+from codemode.settings.continuations import ContinuationSettings
 from codemode.settings.conversations import ConversationSettings
 from codemode.settings.credentials import (
     ApiKeyCredential,
@@ -36,10 +37,20 @@ from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSetti
 from codemode.settings.mistakes import line_of, not_yaml
 from codemode.settings.modes import ModeName, ModeRuleSettings
 from codemode.settings.namespace import namespace
+from codemode.settings.notify import (
+    MailTarget,
+    NotifyEvent,
+    NotifySettings,
+    NotifyTarget,
+    SlackTarget,
+    TeamsTarget,
+    WebhookTarget,
+)
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.plugins import PLUGINS_GROUP, PluginSettings
 from codemode.settings.policy import DEFAULT_ROLE, DecisionName, PolicySettings, QuotaSettings, RuleSettings
 from codemode.settings.references import references
+from codemode.settings.reviewers import ReviewerSettings, ReviewModelSettings
 from codemode.settings.search import Enrichment, SearchSettings
 from codemode.settings.secrets import SecretReference, Secrets
 from codemode.settings.sections import LimitSettings, SandboxSettings, Settings
@@ -66,6 +77,7 @@ __all__ = [
     "ClientName",
     "ConsoleSettings",
     "ContentSettings",
+    "ContinuationSettings",
     "ConversationSettings",
     "CredentialSettings",
     "DecisionName",
@@ -79,18 +91,24 @@ __all__ = [
     "LoadSettings",
     "LocalEmbeddings",
     "Machine",
+    "MailTarget",
     "McpClient",
     "MenuSettings",
     "ModeName",
     "ModeRuleSettings",
     "NoCredential",
     "NoServers",
+    "NotifyEvent",
+    "NotifySettings",
+    "NotifyTarget",
     "OAuth2Credential",
     "ObserveSettings",
     "PluginSettings",
     "PolicySettings",
     "PriceSettings",
     "QuotaSettings",
+    "ReviewModelSettings",
+    "ReviewerSettings",
     "RoleMenuSettings",
     "RouterModelSettings",
     "RouterSettings",
@@ -102,8 +120,11 @@ __all__ = [
     "ServerSettings",
     "ServiceEmbeddings",
     "Settings",
+    "SlackTarget",
     "SourceSettings",
+    "TeamsTarget",
     "TokenSettings",
+    "WebhookTarget",
     "is_python",
     "is_set",
     "is_url",

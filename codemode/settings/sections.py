@@ -12,16 +12,19 @@ from codemode.settings.agent import AgentSettings
 from codemode.settings.approvals import ApprovalSettings
 from codemode.settings.console import ConsoleSettings, or_switch
 from codemode.settings.content import ContentSettings
+from codemode.settings.continuations import ContinuationSettings
 from codemode.settings.conversations import ConversationSettings
 from codemode.settings.folders import user_cache, user_state
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
 from codemode.settings.modes import ModeRuleSettings
 from codemode.settings.namespace import Namespace
+from codemode.settings.notify import NotifySettings
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.plugins import Plugin
 from codemode.settings.policy import PolicySettings
 from codemode.settings.project import ProjectName, project_of
+from codemode.settings.reviewers import Reviewers
 from codemode.settings.search import SearchSettings
 from codemode.settings.section import HomePath, Section
 from codemode.settings.server import ServerSettings
@@ -150,6 +153,12 @@ class Settings(Section):
         description="Plugins whose hooks run in this process, in this order. Installing a package alone runs nothing.",
         examples=[["office_hours"], [{"name": "office_hours", "options": {"opens": 9, "closes": 17}}]],
     )
+    reviewers: Reviewers = Field(
+        default=(),
+        description="Functions and models that are asked before a person is: they reject calls, or approve low-risk "
+        "ones.",
+        examples=[[{"name": "fraud", "tools": "bank.payments.*", "model": {"model": "gpt-5-mini"}}]],
+    )
     server: ServerSettings = Field(
         default=ServerSettings(), description="The HTTP server: address, authentication and load."
     )
@@ -172,6 +181,14 @@ class Settings(Section):
         default=ConversationSettings(),
         description="What programs of one conversation may store for each other, and for how long.",
     )
+    notify: NotifySettings = Field(
+        default=NotifySettings(), description="Messages to people about what waits for them."
+    )
+    continuations: ContinuationSettings | None = Field(
+        default=None,
+        description="Paused executions that their callers keep, sealed, in the place of the journal. null: none.",
+        examples=[{"key": {"env": "CONTINUATION_KEY"}}],
+    )
     state_folder: HomePath | None = Field(
         default=None,
         description="Folder of files to keep, relative to the configuration file. null: `codemode/PROJECT` in "
@@ -184,6 +201,13 @@ class Settings(Section):
         "`$XDG_CACHE_HOME` or `~/.cache`.",
         examples=["/var/cache/codemode"],
     )
+
+    @model_validator(mode="after")
+    def _one_record(self) -> Self:
+        if self.continuations is not None and (self.journal.enabled or self.journal.url is not None):
+            message = "continuations take the place of the journal: remove one of `continuations` and `journal`"
+            raise ValueError(message)
+        return self
 
     _where: Callable[[tuple[str | int, ...]], str] | None = PrivateAttr(default=None)
     _derived: str = PrivateAttr(default="")
@@ -239,9 +263,12 @@ class Settings(Section):
 
     @property
     def keeps_journal(self) -> bool:
-        """Whether executions are recorded: `journal.enabled`, or by default with a file, a state folder or a URL."""
-        if self.journal.enabled is not None:
-            return self.journal.enabled
+        """Whether executions are recorded: `journal.enabled`, or by default with a file, a state folder or a URL.
+
+        `continuations` take the place of the journal.
+        """
+        if self.journal.enabled is not None or self.continuations is not None:
+            return bool(self.journal.enabled)
         return self.state_folder is not None or self.journal.url is not None or self._where is not None
 
     def tokens(self) -> Path:

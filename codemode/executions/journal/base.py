@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from codemode.executions.journal.contents import KeptContent
+    from codemode.executions.journal.outbox import Outbox
     from codemode.executions.plans.plan import Plan, PlanVerdict
     from codemode.executions.state.values import StateKey, StateWrite
     from codemode.transports.content import Content
@@ -270,10 +271,11 @@ class Pruned:
 class Journal(Protocol):
     """A store of executions, from the perspective of one server. Methods may run concurrently on one event loop.
 
-    `server` is the unique id under which this journal holds leases.
+    `server` is the unique id under which this journal holds leases. `outbox` has the messages to people.
     """
 
     server: str
+    outbox: Outbox
 
     async def open(self) -> None:
         """Connect and migrate the store to this version.

@@ -15,6 +15,7 @@ from codemode.executions.journal.base import Pruned
 from codemode.executions.journal.decisions import approved as approved_calls
 from codemode.executions.journal.decisions import decide
 from codemode.executions.journal.decisions import pending as pending_calls
+from codemode.executions.journal.outbox import Outbox
 from codemode.executions.journal.seals import Seals
 from codemode.executions.journal.space import Bounds
 
@@ -55,6 +56,7 @@ class SqlJournal(ABC):
         self._seals = Seals(key, project)
         self._lease_s = lease_s
         self._bounds = bounds or Bounds()
+        self.outbox = Outbox(self._write, self._read, self._seals)
 
     @abstractmethod
     async def _write(self, transaction: Transaction[Result]) -> Result:
@@ -123,6 +125,7 @@ class SqlJournal(ABC):
     async def _end(self, lease: Lease, begin: Callable[[], Transaction[bool]], *, is_brief: bool) -> None:
         """Record a pause or an end, then remove ended executions if a bound is exceeded."""
         is_full = await (self._write_briefly(begin) if is_brief else self._write(begin()))
+        self.outbox.wake()
         if is_full:
             with suppress(JournalUnavailable):  # the next end removes them
                 await self._write(space.make_room(self._seals.project, lease.execution, self._bounds))

@@ -29,6 +29,7 @@ from codemode.executions.journal.base import (
     Retention,
     StoredExecution,
 )
+from codemode.executions.journal.outbox import note_unknown
 from codemode.executions.journal.space import BATCH, Bounds, add, require_room, settle
 from codemode.executions.journal.statements import Statement, Statements, Transaction, now_us
 from codemode.executions.plans.plan import PLAN
@@ -268,7 +269,8 @@ def pause(
 
 def finish(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds) -> Transaction[bool]:
     """See `Journal.finish`. Return whether a bound is exceeded."""
-    _, is_full = yield from _give_back(seals, lease, status, outcome, bounds)
+    now, is_full = yield from _give_back(seals, lease, status, outcome, bounds)
+    yield from note_unknown(seals, lease.execution, outcome, now)
     return is_full
 
 

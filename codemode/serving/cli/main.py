@@ -75,6 +75,7 @@ COMMANDS = {
     "plans": Command("plans", "Show the lists of dry runs, approve them as a whole, and run them.", _SERVE),
     "executions": Command("executions:executions", "Show, continue, cancel and roll back executions.", _SERVE),
     "content": Command("content", "Read and store images and files of programs.", _SERVE),
+    "notify": Command("notify", "Test and show messages to people about what waits for them.", _SERVE),
     "journal": Command("journal", "Check the journal of executions.", _SERVE),
     "eval": Command("agent", "Measure a model on tasks: success, tokens, turns and time in each mode.", _IMPROVE),
     "embed": Command(
@@ -93,7 +94,20 @@ COMMANDS = {
 
 #: Commands with subcommands.
 GROUPS = frozenset(
-    ("mcp", "config", "sources", "keys", "policy", "auth", "executions", "content", "journal", "approvals", "plans")
+    (
+        "mcp",
+        "config",
+        "sources",
+        "keys",
+        "policy",
+        "auth",
+        "executions",
+        "content",
+        "journal",
+        "notify",
+        "approvals",
+        "plans",
+    )
 )
 
 

@@ -42,6 +42,7 @@ from codemode.serving.console.session import SessionCheck, Sessions
 from codemode.serving.http.admission import Admission, turn_of_orphan
 from codemode.serving.http.approvals import add_approval_routes
 from codemode.serving.http.content import add_content_routes
+from codemode.serving.http.continuations import add_continuation_routes
 from codemode.serving.http.executions import add_execution_routes
 from codemode.serving.http.health import add_health_routes
 from codemode.serving.http.intake import Intake
@@ -121,6 +122,8 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     if service.settings.keeps_journal:
         service.executions.role_of = callers.role_of
         service.executions.recovery.turn = partial(turn_of_orphan, admission)
+    if service.settings.continuations is not None:
+        service.continuations.role_of = callers.role_of
     _answer_errors(app)
     add_execution_routes(app, service, Depends(BEARER))  # first, since routes are tried in order
     add_pages(app, has_console=service.settings.console.enabled)
@@ -129,6 +132,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     add_approval_routes(app, service, Depends(BEARER))
     add_content_routes(app, service, Depends(BEARER))
     add_plan_routes(app, service, Depends(BEARER))
+    add_continuation_routes(app, service, Depends(BEARER))
     app.router.routes.append(Route(PATH, endpoint=mcp))
     if service.settings.console.enabled:
         add_console(app, service, callers, sessions, admission, _status_of)

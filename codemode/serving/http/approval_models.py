@@ -128,3 +128,9 @@ class Decisions(BaseModel):
 
     approvals: list[Approval]
     executions: dict[str, Continuation]
+
+
+class PendingCalls(BaseModel):
+    """The calls of a continuation that wait for a person, oldest first."""
+
+    approvals: list[Approval]

@@ -56,7 +56,7 @@ def add_approval_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> 
         body: Annotated[DecisionsRequest, Body(openapi_examples=_SEVERAL)], request: Request
     ) -> Response:
         """Decide on several calls, all or none."""
-        return await _decided(service, request, [_decision(one.id, one) for one in body.decisions])
+        return await _decided(service, request, [decision_of(one.id, one) for one in body.decisions])
 
     @app.post("/v1/approvals/{approval}", tags=["approvals"], dependencies=[authenticated], responses=_DECIDED)
     async def decide(
@@ -66,7 +66,7 @@ def add_approval_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> 
 
         With `up_to`, the approval also covers other calls of the same tool in this execution, up to this number.
         """
-        return await _decided(service, request, [_decision(approval, body)])
+        return await _decided(service, request, [decision_of(approval, body)])
 
 
 async def _decided(service: CodeMode, request: Request, decisions: list[Decision]) -> Response:
@@ -81,5 +81,6 @@ async def _decided(service: CodeMode, request: Request, decisions: list[Decision
     return DataResponse({"approvals": [call.to_json() for call in answered], "executions": executions})
 
 
-def _decision(id_: str, body: DecisionRequest) -> Decision:
+def decision_of(id_: str, body: DecisionRequest) -> Decision:
+    """Return the decision in a request. Who decides is the request's caller."""
     return Decision(id_, body.digest, body.verdict, by="", note=body.note, value=body.value, up_to=body.up_to)

@@ -51,7 +51,7 @@ _PROGRAMS: Any = {
 #: The responses of an operation that runs an execution.
 _RUNS = accepted(AcceptedExecution) | answers(Outcome, 404, 409, 413)
 
-_STOPPING = "the server is stopping and has cancelled this program; with a journal, see GET /v1/executions"
+STOPPING = "the server is stopping and has cancelled this program; with a journal, see GET /v1/executions"
 
 
 def add_execution_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
@@ -73,7 +73,7 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         Without `wait_s` and `Idempotency-Key`, closing the connection cancels the program.
         """
         caller: Caller = request.state.caller
-        given = _credentials(request, service)
+        given = credentials_of(request, service)
         if body.dry_run and (body.resume_from or body.plan or body.wait_s is not None):
             message = "a dry run is not recorded: leave out resume_from and wait_s, and plan"
             return problem(422, "request_invalid", message)
@@ -95,7 +95,7 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
             try:
                 outcome = await until_disconnect(request, work)
             except asyncio.CancelledError:  # the server is stopping
-                return problem(503, "stopping", _STOPPING)
+                return problem(503, "stopping", STOPPING)
             return DataResponse(outcome.to_json() if outcome is not None else None)
         wanted = ExecutionRequest(
             body.code,
@@ -190,7 +190,7 @@ def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     async def resume_execution(execution: str, request: Request, body: ResumeRequest | None = None) -> Response:
         """Continue a paused execution. Completed calls are not repeated."""
         caller: Caller = request.state.caller
-        await service.executions.resume(execution, caller, _credentials(request, service))
+        await service.executions.resume(execution, caller, credentials_of(request, service))
         keep_turn(request, service, execution, caller)
         return await _answered(service, execution, caller, body.wait_s if body else None)
 
@@ -203,7 +203,7 @@ def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     async def roll_back_execution(execution: str, request: Request, body: ResumeRequest | None = None) -> Response:
         """Undo committed calls, newest first, where a tool names its inverse."""
         caller: Caller = request.state.caller
-        found = await service.executions.rollback(execution, caller, _credentials(request, service))
+        found = await service.executions.rollback(execution, caller, credentials_of(request, service))
         if not found.execution:
             return DataResponse({**asdict(found), "status": "nothing_to_undo", "outcome": None})
         keep_turn(request, service, found.execution, caller)
@@ -213,7 +213,7 @@ def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         return DataResponse({**asdict(found), "status": stored.status, "outcome": outcome_json(stored)})
 
 
-def _credentials(request: Request, service: CodeMode) -> dict[str, str]:
+def credentials_of(request: Request, service: CodeMode) -> dict[str, str]:
     """Return the caller's credentials for upstream services, taken from request headers."""
     return {name: request.headers[name] for name in service.caller_names if name in request.headers}
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from codemode.serving.http.admission import Admission
 
 #: Paths whose requests need a turn.
-WORK = ("/v1/search", "/v1/execute", "/v1/menu")
+WORK = ("/v1/search", "/v1/execute", "/v1/menu", "/v1/continuations/execute")
 
 #: Paths below one execution whose requests need a turn, since they run it.
 _RUNS = ("/resume", "/rollback")

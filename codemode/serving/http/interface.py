@@ -27,6 +27,7 @@ TAGS = [
     {"name": "content", "description": "Upload and download images and files."},
     {"name": "approvals", "description": "Decide on calls that wait for a person."},
     {"name": "plans", "description": "Approve the list of a dry run as a whole."},
+    {"name": "continuations", "description": "Continue paused executions that their callers keep, without a journal."},
     {"name": "health", "description": "The state of the server."},
 ]
 

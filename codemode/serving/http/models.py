@@ -270,6 +270,13 @@ class Outcome(BaseModel):
     pending: list[Approval]
     planned: list[PlannedCall]
     plan: str
+    continuation: str = Field(description="Without a journal, continues a paused execution; else empty.")
+
+
+class SealedContinuation(BaseModel):
+    """A continuation that holds decisions. It takes the place of the one that was sent."""
+
+    continuation: str
 
 
 class WholeResult(BaseModel):

@@ -131,6 +131,30 @@ class PlanDecisionRequest(BaseModel):
     note: str = Field(default="", max_length=2_000)
 
 
+#: A sealed continuation. The configuration limits it further.
+ContinuationText = Annotated[str, Field(min_length=1, max_length=64 * 1024 * 1024)]
+
+
+class ContinuationRequest(BaseModel):
+    """A sealed continuation of a paused execution."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    continuation: ContinuationText
+
+
+class ContinuationDecisionsRequest(DecisionsRequest):
+    """Decisions on calls of a continuation, all or none."""
+
+    continuation: ContinuationText
+
+
+class ContinueRequest(ContinuationRequest):
+    """Continue an execution, after recording the caller's decisions. Send the caller's credentials again as headers."""
+
+    decisions: Annotated[list[ApprovalDecision], Field(max_length=100)] = []
+
+
 class MenuRequest(BaseModel):
     """A message and its history, as OpenAI messages.
 

@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
 
+#: Key of a result's `_meta` with the continuation of a paused execution. Clients do not show it to their model.
+CONTINUATION = "codemode/continuation"
+
 
 def outcome_of(stored: StoredExecution) -> ExecutionOutcome:
     """Return the outcome of a stored execution. An outcome that has not been recorded yet is empty."""
@@ -26,4 +29,5 @@ async def result_of(service: CodeMode, ended: ExecutionOutcome, caller: Caller) 
     text, data = shown_to_model(ended, service.hooks, can_resume=service.settings.keeps_journal)
     blocks = await content_blocks(service, ended, caller)
     content: list[mcp_types.ContentBlock] = [mcp_types.TextContent(type="text", text=text), *blocks]
-    return mcp_types.CallToolResult(content=content, structured_content=data, is_error=not ended.ok)
+    meta = {CONTINUATION: ended.continuation} if ended.continuation else None
+    return mcp_types.CallToolResult(content=content, structured_content=data, is_error=not ended.ok, _meta=meta)

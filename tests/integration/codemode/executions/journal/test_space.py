@@ -34,6 +34,7 @@ UNDO = (
     "DROP TABLE state",
     "DROP TABLE stores",
     "DROP TABLE plans",
+    "DROP TABLE outbox",
 )
 
 

@@ -274,3 +274,20 @@ async def test_definitions_stay_as_they_are_while_a_session_lasts(tmp_path: Path
             await service.reload()
             assert "more" in service.catalog.namespaces
             assert (await connected.list_tools()).model_dump_json() == before
+
+
+async def test_a_paused_result_carries_its_continuation_beside_what_the_model_reads(tmp_path: Path) -> None:
+    @tool(effect="destructive")
+    def drop(number: int) -> int:
+        """Drop an order."""
+        return number
+
+    (tmp_path / "key").write_text("a secret of more than 32 characters", encoding="utf-8")
+    settings = Settings.model_validate({"continuations": {"key": {"file": tmp_path / "key"}}})
+    async with CodeMode.from_settings(settings, functions={"shop": [drop]}) as service:
+        async with Client(McpFace(service).server) as client:
+            paused = await client.call_tool("execute", {"code": "shop.drop(number=7)"})
+        continuation = (paused.meta or {})["codemode/continuation"]
+        (waiting,) = await service.continuations.pending(continuation, Caller("ann", "approver"))
+    assert waiting.arguments == {"number": 7}
+    assert continuation not in text(paused) + json.dumps(paused.structured_content)
