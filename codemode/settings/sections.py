@@ -17,6 +17,7 @@ from codemode.settings.observe import ObserveSettings
 from codemode.settings.plugins import Plugin
 from codemode.settings.policy import PolicySettings
 from codemode.settings.project import ProjectName, project_of
+from codemode.settings.saved import SavedSettings
 from codemode.settings.search import SearchSettings
 from codemode.settings.section import HomePath, Section
 from codemode.settings.server import ServerSettings
@@ -142,6 +143,11 @@ class Settings(Section):
     journal: JournalSettings = Field(
         default=JournalSettings(), description="Where executions are recorded, how safely, and for how long."
     )
+    saved: SavedSettings = Field(
+        default=SavedSettings(),
+        description="Saved programs: where they are, and who may save them.",
+        examples=[{"folder": "programs", "roles": ["author"]}],
+    )
     state_folder: HomePath | None = Field(
         default=None,
         description="Folder of files to keep, relative to the configuration file. null: `codemode/PROJECT` in "
@@ -154,6 +160,12 @@ class Settings(Section):
         "`$XDG_CACHE_HOME` or `~/.cache`.",
         examples=["/var/cache/codemode"],
     )
+
+    @model_validator(mode="after")
+    def _keep_the_namespace_of_saved_programs(self) -> Self:
+        if self.saved.folder is not None and "saved" in self.sources:
+            raise ValueError("sources: `saved` is the namespace of saved programs: rename this source")
+        return self
 
     _where: Callable[[tuple[str | int, ...]], str] | None = PrivateAttr(default=None)
     _derived: str = PrivateAttr(default="")
