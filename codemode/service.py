@@ -13,6 +13,7 @@ from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.definitions import native, pinned, two_tools
 from codemode.catalog.loading import log_loading
 from codemode.catalog.observed import ObservedShapes
+from codemode.catalog.saved import SAVED
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import CallError, ConfigurationError, WrongArgument
 from codemode.executions.executions import Executions
@@ -25,6 +26,7 @@ from codemode.executions.programs import Request, request_digest
 from codemode.executions.repetition import Repetition
 from codemode.executions.results import Results
 from codemode.executions.runner import Runner
+from codemode.executions.saved.saved import SavedPrograms
 from codemode.gateway.answer_checks import AnswerChecks
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
@@ -140,9 +142,13 @@ class CodeMode:
             ContentStore(),
             strict=strict,
             publish=self._adopt,
-            check=_check,
+            check=self._check,
             under_way=lambda: self._programs.under_way,
             progress=progress,
+        )
+        #: The saved programs, which are tools of the namespace `saved`.
+        self.saved = SavedPrograms(
+            lambda: self.settings.saved, self._programs, lambda: self.executions, self._live.publish_again
         )
         self._is_open = False
 
@@ -464,6 +470,8 @@ class CodeMode:
             await self._load()
         if not self.sources:
             raise RuntimeError("the service is not open: enter it with `async with`, or call `await cm.start()`")
+        if self.saved.has_changed():
+            await self._live.publish_again()
         return await self._views.of(caller.role)
 
     async def start_sandbox(self) -> Mapping[str, str]:
@@ -516,6 +524,13 @@ class CodeMode:
             await self.open()
             await self._live.load(self.patience_s)
 
+    def _check(self, settings: Settings, catalog: Catalog) -> None:
+        """Raise ConfigurationError if the policy or the menus name tools that the catalog does not have."""
+        saved = None if SAVED in catalog.namespaces else self.saved.source(catalog)
+        whole = catalog if saved is None else catalog.merged(Catalog(saved.tools))
+        require_known_tools(settings, AccessPolicy(settings.policy), whole)
+        require_known_names(settings, whole)
+
     async def _adopt(self, settings: Settings, sources: Mapping[str, LoadedSource]) -> Catalog:
         """Use these sources from now on. A running execution keeps its catalog."""
         if settings is not self.settings:
@@ -523,6 +538,9 @@ class CodeMode:
             self._destinations = _destinations(settings)
         from codemode.sources.loader import catalog_of
 
+        saved = self.saved.source(catalog_of(sources))
+        if saved is not None:
+            sources = {**sources, saved.name: saved}
         catalog = enriched(catalog_of(sources), settings)
         open_ = self._finder.open if self.indexes_early else self._finder.open_later
         await asyncio.to_thread(open_, catalog, [source.surface.digest for source in sources.values()])
@@ -541,9 +559,3 @@ class CodeMode:
 def _destinations(settings: Settings) -> Mapping[str, Destination]:
     """Return the destination of each source's calls."""
     return {name: destination_of(source) for name, source in settings.sources.items()}
-
-
-def _check(settings: Settings, catalog: Catalog) -> None:
-    """Raise ConfigurationError if the policy or the menus name tools that the catalog does not have."""
-    require_known_tools(settings, AccessPolicy(settings.policy), catalog)
-    require_known_names(settings, catalog)

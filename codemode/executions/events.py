@@ -44,7 +44,7 @@ class ExecutionEvent:
 def events_of(entries: Iterable[JournalEntry]) -> Iterator[ExecutionEvent]:
     """Return the events of journal entries. Clock ticks and answers to the program's queries yield none."""
     for entry in entries:
-        if entry.kind == "started":
+        if entry.kind in ("started", "began"):
             yield ExecutionEvent(entry.sequence, "call_started", _shown(entry, _OF_START))
         elif entry.kind in ("delivered", "ended"):
             if "start_s" in entry.data:

@@ -44,8 +44,9 @@ GOOD_UNTIL = "good_until"
 READ_ONLY = "read_only"
 
 #: Kinds of entries. `started`: a call is about to be sent. `ended`: how it ended. `delivered`: a message sent to the
-#: program, in order. `printed`: output. `paused`, `resumed`, `decided` and `expired`: events from outside the program.
-EntryKind = Literal["started", "ended", "delivered", "printed", "paused", "resumed", "decided", "expired"]
+#: program, in order. `began`: a saved program is about to run. `printed`: output. `paused`, `resumed`, `decided` and
+#: `expired`: events from outside the program.
+EntryKind = Literal["started", "ended", "delivered", "began", "printed", "paused", "resumed", "decided", "expired"]
 
 #: Questions to a person: may a call be made, or how did an earlier call end?
 QuestionKind = Literal["approval", "unknown"]

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import CallError, CodeModeError, NondeterminismError
 from codemode.executions.call_session import rejected
 from codemode.executions.ledger import LedgerEntry
+from codemode.executions.paging import whole_list
 from codemode.executions.replay.record import End
 from codemode.gateway.call import CallState
 from codemode.transports.base import Page
@@ -19,6 +20,7 @@ from sandbox import CallFailed, Failure
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from codemode.catalog.catalog import Catalog
     from codemode.executions.call_session import Send
     from codemode.executions.journal.base import PendingCall
     from codemode.executions.replay.record import RecordedCall
@@ -58,6 +60,28 @@ def nondeterminism(difference: str) -> Failure:
         f"the program differs from its record: {difference}; nothing was sent again",
         hint="run it as a new program; resume_from reuses this execution's calls",
     )
+
+
+def resolved(name: str, catalog: Catalog) -> str:
+    """Return the id of the tool that a call names, with `.items` or `.pages` for a whole list."""
+    list_request = whole_list(name, catalog)
+    if list_request is not None:
+        return f"{list_request.tool.id}.{list_request.kind}"
+    try:
+        return catalog.get(name).id
+    except CodeModeError:
+        return name
+
+
+def facts_of(entry: LedgerEntry, *, is_recorded: bool) -> dict[str, Any]:
+    """Return what the end of a call adds to the record. `is_recorded`: its start was recorded."""
+    facts: dict[str, Any] = {"start_s": round(entry.start_s, 6), "duration_s": round(entry.duration_s, 6)}
+    facts |= {"size_bytes": entry.size_bytes, "preview": entry.preview, "message": entry.error}
+    if not is_recorded:
+        facts |= {"arguments": entry.arguments, "decision": entry.decision, "rule": entry.rule}
+    if entry.reused:
+        facts["reused"] = entry.reused
+    return {"state": entry.state, **facts}
 
 
 def rejection(judged: JudgedCall, by: str, reason: str) -> End:
