@@ -26,7 +26,6 @@ from codemode.executions.programs import Request, request_digest
 from codemode.executions.repetition import Repetition
 from codemode.executions.results import Results
 from codemode.executions.runner import Runner
-from codemode.executions.saved.saved import SavedPrograms
 from codemode.gateway.answer_checks import AnswerChecks
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
@@ -103,6 +102,7 @@ class CodeMode:
     ) -> None:
         how = "read a file with CodeMode.from_config(…), or use Settings.model_validate(…) for a dict"
         WrongArgument.unless(settings, Settings, "settings", how)
+        from codemode.executions.saved.saved import SavedPrograms
         from codemode.search.finder import Finder
         from codemode.sources.live import LiveSources
 
@@ -517,7 +517,7 @@ class CodeMode:
     @property
     def sources(self) -> Mapping[str, LoadedSource]:
         """The sources as last read, by name."""
-        return self._live.loaded
+        return {**self._live.loaded, **self.saved.loaded} if self._live.loaded else {}
 
     async def _load(self) -> None:
         if not self.sources:
@@ -526,10 +526,12 @@ class CodeMode:
 
     def _check(self, settings: Settings, catalog: Catalog) -> None:
         """Raise ConfigurationError if the policy or the menus name tools that the catalog does not have."""
-        saved = None if SAVED in catalog.namespaces else self.saved.source(catalog)
-        whole = catalog if saved is None else catalog.merged(Catalog(saved.tools))
-        require_known_tools(settings, AccessPolicy(settings.policy), whole)
-        require_known_names(settings, whole)
+        from codemode.sources.loader import catalog_of
+
+        if SAVED not in catalog.namespaces:
+            catalog = catalog.merged(catalog_of(self.saved.read(catalog)))
+        require_known_tools(settings, AccessPolicy(settings.policy), catalog)
+        require_known_names(settings, catalog)
 
     async def _adopt(self, settings: Settings, sources: Mapping[str, LoadedSource]) -> Catalog:
         """Use these sources from now on. A running execution keeps its catalog."""
@@ -538,9 +540,7 @@ class CodeMode:
             self._destinations = _destinations(settings)
         from codemode.sources.loader import catalog_of
 
-        saved = self.saved.source(catalog_of(sources))
-        if saved is not None:
-            sources = {**sources, saved.name: saved}
+        sources = {**sources, **self.saved.read(catalog_of(sources))}
         catalog = enriched(catalog_of(sources), settings)
         open_ = self._finder.open if self.indexes_early else self._finder.open_later
         await asyncio.to_thread(open_, catalog, [source.surface.digest for source in sources.values()])

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.schema import Schema
-from codemode.catalog.tool import Effect, Location, Parameter, Tool
+from codemode.catalog.tool import Effect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import Iterable, Mapping
 
     from codemode.catalog.catalog import Catalog
+    from codemode.catalog.tool import Tool
 
 #: The namespace of saved programs, and the name of their source.
 SAVED = "saved"
@@ -62,34 +62,6 @@ class SavedProgram:
     def missing(self, catalog: Catalog) -> tuple[str, ...]:
         """Return the tools that it needs and the catalog lacks."""
         return tuple(id_ for id_ in self.tools if id_ not in catalog)
-
-    def tool(self, effect: Effect, problem: str = "") -> Tool:
-        """Return the program as a tool. `problem` is why it is broken, "" if it is not."""
-        description = f"Broken: {problem}.\n{self.description}" if problem else self.description
-        return Tool(
-            self.id,
-            source=SAVED,
-            summary=description.partition("\n")[0],
-            description=description,
-            parameters=tuple(sorted(self._parameters(), key=lambda parameter: not parameter.required)),
-            effect=effect,
-            effect_said=True,
-            returns=Schema.of(dict(self.returns)) if self.returns else None,
-            invocation=replace(self, problem=problem),
-            related=self.tools,
-            key=f"{self.name} {self.version}",
-        )
-
-    def _parameters(self) -> Iterator[Parameter]:
-        for name, schema in self.parameters.items():
-            yield Parameter(
-                name,
-                name,
-                Location.ARGUMENT,
-                required="default" not in schema,
-                schema=Schema.of(dict(schema)),
-                description=str(schema.get("description", "")),
-            )
 
 
 def program_of(tool: Tool | None) -> SavedProgram | None:

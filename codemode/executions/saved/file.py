@@ -126,7 +126,7 @@ def _header(name: str, text: str) -> str:
     if stray:
         message = f"{name}.py, line {stray}: the header has comment lines only; `{_END}` ends it"
         raise SavedProgramInvalid(message)
-    return "\n".join(line[1:].removeprefix(" ") for line in block)
+    return "\n".join(["", *(line[1:].removeprefix(" ") for line in block)])  # lines count as in the file
 
 
 def _plain(value: Any) -> Any:

@@ -64,7 +64,7 @@ def draft(promotion: Promotion, stored: StoredExecution, earlier: SavedProgram |
         message = f"{promotion.name!r} is no name of a program: use lower-case letters, digits and `_`"
         raise SavingRefused(message)
     if not promotion.description.strip():
-        raise SavingRefused("a saved program needs a description: search finds it by that")
+        raise SavingRefused("a saved program needs a description (--describe): search finds it by that")
     if stored.status != "completed":
         message = f"{promotion.execution} is {stored.status}: only a completed execution can be saved"
         raise SavingRefused(message)

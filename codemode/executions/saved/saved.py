@@ -60,6 +60,8 @@ class SavedPrograms:
         self._stamp: Stamp | None = None
         #: What is wrong with files of the folder, by name.
         self.problems: Mapping[str, str] = {}
+        #: The source of the saved programs by its name. Empty if no folder is configured.
+        self.loaded: Mapping[str, LoadedSource] = {}
         self._all: Mapping[str, SavedProgram] = {}
 
     # --- for the catalog ---------------------------------------------------------------------------------------
@@ -69,14 +71,14 @@ class SavedPrograms:
         folder = self._settings().folder
         return folder is not None and SavedFolder(folder).stamp() != self._stamp
 
-    def source(self, catalog: Catalog) -> LoadedSource | None:
-        """Read the folder, and return its programs as a source over `catalog`. None if no folder is configured."""
-        if self._settings().folder is None:
-            return None
-        folder = self._folder()
-        self._stamp = folder.stamp()
-        self._all, self.problems = folder.read()
-        return source_of(self._all, self.problems, catalog)
+    def read(self, catalog: Catalog) -> Mapping[str, LoadedSource]:
+        """Read the folder, and return its programs as a source over `catalog`, by its name."""
+        if self._settings().folder is not None:
+            folder = self._folder()
+            self._stamp = folder.stamp()
+            self._all, self.problems = folder.read()
+            self.loaded = {SAVED: source_of(self._all, self.problems, catalog)}
+        return self.loaded
 
     # --- for callers -------------------------------------------------------------------------------------------
 
@@ -172,8 +174,9 @@ def _id(name: str) -> str:
 
 
 def saved_json(tool: Tool) -> dict[str, Any]:
-    """Return a saved program as JSON data, without its code. `problem` is there if it is broken."""
+    """Return a saved program as JSON data, without its code."""
     program = program_of(tool)
     assert program is not None  # noqa: S101 - tools of this source are programs
-    data = {name: value for name, value in asdict(program).items() if name != "code" and value not in ("", {}, ())}
-    return {**data, "id": program.id, "effect": str(tool.effect)}
+    fields = asdict(program)
+    del fields["code"]
+    return {**fields, "id": program.id, "effect": str(tool.effect)}
