@@ -73,6 +73,7 @@ COMMANDS = {
     "policy": Command("policy", "Explain decisions of the access policy, and check its rules.", _SERVE),
     "approvals": Command("executions:approvals", "Show calls that wait for a person, and decide on them.", _SERVE),
     "executions": Command("executions:executions", "Show, continue, cancel and roll back executions.", _SERVE),
+    "saved": Command("saved", "Manage saved programs: good programs that became tools.", _SERVE),
     "journal": Command("journal", "Check the journal of executions.", _SERVE),
     "eval": Command("agent", "Measure a model on tasks: success, tokens, turns and time in each mode.", _IMPROVE),
     "embed": Command(
@@ -90,7 +91,9 @@ COMMANDS = {
 }
 
 #: Commands with subcommands.
-GROUPS = frozenset(("mcp", "config", "sources", "keys", "policy", "auth", "executions", "journal", "approvals"))
+GROUPS = frozenset(
+    ("mcp", "config", "sources", "keys", "policy", "auth", "executions", "journal", "approvals", "saved")
+)
 
 
 class _Commands(typer.core.TyperGroup):

@@ -36,6 +36,7 @@ from codemode.errors import (
     SourceUnavailable,
     ToolNotFound,
 )
+from codemode.executions.saved.errors import SavingForbidden, SavingRefused
 from codemode.serving.auth.key_check import KeyCheck
 from codemode.serving.http.admission import Admission, turn_of_orphan
 from codemode.serving.http.approvals import add_approval_routes
@@ -47,6 +48,7 @@ from codemode.serving.http.outgoing import Outgoing
 from codemode.serving.http.pages import add_pages
 from codemode.serving.http.problems import problem
 from codemode.serving.http.request_mistakes import know_query, mistake_of, place_mistake, unread_body
+from codemode.serving.http.saved import add_saved_routes
 from codemode.serving.http.tools import add_tool_routes
 from codemode.serving.mcp.endpoint import PATH, McpEndpoint
 from sandbox import SandboxError
@@ -67,6 +69,8 @@ STATUS: dict[type[CodeModeError], int] = {
     SearchInvalid: 422,
     RequestConflict: 422,
     ApprovalForbidden: 403,
+    SavingForbidden: 403,
+    SavingRefused: 409,
     CallerNotLetIn: 401,
     JournalFull: 507,
     JournalUnavailable: 503,
@@ -113,6 +117,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     add_health_routes(app, service)
     add_tool_routes(app, service, Depends(BEARER))
     add_approval_routes(app, service, Depends(BEARER))
+    add_saved_routes(app, service, Depends(BEARER))
     app.router.routes.append(Route(PATH, endpoint=mcp))
     return app
 

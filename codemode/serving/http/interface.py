@@ -25,6 +25,7 @@ TAGS = [
     {"name": "tools", "description": "Find tools."},
     {"name": "executions", "description": "Run programs, and follow, cancel and resume them."},
     {"name": "approvals", "description": "Decide on calls that wait for a person."},
+    {"name": "saved", "description": "Programs that were saved as tools."},
     {"name": "health", "description": "The state of the server."},
 ]
 
