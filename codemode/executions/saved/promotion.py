@@ -76,7 +76,7 @@ def draft(promotion: Promotion, stored: StoredExecution, earlier: SavedProgram |
         code=body,
         effect=worst(()),
         parameters=parameters,
-        returns=shape_of(value) if isinstance(value, (dict, list)) else {},
+        returns=_readable(shape_of(value)) if isinstance(value, (dict, list)) else {},
         roles=promotion.roles,
         version=earlier.version + 1 if earlier is not None else 1,
         saved_at=rfc3339(time.time_ns() // 1000),
@@ -120,7 +120,8 @@ def _with_parameters(code: str, wanted: Mapping[str, Mapping[str, Any]]) -> tupl
         code = code[: line.start()] + code[line.end() + 1 :]
         kind = _TYPES.get(type(value))
         schemas[name] = {**({"type": kind} if kind and "type" not in schema else {}), **schema}
-        schemas[name].setdefault("examples", [value])
+        if "default" not in schema:
+            schemas[name].setdefault("examples", [value])
     try:
         return code, parameters_of(schemas)
     except SavedProgramInvalid as error:
@@ -138,6 +139,13 @@ def _line_of(name: str, code: str) -> re.Match[str]:
         near = did_you_mean(name, [line["name"] for line in lines])
         message = f"the program has no line `{name} = …` that the parameter {name} could replace{near}"
     raise SavingRefused(message)
+
+
+def _readable(schema: Any) -> Any:
+    """Return a schema with `type: integer` for `type: [integer]`."""
+    if isinstance(schema, dict):
+        return {name: _readable(part) for name, part in schema.items()}
+    return schema[0] if isinstance(schema, list) and len(schema) == 1 and isinstance(schema[0], str) else schema
 
 
 def _literal(name: str, text: str) -> Any:

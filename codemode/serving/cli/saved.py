@@ -13,6 +13,7 @@ from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, Config, Role, Surface, local_caller, with_service
 from codemode.serving.cli.tables import print_table
 from codemode.settings import DEFAULT_FILE, DEFAULT_ROLE
+from codemode.text.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -92,7 +93,7 @@ def check(
         else:
             for one in broken:
                 show.console.print(show.plain(f"{one.name}: {one.problem}", style="red"), soft_wrap=True)
-            show.console.print(f"{len(found)} saved programs checked, {len(broken)} broken", markup=False)
+            show.console.print(f"{counted(len(found), 'saved program')} checked, {len(broken)} broken", markup=False)
         return 1 if broken else 0
 
     with_service(Surface(config), work, needs_search=False, as_json=as_json)

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from codemode.executions.journal.base import Decision
 from codemode.gateway.caller import Caller
+from tests.integration.codemode.executions.saved.files import save, saved
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 
 if TYPE_CHECKING:
@@ -24,17 +26,8 @@ async def here(tmp_path: Path) -> AsyncIterator[Place]:
         yield found
 
 
-def save(here: Place, name: str, code: str, *, effect: str = "write", **header: Any) -> None:
-    """Write the file of a saved program, as a person would."""
-    folder = here.folder / "programs"
-    folder.mkdir(exist_ok=True)
-    lines = {"description": f"The program {name}.", "effect": effect, **header}
-    block = "\n".join(f"# {key}: {value}" for key, value in lines.items())
-    (folder / f"{name}.py").write_text(f"# /// codemode\n{block}\n# ///\n{code}\n", encoding="utf-8")
-
-
 def service(here: Place, **sections: Any) -> CodeMode:
-    return here.service(saved={"folder": str(here.folder / "programs")}, **sections)
+    return here.service(**saved(here), **sections)
 
 
 async def approve(service: CodeMode, pending: Any) -> None:
@@ -129,6 +122,53 @@ async def test_parallel_programs_and_lists_within_them(here: Place) -> None:
         outcome = await cm.execute(code, caller=OWNER)
     assert outcome.value == [[[0, 1, 2, 3], n] for n in range(6)]
     assert {one.path.partition(":")[2] for one in outcome.calls} == {"", "1/1", "1/2"}
+
+
+async def test_parallel_programs_ask_together_and_go_on_each_where_it_was(here: Place) -> None:
+    save(here, "drop", "up.x.post(n=n)\nup.x.drop(n=n)['n']", effect="destructive", parameters="{n: {type: integer}}")
+    save(here, "look", "[up.x.get(n=k)['n'] for k in range(8)]", effect="read")
+    code = "import asyncio\nawait asyncio.gather(saved.drop(n=1), saved.look(), saved.drop(n=2), up.x.put(n=3))"
+    async with service(here) as cm:
+        outcome = await cm.execute(code, caller=OWNER)
+        while outcome.status == "paused":
+            await approve(cm, outcome.pending)
+            await cm.executions.resume(outcome.id, OWNER)
+            stored = await cm.executions.wait(outcome.id, OWNER, 30)
+            if stored.status != "paused":
+                break
+            outcome = replace(outcome, pending=await cm.executions.approvals(OWNER))
+    assert (stored.status, stored.outcome["value"][0::2]) == ("completed", ["1", "2"]), stored.outcome
+    writes = sorted(line for line in here.upstream.seen if not line.startswith("GET"))
+    assert writes == ["DELETE /drop?n=1", "DELETE /drop?n=2", "POST /post?n=1", "POST /post?n=2", "PUT /put?n=3"]
+
+
+async def test_a_program_that_runs_too_long_ends_with_the_execution(here: Place) -> None:
+    save(here, "forever", "while True:\n    pass", effect="read")
+    async with service(here, limits={"wall_s": 2, "cpu_s": 30}) as cm:
+        outcome = await cm.execute("saved.forever()", caller=OWNER)
+    assert outcome.status == "timed_out" or "saved.forever timed_out" in str(outcome.failure)
+
+
+async def test_a_cancelled_call_ends_its_program(here: Place) -> None:
+    save(here, "wait", "up.x.get(n=1)\nup.x.post(n=2)")
+    here.upstream.hold("/get")
+    code = (
+        "import asyncio\ntry:\n    await asyncio.wait_for(saved.wait(), 0.5)\nexcept TimeoutError:\n    r = 'late'\nr"
+    )
+    async with service(here) as cm:
+        outcome = await cm.execute(code, caller=OWNER)
+    assert outcome.value == "late"
+    assert here.upstream.seen == ["GET /get?n=1"]
+
+
+async def test_an_unrecorded_program_that_asks_is_stopped(here: Place) -> None:
+    save(here, "drop", "up.x.drop(n=1)", effect="destructive")
+    async with service(here, journal={"enabled": False}) as cm:
+        outcome = await cm.execute("saved.drop()", caller=OWNER)
+    assert outcome.failure is not None
+    assert outcome.failure.type == "ApprovalRequired"
+    assert [one.state for one in outcome.calls] == ["pending", "pending"]
+    assert here.upstream.seen == []
 
 
 async def test_a_program_that_calls_itself_is_refused(here: Place) -> None:

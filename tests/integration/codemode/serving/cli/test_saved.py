@@ -78,7 +78,7 @@ def test_an_execution_becomes_a_tool(folder: Path) -> None:
 
 def test_a_program_whose_tools_are_gone_is_broken(folder: Path) -> None:
     promoted(folder)
-    assert run(folder, "saved", "check").stdout == "1 saved programs checked, 0 broken\n"
+    assert run(folder, "saved", "check").stdout == "1 saved program checked, 0 broken\n"
     (folder / "shop.py").write_text(SHOP.replace("def price", "def cost"), encoding="utf-8")
     checked = run(folder, "saved", "check")
     assert checked.returncode == 1
