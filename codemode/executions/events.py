@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import JournalEntry
 
 #: Fields shown for a call that was sent, and for a call that has ended.
-_OF_START = ("tool", "arguments", "effect", "decision", "rule")
+_OF_START = ("tool", "version", "arguments", "effect", "decision", "rule")
 _OF_END = ("tool", "state", "duration_s", "size_bytes", "preview", "message", "reused")
 
 
