@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codemode.executions.saved.errors import SavedProgramInvalid, SavingRefused
-from codemode.executions.saved.file import parse
+from codemode.executions.saved.file import is_name, parse
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -67,6 +67,8 @@ class SavedFolder:
     def remove(self, name: str, known: Iterable[str]) -> None:
         """Remove the file of a program. Raises SavingRefused if there is none."""
         try:
+            if not is_name(name):  # it could lead out of the folder
+                raise FileNotFoundError
             (self.path / f"{name}.py").unlink()
         except OSError as error:
             message = f"there is no saved program {name!r}{did_you_mean(name, list(known))}"

@@ -110,8 +110,9 @@ class SavedPrograms:
         self._require_right(caller)
         folder = self._folder()
         stored = await self._executions().get(promotion.execution, reader or caller)
-        program = draft(promotion, stored, self._all.get(promotion.name))
         catalog = await self._catalog(caller)
+        self._require_own(promotion.name, catalog)
+        program = draft(promotion, stored, self._all.get(promotion.name))
         await self._programs.start()
         found = await call_sites(self._programs.executor.sandbox, program.code, catalog.domains, program.parameters)
         if found.refused:
@@ -125,12 +126,13 @@ class SavedPrograms:
             raise SavingRefused(message)
         await asyncio.to_thread(folder.write, whole)
         await self._publish()
-        return await self.get(whole.name, caller)
+        return next(tool for tool in self.loaded[SAVED].tools if tool.id == whole.id)  # the role may not see it
 
     async def remove(self, name: str, caller: Caller = LOCAL) -> None:
         """Remove a saved program. Raises SavingForbidden, SavingRefused."""
         self._require_right(caller)
         bare = _id(name).partition(".")[2]
+        self._require_own(bare, await self._catalog(caller))
         await asyncio.to_thread(self._folder().remove, bare, self._all)
         await self._publish()
 
@@ -164,6 +166,12 @@ class SavedPrograms:
             who = f"the roles {', '.join(roles)}" if roles else "people on the server itself"
             message = f"only {who} may save and remove programs; this key has the role {caller.role}"
             raise SavingForbidden(message)
+
+    def _require_own(self, name: str, catalog: Catalog) -> None:
+        """Raise SavingRefused for a program that the caller's role does not see."""
+        if name in self._all and self._all[name].id not in catalog:
+            message = f"the name {name!r} is taken by a program that this role does not see"
+            raise SavingRefused(message)
 
     async def _catalog(self, caller: Caller) -> Catalog:
         return await self._programs.catalog(caller)

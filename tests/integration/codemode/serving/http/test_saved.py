@@ -80,6 +80,18 @@ async def test_other_roles_may_not_save_or_remove(app: FastAPI) -> None:
         assert "only the roles author may save and remove programs; this key has the role guest" in refused["detail"]
 
 
+async def test_a_program_that_the_role_does_not_see_is_neither_replaced_nor_removed(app: FastAPI) -> None:
+    _, ran = await send(app, "author", "POST", "/v1/execute", {"code": "1"})
+    wanted = {"execution": ran["id"], "name": "one", "description": "x", "roles": ["guest"]}
+    assert (await send(app, "author", "POST", "/v1/saved", wanted))[0] == 200
+    assert (await send(app, "author", "GET", "/v1/saved/one"))[0] == 404
+    assert (await send(app, "guest", "GET", "/v1/saved/one"))[0] == 200
+    for method, path, body in (("POST", "/v1/saved", wanted), ("DELETE", "/v1/saved/one", None)):
+        status, refused = await send(app, "author", method, path, body)
+        assert (status, refused["code"]) == (409, "saving_refused")
+        assert "'one' is taken by a program that this role does not see" in refused["detail"]
+
+
 async def test_an_execution_of_somebody_else_is_not_found(app: FastAPI) -> None:
     _, ran = await send(app, "guest", "POST", "/v1/execute", {"code": "1"})
     wanted = {"execution": ran["id"], "name": "odd", "description": "x"}
