@@ -14,6 +14,7 @@ from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.definitions import native, pinned, two_tools
 from codemode.catalog.loading import log_loading
 from codemode.catalog.observed import ObservedShapes
+from codemode.catalog.saved import SAVED
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import CallError, ConfigurationError, WrongArgument
 from codemode.executions.contents import JournalContents
@@ -107,6 +108,7 @@ class CodeMode:
     ) -> None:
         how = "read a file with CodeMode.from_config(…), or use Settings.model_validate(…) for a dict"
         WrongArgument.unless(settings, Settings, "settings", how)
+        from codemode.executions.saved.saved import SavedPrograms
         from codemode.search.finder import Finder
         from codemode.sources.live import LiveSources
 
@@ -149,9 +151,13 @@ class CodeMode:
             self._contents,
             strict=strict,
             publish=self._adopt,
-            check=_check,
+            check=self._check,
             under_way=lambda: self._programs.under_way,
             progress=progress,
+        )
+        #: The saved programs, which are tools of the namespace `saved`.
+        self.saved = SavedPrograms(
+            lambda: self.settings.saved, self._programs, lambda: self.executions, self._live.publish_again
         )
         self._is_open = False
 
@@ -560,6 +566,8 @@ class CodeMode:
             await self._load()
         if not self.sources:
             raise RuntimeError("the service is not open: enter it with `async with`, or call `await cm.start()`")
+        if self.saved.has_changed():
+            await self._live.publish_again()
         return await self._views.of(caller.role)
 
     async def start_sandbox(self) -> Mapping[str, str]:
@@ -605,12 +613,21 @@ class CodeMode:
     @property
     def sources(self) -> Mapping[str, LoadedSource]:
         """The sources as last read, by name."""
-        return self._live.loaded
+        return {**self._live.loaded, **self.saved.loaded} if self._live.loaded else {}
 
     async def _load(self) -> None:
         if not self.sources:
             await self.open()
             await self._live.load(self.patience_s)
+
+    def _check(self, settings: Settings, catalog: Catalog) -> None:
+        """Raise ConfigurationError if the policy or the menus name tools that the catalog does not have."""
+        from codemode.sources.loader import catalog_of
+
+        if SAVED not in catalog.namespaces:
+            catalog = catalog.merged(catalog_of(self.saved.read(catalog)))
+        require_known_tools(settings, AccessPolicy(settings.policy), catalog)
+        require_known_names(settings, catalog)
 
     async def _adopt(self, settings: Settings, sources: Mapping[str, LoadedSource]) -> Catalog:
         """Use these sources from now on. A running execution keeps its catalog."""
@@ -619,6 +636,7 @@ class CodeMode:
             self._destinations = _destinations(settings)
         from codemode.sources.loader import catalog_of
 
+        sources = {**sources, **self.saved.read(catalog_of(sources))}
         catalog = enriched(catalog_of(sources), settings)
         open_ = self._finder.open if self.indexes_early else self._finder.open_later
         await asyncio.to_thread(open_, catalog, [source.surface.digest for source in sources.values()])
@@ -644,9 +662,3 @@ class CodeMode:
 def _destinations(settings: Settings) -> Mapping[str, Destination]:
     """Return the destination of each source's calls."""
     return {name: destination_of(source) for name, source in settings.sources.items()}
-
-
-def _check(settings: Settings, catalog: Catalog) -> None:
-    """Raise ConfigurationError if the policy or the menus name tools that the catalog does not have."""
-    require_known_tools(settings, AccessPolicy(settings.policy), catalog)
-    require_known_names(settings, catalog)

@@ -9,6 +9,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.paging import items_of, paging_of
+from codemode.catalog.saved import SAVED
 from codemode.catalog.tool import Effect
 from codemode.executions.call_session import CallSession
 from codemode.executions.placeholders import Placeholders
@@ -96,4 +97,6 @@ def _is_sent(judged: JudgedCall, *, has_placeholders: bool) -> bool:
         return True
     if ruling.decision is Decision.DENY:
         return ruling is not READ_ONLY
+    if ruling.decision is Decision.ALLOW and tool.source == SAVED:
+        return True  # its calls are listed one by one
     return tool.effect is Effect.READ and ruling.decision is Decision.ALLOW and not has_placeholders

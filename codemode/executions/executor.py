@@ -28,6 +28,7 @@ from codemode.executions.plans.session import PlanSession
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.preflight import CHECKED, check
 from codemode.executions.replay.recorded_session import RecordedSession
+from codemode.executions.saved.runs import SavedRuns, Turns
 from codemode.executions.state.program_state import SIGNATURES
 from codemode.gateway.caller import LOCAL
 from codemode.text.validation import described
@@ -76,23 +77,25 @@ class Executor:
         self.hooks = hooks
         self._limits = _limits(limits)
         self._limits_json = asdict(self._limits)
-        self._sandbox = engine_of(sandbox, self._limits)
+        #: The engine itself, not yet started.
+        self.sandbox = engine_of(sandbox, self._limits)
         #: The name of the engine, with its version if that is not ours.
         self.engine = engine_name(sandbox)
         self._calls_in_flight = limits.calls_in_flight
+        self._turns = Turns()
 
     async def start(self) -> None:
         """Start the engine. Raises `sandbox.SandboxError` if this machine lacks a required layer of isolation."""
-        await self._sandbox.start()
+        await self.sandbox.start()
 
     async def aclose(self) -> None:
         """End all processes of the engine."""
-        await self._sandbox.aclose()
+        await self.sandbox.aclose()
 
     @property
     def isolation(self) -> Mapping[str, str]:
         """The layers of isolation in force, as verified by a child process."""
-        return self._sandbox.isolation
+        return self.sandbox.isolation
 
     async def run(
         self,
@@ -131,6 +134,10 @@ class Executor:
             run = recorded = session(
                 recording, gateway, caller, calls_in_flight=self._calls_in_flight, watch=watch, hooks=self.hooks
             )
+        own = self.names(gateway, functions, has_conversation=state is not None)
+        names = own if recording is None else recording.given.settings["names"]
+        limits = self._limits if recording is None else Limits(**recording.given.settings["limits"])
+        run.saved = SavedRuns(run, self.sandbox, self._turns, limits=limits, names=names)
         by_name = _by_name(functions, gateway)
         stateful = _by_name(state.functions, gateway) if state is not None else {}
         own_names = by_name.keys() | stateful.keys()
@@ -151,22 +158,25 @@ class Executor:
                 check((site for site in sites if site.name not in own_names), gateway.catalog)
 
         if recorded is None or recording is None:
-            names = self.names(gateway, functions, has_conversation=state is not None)
-            ended = await self._sandbox.run(code, names=names, call=answer, preflight=preflight, inputs=inputs)
+            ended = await self._in_turn(code, names=names, call=answer, preflight=preflight, inputs=inputs)
             return _outcome(run, ended, code, is_asked=_asks(run, ended))
-        given = recording.given
-        program = self._sandbox.run(
+        program = self._in_turn(
             code,
-            names=given.settings["names"],
+            names=names,
             call=answer,
             preflight=preflight,
-            seed=given.seed,
-            now=_EPOCH + timedelta(microseconds=given.start_us),
-            limits=Limits(**given.settings["limits"]),
-            inputs=given.settings.get(INPUTS, {}),
+            seed=recording.given.seed,
+            now=_EPOCH + timedelta(microseconds=recording.given.start_us),
+            limits=limits,
+            inputs=recording.given.settings.get(INPUTS, {}),
             recording=recorded,
         )
-        return _outcome_of_recorded(recorded, await _ended(asyncio.ensure_future(program), recording.cancelled), code)
+        ended = await _ended(asyncio.ensure_future(program), recording.cancelled)
+        return _outcome_of_recorded(recorded, ended, code)
+
+    async def _in_turn(self, code: str, **options: Any) -> Outcome:
+        async with self._turns.at(0):
+            return await self.sandbox.run(code, **options)
 
     def _unrecorded(
         self,
@@ -198,7 +208,7 @@ class Executor:
             check((site for site in sites if site.name not in by_name), gateway.catalog)
             raise ProgramRefused([CHECKED])
 
-        ended = await self._sandbox.run(code, names=self.names(gateway, functions), call=_never, preflight=preflight)
+        ended = await self.sandbox.run(code, names=self.names(gateway, functions), call=_never, preflight=preflight)
         failure = ended.failure
         return None if failure is None or CHECKED in failure.refusals else _visible(failure)
 

@@ -156,6 +156,9 @@ class Ledger:
     def __contains__(self, path: str) -> bool:
         return path in self._entries
 
+    def __len__(self) -> int:
+        return len(self._entries)
+
     def entry(self, path: str) -> LedgerEntry:
         """Return the entry of a call."""
         return self._entries[path]

@@ -51,6 +51,7 @@ from codemode.settings.plugins import PLUGINS_GROUP, PluginSettings
 from codemode.settings.policy import DEFAULT_ROLE, DecisionName, PolicySettings, QuotaSettings, RuleSettings
 from codemode.settings.references import references
 from codemode.settings.reviewers import ReviewerSettings, ReviewModelSettings
+from codemode.settings.saved import SavedSettings
 from codemode.settings.search import Enrichment, SearchSettings
 from codemode.settings.secrets import SecretReference, Secrets
 from codemode.settings.sections import LimitSettings, SandboxSettings, Settings
@@ -114,6 +115,7 @@ __all__ = [
     "RouterSettings",
     "RuleSettings",
     "SandboxSettings",
+    "SavedSettings",
     "SearchSettings",
     "SecretReference",
     "Secrets",

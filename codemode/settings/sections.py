@@ -25,6 +25,7 @@ from codemode.settings.plugins import Plugin
 from codemode.settings.policy import PolicySettings
 from codemode.settings.project import ProjectName, project_of
 from codemode.settings.reviewers import Reviewers
+from codemode.settings.saved import SavedSettings
 from codemode.settings.search import SearchSettings
 from codemode.settings.section import HomePath, Section
 from codemode.settings.server import ServerSettings
@@ -189,6 +190,11 @@ class Settings(Section):
         description="Paused executions that their callers keep, sealed, in the place of the journal. null: none.",
         examples=[{"key": {"env": "CONTINUATION_KEY"}}],
     )
+    saved: SavedSettings = Field(
+        default=SavedSettings(),
+        description="Saved programs: where they are, and who may save them.",
+        examples=[{"folder": "programs", "roles": ["author"]}],
+    )
     state_folder: HomePath | None = Field(
         default=None,
         description="Folder of files to keep, relative to the configuration file. null: `codemode/PROJECT` in "
@@ -207,6 +213,12 @@ class Settings(Section):
         if self.continuations is not None and (self.journal.enabled or self.journal.url is not None):
             message = "continuations take the place of the journal: remove one of `continuations` and `journal`"
             raise ValueError(message)
+        return self
+
+    @model_validator(mode="after")
+    def _keep_the_namespace_of_saved_programs(self) -> Self:
+        if self.saved.folder is not None and "saved" in self.sources:
+            raise ValueError("sources: `saved` is the namespace of saved programs: rename this source")
         return self
 
     _where: Callable[[tuple[str | int, ...]], str] | None = PrivateAttr(default=None)

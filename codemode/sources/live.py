@@ -98,6 +98,11 @@ class LiveSources:
             self._retries.start(to_retry(loaded))
             self._start(close_after(running, retired))
 
+    async def publish_again(self) -> None:
+        """Publish the sources as they are, after a change of what is published with them."""
+        async with self._adopting:
+            await self._publish(self.loaded)
+
     async def stop(self) -> None:
         """Stop retrying."""
         await self._retries.aclose()

@@ -56,8 +56,9 @@ CONVERSATION = "conversation"
 LABEL = "label"
 
 #: Kinds of entries. `started`: a call is about to be sent. `ended`: how it ended. `delivered`: a message sent to the
-#: program, in order. `printed`: output. `paused`, `resumed`, `decided` and `expired`: events from outside the program.
-EntryKind = Literal["started", "ended", "delivered", "printed", "paused", "resumed", "decided", "expired"]
+#: program, in order. `began`: a saved program is about to run. `printed`: output. `paused`, `resumed`, `decided` and
+#: `expired`: events from outside the program.
+EntryKind = Literal["started", "ended", "delivered", "began", "printed", "paused", "resumed", "decided", "expired"]
 
 #: Questions to a person: may a call be made, how did an earlier call end, or what does a service want to know?
 QuestionKind = Literal["approval", "unknown", "input"]

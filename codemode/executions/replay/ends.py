@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import CallError, CodeModeError, NondeterminismError
 from codemode.executions.call_session import rejected
 from codemode.executions.ledger import LedgerEntry
+from codemode.executions.paging import whole_list
 from codemode.executions.replay.record import End
 from codemode.gateway.call import CallState
 from codemode.transports.base import Page
@@ -20,6 +21,7 @@ from sandbox import CallFailed, Failure
 if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
+    from codemode.catalog.catalog import Catalog
     from codemode.executions.call_session import Send
     from codemode.executions.journal.base import PendingCall
     from codemode.executions.replay.record import RecordedCall
@@ -62,6 +64,28 @@ def nondeterminism(difference: str) -> Failure:
     )
 
 
+def resolved(name: str, catalog: Catalog) -> str:
+    """Return the id of the tool that a call names, with `.items` or `.pages` for a whole list."""
+    list_request = whole_list(name, catalog)
+    if list_request is not None:
+        return f"{list_request.tool.id}.{list_request.kind}"
+    try:
+        return catalog.get(name).id
+    except CodeModeError:
+        return name
+
+
+def facts_of(entry: LedgerEntry, *, is_recorded: bool) -> dict[str, Any]:
+    """Return what the end of a call adds to the record. `is_recorded`: its start was recorded."""
+    facts: dict[str, Any] = {"start_s": round(entry.start_s, 6), "duration_s": round(entry.duration_s, 6)}
+    facts |= {"size_bytes": entry.size_bytes, "preview": entry.preview, "message": entry.error}
+    if not is_recorded:
+        facts |= {"arguments": entry.arguments, "decision": entry.decision, "rule": entry.rule}
+    if entry.reused:
+        facts["reused"] = entry.reused
+    return {"state": entry.state, **facts}
+
+
 def rejection(judged: JudgedCall, by: str, reason: str) -> End:
     """Return the end of a call that a person or a plugin rejected."""
     return End(CallState.REJECTED, error_fields(rejected(judged, by, reason)), is_error=True, facts={})
@@ -102,7 +126,9 @@ def service_question(question: PendingCall, required: InputRequired) -> PendingC
 
 def not_made(recorded: Iterable[RecordedCall], seen: Container[str]) -> Failure | None:
     """Return the failure of a program that did not make one of the recorded calls, None if it made them all."""
-    absent = next((call for call in sorted(recorded, key=lambda call: call.call) if call.path not in seen), None)
+    absent = next(
+        (call for call in sorted(recorded, key=lambda call: (call.call, call.sequence)) if call.path not in seen), None
+    )
     if absent is None:
         return None
     return nondeterminism(

@@ -76,6 +76,7 @@ COMMANDS = {
     "executions": Command("executions:executions", "Show, continue, cancel and roll back executions.", _SERVE),
     "content": Command("content", "Read and store images and files of programs.", _SERVE),
     "notify": Command("notify", "Test and show messages to people about what waits for them.", _SERVE),
+    "saved": Command("saved", "Manage saved programs: good programs that became tools.", _SERVE),
     "journal": Command("journal", "Check the journal of executions.", _SERVE),
     "eval": Command("agent", "Measure a model on tasks: success, tokens, turns and time in each mode.", _IMPROVE),
     "embed": Command(
@@ -107,6 +108,7 @@ GROUPS = frozenset(
         "notify",
         "approvals",
         "plans",
+        "saved",
     )
 )
 

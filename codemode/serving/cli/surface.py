@@ -175,7 +175,7 @@ def report_sources(service: CodeMode) -> None:
     from codemode.serving.cli import terminal as show
 
     failures = [source.failure for source in service.sources.values() if source.failure and not source.tools]
-    if failures and len(failures) == len(service.sources):
+    if failures and len(failures) == len(service.settings.sources):
         raise SourceError("\n".join(failure.message for failure in failures))
     for name, source in service.sources.items():
         show.warnings(name, source.warnings)

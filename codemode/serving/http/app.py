@@ -36,6 +36,7 @@ from codemode.errors import (
     SourceUnavailable,
     ToolNotFound,
 )
+from codemode.executions.saved.errors import SavingForbidden, SavingRefused
 from codemode.serving.auth.key_check import KeyCheck
 from codemode.serving.console.app import add_console
 from codemode.serving.console.session import SessionCheck, Sessions
@@ -52,6 +53,7 @@ from codemode.serving.http.pages import add_pages
 from codemode.serving.http.plans import add_plan_routes
 from codemode.serving.http.problems import problem
 from codemode.serving.http.request_mistakes import know_query, mistake_of, place_mistake, unread_body
+from codemode.serving.http.saved import add_saved_routes
 from codemode.serving.http.tools import add_tool_routes
 from codemode.serving.mcp.endpoint import PATH, McpEndpoint
 from codemode.transports.content import ContentNotFound
@@ -74,6 +76,8 @@ STATUS: dict[type[CodeModeError], int] = {
     SearchInvalid: 422,
     RequestConflict: 422,
     ApprovalForbidden: 403,
+    SavingForbidden: 403,
+    SavingRefused: 409,
     CallerNotLetIn: 401,
     JournalFull: 507,
     JournalUnavailable: 503,
@@ -133,6 +137,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     add_content_routes(app, service, Depends(BEARER))
     add_plan_routes(app, service, Depends(BEARER))
     add_continuation_routes(app, service, Depends(BEARER))
+    add_saved_routes(app, service, Depends(BEARER))
     app.router.routes.append(Route(PATH, endpoint=mcp))
     if service.settings.console.enabled:
         add_console(app, service, callers, sessions, admission, _status_of)

@@ -28,6 +28,7 @@ TAGS = [
     {"name": "approvals", "description": "Decide on calls that wait for a person."},
     {"name": "plans", "description": "Approve the list of a dry run as a whole."},
     {"name": "continuations", "description": "Continue paused executions that their callers keep, without a journal."},
+    {"name": "saved", "description": "Programs that were saved as tools."},
     {"name": "health", "description": "The state of the server."},
 ]
 
