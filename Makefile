@@ -15,7 +15,7 @@ TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tik
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test suite check nightly lint types schema format coverage docs bench escapes soak crash fuzz callable servers browser tokens clean
+.PHONY: help demo test suite check nightly lint types schema format coverage docs bench escapes soak crash fuzz callable servers browser console-editor tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -132,6 +132,15 @@ $(SERVERS)/browser/.installed: tests/browser/package.json # axe-core, and Chromi
 	npm install --silent --no-audit --no-fund --prefix $(SERVERS)/browser
 	which chromium chromium-browser google-chrome | grep -q . || { apt-get update && apt-get install --yes chromium; }
 	touch $@
+
+$(SERVERS)/editor/codemirror.js: codemode/serving/console/editor/package.json codemode/serving/console/editor/bundle.js
+	mkdir -p $(SERVERS)/editor && cp $^ $(SERVERS)/editor/
+	npm install --silent --no-audit --no-fund --prefix $(SERVERS)/editor
+	cd $(SERVERS)/editor && node_modules/.bin/esbuild bundle.js --bundle --minify --format=esm --legal-comments=none --outfile=codemirror.js
+
+console-editor: $(SERVERS)/editor/codemirror.js ## make the console's editor from its packages again; NOTICE has its digest
+	cp $< codemode/serving/console/static/vendor/codemirror.js
+	sha256sum codemode/serving/console/static/vendor/codemirror.js
 
 browser: $(INSTALLED) $(SERVERS)/browser/.installed ## the console in a real browser; SCREENSHOTS=docs/screenshots renews the pictures
 	SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest tests/browser

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.base import Decision
     from codemode.executions.plugins.plugin import Approved, CallAnswer, Plugin, PluginCall, Rejected
+    from codemode.executions.saved.promotion import Promotion
     from codemode.gateway.caller import Caller
     from codemode.search.result import SearchAnswer
     from codemode.service import CodeMode
@@ -58,6 +59,7 @@ __all__ = [
     "ExecutionOutcome",
     "Plugin",
     "PluginCall",
+    "Promotion",
     "Rejected",
     "SearchAnswer",
     "SecretReference",
@@ -84,6 +86,7 @@ _HOME = {
     "Decision": "codemode.executions.journal.base",
     "Effect": "codemode.catalog.tool",
     "ExecutionOutcome": "codemode.executions.execution",
+    "Promotion": "codemode.executions.saved.promotion",
     "SearchAnswer": "codemode.search.result",
     "SecretReference": "codemode.settings",
     "Settings": "codemode.settings",

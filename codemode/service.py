@@ -9,22 +9,27 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from codemode.catalog.catalog import Catalog
+from codemode.catalog.content import PREFIX, id_in
 from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.definitions import native, pinned, two_tools
 from codemode.catalog.loading import log_loading
 from codemode.catalog.observed import ObservedShapes
+from codemode.catalog.saved import SAVED
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import CallError, ConfigurationError, WrongArgument
+from codemode.executions.contents import JournalContents
 from codemode.executions.executions import Executions
 from codemode.executions.executor import Executor, nothing
 from codemode.executions.journal.configured import journal_of
 from codemode.executions.ledger import unwatched
+from codemode.executions.planned import Listing, undigested
 from codemode.executions.plugins.loading import load_hooks
 from codemode.executions.program_functions import program_functions
-from codemode.executions.programs import Request, request_digest
+from codemode.executions.programs import Request, require_inputs
 from codemode.executions.repetition import Repetition
 from codemode.executions.results import Results
 from codemode.executions.runner import Runner
+from codemode.executions.state.conversations import Conversations
 from codemode.gateway.answer_checks import AnswerChecks
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
@@ -52,7 +57,7 @@ from codemode.settings import (
     tokenizer_folder,
 )
 from codemode.sources.destination import destination_of
-from codemode.transports.content import ContentStore
+from codemode.transports.content import ANY_BYTES, Content, ContentStore
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -61,6 +66,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.loading import LoadingListener
     from codemode.catalog.tool import Effect, Tool
+    from codemode.executions.continuations.continuations import Continuations
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.observer import Observers
@@ -74,6 +80,7 @@ if TYPE_CHECKING:
     from codemode.settings import SecretReference
     from codemode.sources.destination import Destination
     from codemode.sources.factory import LoadedSource
+    from sandbox import Failure
 
 
 class CodeMode:
@@ -101,6 +108,7 @@ class CodeMode:
     ) -> None:
         how = "read a file with CodeMode.from_config(…), or use Settings.model_validate(…) for a dict"
         WrongArgument.unless(settings, Settings, "settings", how)
+        from codemode.executions.saved.saved import SavedPrograms
         from codemode.search.finder import Finder
         from codemode.sources.live import LiveSources
 
@@ -124,25 +132,32 @@ class CodeMode:
         self._menu_usage = MenuUsage(settings.learned() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
         self._repetition = Repetition()
         self._usage = UsageLog(settings.learned() / "usage.jsonl") if settings.search.record_usage else None
-        self.hooks = load_hooks(settings.plugins, plugins)
+        self.hooks = load_hooks(settings.plugins, plugins, settings.reviewers)
         self._programs = Runner(
             Executor(settings.sandbox, settings.limits, self.hooks),
             view=self.view,
             functions=lru_cache(256)(self._functions_of),  # building the validators takes longer than a program
             policy=lambda: self.settings.policy,
             destinations=lambda: self._destinations,
+            conversations=Conversations(settings.conversations, self.result),
         )
         self._executions: Executions | None = None
+        self._continuations: Continuations | None = None
         self._results = Results()
+        self._contents = ContentStore(keep_s=settings.content.keep_s)
         self._live = LiveSources(
             settings,
             self._functions,
-            ContentStore(),
+            self._contents,
             strict=strict,
             publish=self._adopt,
-            check=_check,
+            check=self._check,
             under_way=lambda: self._programs.under_way,
             progress=progress,
+        )
+        #: The saved programs, which are tools of the namespace `saved`.
+        self.saved = SavedPrograms(
+            lambda: self.settings.saved, self._programs, lambda: self.executions, self._live.publish_again
         )
         self._is_open = False
 
@@ -182,17 +197,25 @@ class CodeMode:
 
     @classmethod
     def from_mcp(
-        cls, server: str | Sequence[str], *, name: str = "mcp", headers: Mapping[str, str] = MappingProxyType({})
+        cls,
+        server: str | Sequence[str],
+        *more: object,
+        name: str = "mcp",
+        headers: Mapping[str, str] = MappingProxyType({}),
     ) -> Self:
         """Create the service for one MCP server: its URL, or the command that starts it (`["npx", "-y", "server"]`).
 
         The namespace is `name`; `headers` are sent with each request to a URL. Raises ConfigurationError.
         """
+        if more:
+            raise WrongArgument('pass the command as one list: CodeMode.from_mcp(["npx", "-y", "server"])')
         return cls(settings_for_mcp_server(server, name=name, headers=headers))
 
     @classmethod
-    def from_functions(cls, **functions: object) -> Self:
+    def from_functions(cls, *unnamed: object, **functions: object) -> Self:
         """Build a service from Python functions only: `CodeMode.from_functions(shop=[find_order, cancel_order])`."""
+        if unnamed:
+            raise WrongArgument("name the functions by their namespace: CodeMode.from_functions(shop=[find_order])")
         return cls(Settings(), functions)
 
     def __repr__(self) -> str:
@@ -220,11 +243,23 @@ class CodeMode:
         if self._is_open:
             return
         self.observers = observers_of(self.settings.observe)
-        journal = journal_of(self.settings, Secrets())
+        journal, notifier = journal_of(self.settings, Secrets()), None
+        if self.settings.notify.targets:
+            from codemode.executions.notify.configured import notifier_of
+
+            notifier = notifier_of(self.settings, journal, Secrets(), self.observers.notified)
         if journal is not None:
-            self._executions = Executions(
-                journal, self._programs, self.settings.journal, lambda: self.settings.policy.approvers
+            self._programs.conversations.journal = journal
+            settings, url = self.settings, self.settings.server.public_url
+            executions = Executions(
+                journal, self._programs, settings.journal, self._approvers, notifier=notifier, public_url=url
             )
+            self._executions = executions
+            self._contents.archive = JournalContents(journal, settings.content, executions.open)
+        if self.settings.continuations is not None:
+            from codemode.executions.continuations.configured import continuations_of
+
+            self._continuations = continuations_of(self.settings, Secrets(), self._programs, self._approvers)
         self._is_open = True
 
     async def __aexit__(
@@ -344,19 +379,28 @@ class CodeMode:
         credentials: Mapping[str, str] = MappingProxyType({}),
         resume_from: str = "",
         fresh_reads: bool = False,
+        inputs: Mapping[str, Any] = MappingProxyType({}),
         dry_run: bool = False,
+        conversation: str = "",
+        plan: str = "",
         idempotency_key: str = "",
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
     ) -> ExecutionOutcome:
         """Run a program with every tool bound that the role of `caller` may use.
 
-        With a journal, the outcome may be `paused`; continue it through `executions`. `resume_from` is the id of the
+        With a journal, the outcome may be `paused`; continue it through `executions`, or through `continuations` if the
+        settings have these instead. `resume_from` is the id of the
         caller's failed execution to repair: its committed calls are reused instead of repeated, and its reads too
         unless `fresh_reads`.
 
         A `dry_run` sends reads only. Writes, and calls that need a person, are listed in `planned` of the outcome and
-        return placeholders. It is not recorded.
+        return placeholders. With a journal, the list becomes a plan with the id `plan`. Once an approver has approved
+        it, `execute("", plan=…)` runs the program: listed calls are approved, and any other write waits for a person.
+
+        `inputs` are variables of the program, as JSON data; `keep_content` returns references for files.
+        `conversation` is any id of 1 to 128 visible characters. The caller's programs with the same id share what
+        `store(name, value)` keeps, and the previous result as `last`.
 
         `credentials` are the caller's own secrets for services, by their names in the configuration (`caller: NAME`).
         They are held for this execution only.
@@ -368,32 +412,53 @@ class CodeMode:
         when the call is refused, sent and ended.
 
         Errors of the program or of a tool are part of the outcome. Raises `sandbox.SandboxError` if no program can run,
-        ExecutionNotFound for an unknown `resume_from` or another caller's, JournalUnavailable, WrongArgument.
+        ExecutionNotFound for an unknown `resume_from` or another caller's, JournalUnavailable, WrongArgument; for a
+        plan PlanNotFound, ExecutionWaiting before its approval, PlanRefused.
         """
         WrongArgument.unless(code, str, "code")
-        if dry_run and resume_from:
-            raise WrongArgument("dry_run and resume_from exclude each other: a dry run repairs no execution")
+        require_inputs(inputs)
+        request = Request(
+            code,
+            credentials,
+            resume_from,
+            fresh_reads,
+            inputs,
+            plan,
+            key=idempotency_key,
+            conversation=conversation,
+            begun=begun,
+            watch=watch,
+        )
+        request.require_one_purpose(dry_run=dry_run)
         await self.view(caller)
         await self.start_sandbox()
-        if not dry_run and (resume_from or idempotency_key or self._executions is not None):
-            request = Request(
-                code,
-                credentials,
-                resume_from,
-                fresh_reads,
-                key=idempotency_key,
-                digest=request_digest(code, resume_from, fresh_reads=fresh_reads) if idempotency_key else "",
-                begun=begun,
-                watch=watch,
-            )
-            outcome = await self.executions.execute(request, caller)
-        else:
-            who = caller.bringing(credentials) if credentials else caller
-            outcome = await self._programs.run(code, who, begun=begun, watch=watch, dry_run=dry_run)
-            self._results.keep(outcome, caller)
+        outcome = await self._run(request, caller, dry_run=dry_run)
         note = self._repetition.note(code, caller, outcome)
         if note:
             outcome = replace(outcome, notes=(*outcome.notes, note))
+        await self._learn(outcome, caller)
+        return outcome
+
+    async def _run(self, request: Request, caller: Caller, *, dry_run: bool) -> ExecutionOutcome:
+        """Run a program: recorded, with a continuation, or unrecorded."""
+        executions = self._executions
+        if not dry_run and (request.needs_journal or executions is not None):
+            return await self.executions.execute(request, caller)
+        if not dry_run and self._continuations is not None:
+            outcome = await self._continuations.start(replace(request, conversation=""), caller)
+            self._results.keep(outcome, caller)
+            return outcome
+        if request.conversation and executions is not None:
+            await executions.open()  # a dry run reads the state in the journal
+        listing = Listing(executions.plans.digest if executions else undigested) if dry_run else None
+        outcome = await self._programs.run(request, caller, dry_run=listing)
+        self._results.keep(outcome, caller)
+        if listing is None or executions is None:
+            return outcome
+        return await executions.plans.record(outcome, listing, request, caller)
+
+    async def _learn(self, outcome: ExecutionOutcome, caller: Caller) -> None:
+        """Store what the calls of a program taught: shapes of answers, differences from schemas, usage."""
         if self._shapes.is_unsaved:
             await asyncio.to_thread(self._shapes.save)
         if self.answer_checks.is_unsaved:
@@ -403,7 +468,15 @@ class CodeMode:
                 self._menu_usage.called(call.tool, who=caller.id)
                 if self._usage is not None:
                     self._usage.called(call.tool, who=caller.id)
-        return outcome
+
+    async def check(self, code: str, *, caller: Caller = LOCAL) -> Failure | None:
+        """Return the mistakes that keep a program from running: syntax, unknown tools and arguments. None without any.
+
+        Nothing of the program runs. Raises `sandbox.SandboxError` if no program can run, WrongArgument.
+        """
+        WrongArgument.unless(code, str, "code")
+        await self.view(caller)
+        return await self._programs.check(code, caller)
 
     async def definitions(self, caller: Caller = LOCAL) -> list[dict[str, Any]]:
         """Return a model's tools as OpenAI function definitions: `search`, `execute`, and the caller's pins."""
@@ -426,9 +499,27 @@ class CodeMode:
     async def result(self, handle: str, *, caller: Caller = LOCAL) -> Any:
         """Return the whole result of one of the caller's programs, as JSON data. Models see large results in part.
 
-        `handle` is `h_` and the digits of the execution's id. Raises ResultNotFound.
+        `handle` is `h_` and the digits of the execution's id, or the id of content: its text or `{"$base64": …}`.
+        Raises ResultNotFound, ContentNotFound.
         """
+        if handle.startswith(PREFIX):
+            return (await self.content(handle, caller=caller)).value
         return await self._results.load(handle, caller, self._executions)
+
+    async def content(self, reference: str | Mapping[str, Any], *, caller: Caller = LOCAL) -> Content:
+        """Return an image or file of the caller, by a reference in a result or its id. Raises ContentNotFound."""
+        return await self._contents.find(reference if isinstance(reference, str) else id_in(reference), caller.id)
+
+    async def keep_content(
+        self, data: bytes, media_type: str = "", name: str = "", *, caller: Caller = LOCAL
+    ) -> dict[str, Any]:
+        """Store a file for the caller and return its reference, for `inputs` and for arguments of tools.
+
+        Without a media type, common ones are recognized. Raises JournalUnavailable.
+        """
+        WrongArgument.unless(data, bytes, "data")
+        await self.open()
+        return await self._contents.add(Content(data, media_type or ANY_BYTES, name), caller.id)
 
     @property
     def executions(self) -> Executions:
@@ -437,6 +528,17 @@ class CodeMode:
             message = "executions are not recorded here: set `journal.enabled: true` in the configuration"
             raise ConfigurationError(message)
         return self._executions
+
+    @property
+    def continuations(self) -> Continuations:
+        """The paused executions that callers keep. Raises ConfigurationError if the settings have none."""
+        if self._continuations is None:
+            message = "continuations need a key: set `continuations.key` in the configuration"
+            raise ConfigurationError(message)
+        return self._continuations
+
+    def _approvers(self) -> tuple[str, ...]:
+        return self.settings.policy.approvers
 
     @property
     def observers(self) -> Observers:
@@ -464,6 +566,8 @@ class CodeMode:
             await self._load()
         if not self.sources:
             raise RuntimeError("the service is not open: enter it with `async with`, or call `await cm.start()`")
+        if self.saved.has_changed():
+            await self._live.publish_again()
         return await self._views.of(caller.role)
 
     async def start_sandbox(self) -> Mapping[str, str]:
@@ -509,12 +613,21 @@ class CodeMode:
     @property
     def sources(self) -> Mapping[str, LoadedSource]:
         """The sources as last read, by name."""
-        return self._live.loaded
+        return {**self._live.loaded, **self.saved.loaded} if self._live.loaded else {}
 
     async def _load(self) -> None:
         if not self.sources:
             await self.open()
             await self._live.load(self.patience_s)
+
+    def _check(self, settings: Settings, catalog: Catalog) -> None:
+        """Raise ConfigurationError if the policy or the menus name tools that the catalog does not have."""
+        from codemode.sources.loader import catalog_of
+
+        if SAVED not in catalog.namespaces:
+            catalog = catalog.merged(catalog_of(self.saved.read(catalog)))
+        require_known_tools(settings, AccessPolicy(settings.policy), catalog)
+        require_known_names(settings, catalog)
 
     async def _adopt(self, settings: Settings, sources: Mapping[str, LoadedSource]) -> Catalog:
         """Use these sources from now on. A running execution keeps its catalog."""
@@ -523,13 +636,21 @@ class CodeMode:
             self._destinations = _destinations(settings)
         from codemode.sources.loader import catalog_of
 
+        sources = {**sources, **self.saved.read(catalog_of(sources))}
         catalog = enriched(catalog_of(sources), settings)
         open_ = self._finder.open if self.indexes_early else self._finder.open_later
         await asyncio.to_thread(open_, catalog, [source.surface.digest for source in sources.values()])
         self.catalog = catalog
         transports = {name: source.transport for name, source in sources.items()}
         self._views = Views(
-            catalog, self._finder, transports, self._shapes, self.policy, self._destinations, self.answer_checks
+            catalog,
+            self._finder,
+            transports,
+            self._shapes,
+            self.policy,
+            self._destinations,
+            self.answer_checks,
+            self._contents,
         )
         instructions = {name: source.introduction for name, source in settings.sources.items()}
         descriptions = {name: source.surface.description for name, source in sources.items()}
@@ -541,9 +662,3 @@ class CodeMode:
 def _destinations(settings: Settings) -> Mapping[str, Destination]:
     """Return the destination of each source's calls."""
     return {name: destination_of(source) for name, source in settings.sources.items()}
-
-
-def _check(settings: Settings, catalog: Catalog) -> None:
-    """Raise ConfigurationError if the policy or the menus name tools that the catalog does not have."""
-    require_known_tools(settings, AccessPolicy(settings.policy), catalog)
-    require_known_names(settings, catalog)

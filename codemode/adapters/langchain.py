@@ -27,15 +27,16 @@ if TYPE_CHECKING:
 
 
 async def codemode_tools(
-    service: CodeMode, *, caller: Caller = LOCAL, approver: Caller | None = None
+    service: CodeMode, *, caller: Caller = LOCAL, approver: Caller | None = None, conversation: str = ""
 ) -> list[StructuredTool]:
     """Return `search`, `execute` and the caller's pins as LangChain tools.
 
     With an `approver` and a checkpointer, a paused program interrupts the graph. The interrupt's value is
     `{"approvals": [{id, tool, arguments, reason, host}]}`; resume with `Command(resume={id: True})` to approve, False
-    to reject. Raises ConfigurationError if the approver may not decide.
+    to reject. Programs share the state of the `conversation` with this id. Raises ConfigurationError if the approver
+    may not decide.
     """
-    toolset = Toolset(service, caller, approver)
+    toolset = Toolset(service, caller, approver, conversation)
     return [_tool(toolset, function) for function in await toolset.functions()]
 
 

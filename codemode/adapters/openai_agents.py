@@ -22,15 +22,16 @@ if TYPE_CHECKING:
 
 
 async def codemode_tools(
-    service: CodeMode, *, caller: Caller = LOCAL, approver: Caller | None = None
+    service: CodeMode, *, caller: Caller = LOCAL, approver: Caller | None = None, conversation: str = ""
 ) -> list[FunctionTool]:
     """Return `search`, `execute` and the caller's pins.
 
     The model is told when a program pauses. With an `approver`, its request to continue the execution interrupts the
     run: `service.executions.approvals(approver, execution)` shows the pending calls, `state.approve(item)` approves
-    them, and `state.reject(item)` leaves them pending. Raises ConfigurationError if the approver may not decide.
+    them, and `state.reject(item)` leaves them pending. Programs share the state of the
+    `conversation` with this id. Raises ConfigurationError if the approver may not decide.
     """
-    toolset = Toolset(service, caller, approver)
+    toolset = Toolset(service, caller, approver, conversation)
     return [_tool(toolset, function) for function in await toolset.functions()]
 
 

@@ -27,12 +27,15 @@ class CodeModeCapability(AbstractCapability[Any]):
     With an `approver`, a paused program ends the run with `DeferredToolRequests`, which must be an output type of the
     agent. `requests.metadata[tool call id]` holds its `execution` and `approvals`: id, tool, arguments, reason, host.
     Continue with `requests.build_results(approvals=…, metadata=requests.metadata)`: the metadata says what was
-    approved. Raises ConfigurationError if the approver may not decide.
+    approved. Programs share the state of the `conversation` with this id. Raises ConfigurationError if the approver may
+    not decide.
     """
 
-    def __init__(self, service: CodeMode, *, caller: Caller = LOCAL, approver: Caller | None = None) -> None:
+    def __init__(
+        self, service: CodeMode, *, caller: Caller = LOCAL, approver: Caller | None = None, conversation: str = ""
+    ) -> None:
         super().__init__()
-        self._toolset = Toolset(service, caller, approver)
+        self._toolset = Toolset(service, caller, approver, conversation)
 
     def get_toolset(self) -> Any:
         """Return a function that makes the tools of a run, because sources may change between runs."""

@@ -48,17 +48,20 @@ class Toolset:
     """`search`, `execute` and the pins of a caller.
 
     `approver` is the caller in whose name the framework's user decides on pending calls. Without one, a paused program
-    is answered with what it waits for, and the model can continue it later. Raises ConfigurationError if the approver
-    may not decide.
+    is answered with what it waits for, and the model can continue it later. Programs share the state of the
+    `conversation` with this id. Raises ConfigurationError if the approver may not decide.
     """
 
-    def __init__(self, service: CodeMode, caller: Caller = LOCAL, approver: Caller | None = None) -> None:
+    def __init__(
+        self, service: CodeMode, caller: Caller = LOCAL, approver: Caller | None = None, conversation: str = ""
+    ) -> None:
         WrongArgument.unless(caller, Caller, "caller", "Caller(id, role) creates one")
         if approver is not None:
             _check_approver(service, caller, approver)
         self._service = service
         self._caller = caller
         self._approver = approver
+        self._conversation = conversation
 
     @property
     def asks(self) -> bool:
@@ -83,7 +86,7 @@ class Toolset:
                 request = SearchRequest.model_validate(arguments)
                 return Answer((await self._service.search(**request.model_dump(), caller=self._caller)).text)
             if name == "execute":
-                return await self._run(ExecuteArguments.model_validate(arguments), key)
+                return await self._run(ExecuteArguments.model_validate(arguments), key, self._conversation)
             program = await self._service.program_of(name, arguments, self._caller)
         except ValidationError as error:
             return Answer(f"{name}: {problem_of(error)}", ok=False)
@@ -123,7 +126,9 @@ class Toolset:
         approver = self._approver
         if approver is not None:
             decisions = [
-                Decision(call.id, call.digest, "approved" if verdicts[call.id] else "rejected", approver.id)
+                Decision(
+                    call.id, call.digest, "approved" if verdicts[call.id] else "rejected", approver.id, via="framework"
+                )
                 for call in await self.pending(execution)
                 if call.id in verdicts
             ]
@@ -131,18 +136,18 @@ class Toolset:
                 await self._service.executions.decide(decisions, approver)
         return await self._run(ExecuteArguments(resume_from=execution))
 
-    async def _run(self, asked: ExecuteArguments, key: str = "") -> Answer:
+    async def _run(self, asked: ExecuteArguments, key: str = "", conversation: str = "") -> Answer:
         keeps = self._service.settings.keeps_journal
         try:
-            return self._answer(await self._outcome(asked, key if keeps else ""), can_resume=keeps)
+            return self._answer(await self._outcome(asked, key if keeps else "", conversation), can_resume=keeps)
         except CodeModeError as error:
             return Answer(error.for_model(), ok=False)
         except SandboxError:
             return Answer("no program can run at present; the operator should run `codemode doctor`", ok=False)
 
-    async def _outcome(self, asked: ExecuteArguments, key: str) -> ExecutionOutcome:
+    async def _outcome(self, asked: ExecuteArguments, key: str, conversation: str) -> ExecutionOutcome:
         try:
-            return await run_or_continue(self._service, asked, self._caller, key=key)
+            return await run_or_continue(self._service, asked, self._caller, key=key, conversation=conversation)
         except RequestRepeated as repeated:
             return await run_or_continue(self._service, ExecuteArguments(resume_from=repeated.execution), self._caller)
 

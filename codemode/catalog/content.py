@@ -7,14 +7,48 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 REFERENCE_KEY = "$content"
 INLINE_KEY = "$base64"
 
+#: How the id of stored content begins.
+PREFIX = "c_"
+
 
 def is_content(value: Any) -> bool:
     """Whether a JSON value represents binary data."""
-    if not isinstance(value, Mapping):
-        return False
-    return isinstance(value.get(REFERENCE_KEY), str) or (len(value) == 1 and isinstance(value.get(INLINE_KEY), str))
+    return isinstance(value, Mapping) and (isinstance(value.get(REFERENCE_KEY), str) or is_inline(value))
+
+
+def is_inline(value: Any) -> bool:
+    """Whether a JSON value is inline bytes."""
+    return isinstance(value, Mapping) and len(value) == 1 and isinstance(value.get(INLINE_KEY), str)
+
+
+def id_in(value: Any) -> str:
+    """Return the id in a content reference, "" for any other value."""
+    id_ = value.get(REFERENCE_KEY) if isinstance(value, Mapping) else None
+    return id_ if isinstance(id_, str) else ""
+
+
+def references_in(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Yield the content references in JSON data, in order."""
+    pending = [value]
+    while pending:
+        part = pending.pop()
+        if isinstance(part, Mapping):
+            if id_in(part):
+                yield part
+            else:
+                pending.extend(reversed([*part.values()]))
+        elif isinstance(part, (list, tuple)):
+            pending.extend(reversed(part))
+
+
+def content_ids(value: Any) -> Iterator[str]:
+    """Yield the ids of the content references in JSON data."""
+    return map(id_in, references_in(value))

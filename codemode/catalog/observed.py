@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Schema
+from codemode.settings.file_lock import locked
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
@@ -92,19 +93,26 @@ class ObservedShapes:
         return self._shapes.get(key) if self._same.get(key, 0) >= _STEADY else None
 
     def save(self) -> None:
-        """Write the schemas if they have changed. Write errors are ignored."""
+        """Write the schemas if they have changed, with those that other servers have written. Errors are ignored."""
         if self._path is None or not self.is_unsaved:
             return
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", dir=self._path.parent, delete=False, encoding="utf-8") as file:
-                json.dump({"format": _FORMAT, "shapes": [[*key, shape] for key, shape in self._shapes.items()]}, file)
-            Path(file.name).replace(self._path)
+            with locked(self._path):
+                self._read(self._path)
+                self._write(self._path)
             self._changed = False
         except OSError:
             return
 
+    def _write(self, path: Path) -> None:
+        shapes = [[*key, shape] for key, shape in list(self._shapes.items())]
+        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
+            json.dump({"format": _FORMAT, "shapes": shapes}, file)
+        Path(file.name).replace(path)
+
     def _read(self, path: Path) -> None:
+        """Merge the schemas of a file into those here."""
         try:
             data = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError):
@@ -113,7 +121,8 @@ class ObservedShapes:
         for one in shapes[:MOST_TOOLS] if isinstance(shapes, list) else ():
             match one:
                 case [str(caller), str(tool), dict(shape)]:
-                    self._shapes[caller, tool] = shape
+                    known = self._shapes.get((caller, tool))
+                    self._shapes[caller, tool] = shape if known is None else merge(known, shape)
 
 
 def shape_of(value: Any, depth: int = 0) -> dict[str, Any]:

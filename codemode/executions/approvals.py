@@ -4,27 +4,38 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from codemode.errors import ApprovalForbidden, ApprovalRefused, JournalDamaged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
+    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
     from codemode.executions.journal.base import Decision, Journal, PendingCall
     from codemode.gateway.caller import Caller
 
 
 class Approvals:
-    """Pending calls of one journal. `roles` returns the roles that may approve or deny them."""
+    """Pending calls of one journal. `roles` returns the roles that decide, `decided` receives each decided call."""
 
-    def __init__(self, journal: Journal, roles: Callable[[], Collection[str]]) -> None:
+    def __init__(
+        self, journal: Journal, roles: Callable[[], Collection[str]], decided: Callable[[PendingCall], None]
+    ) -> None:
         self._journal = journal
         self._roles = roles
+        self._decided = decided
 
     def are_up_to(self, caller: Caller) -> bool:
         """Return whether the caller is an approver."""
         return caller.role in self._roles()
+
+    def require_approver(self, caller: Caller) -> None:
+        """Raise ApprovalForbidden if the caller is no approver."""
+        if not self.are_up_to(caller):
+            roles = ", ".join(sorted(self._roles()))
+            message = f"only the roles {roles} may decide on calls; this key has the role {caller.role}"
+            raise ApprovalForbidden(message)
 
     async def waiting(self, caller: Caller, execution: str) -> tuple[PendingCall, ...]:
         """Return all pending calls to approvers, and to other callers those of their own executions."""
@@ -38,21 +49,59 @@ class Approvals:
         return tuple(each for each in pending if owners.get(each.execution) == caller.id)
 
     async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
-        """Record the caller's decisions, all or none.
+        """Record the caller's decisions, all or none. A service's question may also be answered by the owner.
 
-        Raises ApprovalRefused, and ApprovalForbidden if the caller may not decide on a call.
+        A decision without `via` was made in Python. `up_to` of an approval also approves the calls of the same tool
+        that already wait in the execution, each by its own digest. Raises ApprovalRefused, and ApprovalForbidden if the
+        caller may not decide on a call.
         """
-        if not self.are_up_to(caller):
-            roles = ", ".join(sorted(self._roles()))
-            message = f"only the roles {roles} may decide on calls; this key has the role {caller.role}"
-            raise ApprovalForbidden(message)
         waiting = {question.id: question for question in await self._journal.pending()}
         for decision in decisions:
             question = waiting.get(decision.id)
+            if not self.are_up_to(caller) and not await self._is_asked(question, caller):
+                roles = ", ".join(sorted(self._roles()))
+                message = f"only the roles {roles} may decide on calls; this key has the role {caller.role}"
+                raise ApprovalForbidden(message)
             if question is None:
                 message = f"no call is pending under {decision.id}"
                 raise ApprovalRefused(message)
-            if (await self._journal.get(question.execution)).given.owner == caller.id:
+            if question.kind != "input" and await self._is_owner(question, caller):
                 message = f"{decision.id} belongs to an execution of the same key; a different person must decide"
                 raise ApprovalForbidden(message, execution=question.execution)
-        return await self._journal.decide([replace(decision, by=caller.id) for decision in decisions])
+            _require_grantable(decision, question)
+        together = [*decisions, *_under_grants(decisions, waiting)]
+        complete = [replace(decision, by=caller.id, via=decision.via or "python") for decision in together]
+        decided = await self._journal.decide(complete)
+        for call in decided:
+            self._decided(call)
+        return decided
+
+    async def _is_asked(self, question: PendingCall | None, caller: Caller) -> bool:
+        """Return whether this is a service's question about the caller's own execution."""
+        return question is not None and question.kind == "input" and await self._is_owner(question, caller)
+
+    async def _is_owner(self, question: PendingCall, caller: Caller) -> bool:
+        return (await self._journal.get(question.execution)).given.owner == caller.id
+
+
+def _require_grantable(decision: Decision, question: PendingCall) -> None:
+    """Raise ApprovalRefused if `up_to` is given for anything but an approval."""
+    if decision.up_to and (decision.verdict != "approved" or question.kind != "approval"):
+        message = f"up_to goes with the verdict approved only; {decision.id} was decided as {decision.verdict}"
+        raise ApprovalRefused(message, execution=question.execution)
+
+
+def _under_grants(decisions: Sequence[Decision], waiting: Mapping[str, PendingCall]) -> Iterator[Decision]:
+    """Yield approvals of further waiting calls, as far as the grants among the decisions reach. Oldest first."""
+    left = {id_: call for id_, call in waiting.items() if id_ not in {one.id for one in decisions}}
+    for decision in decisions:
+        granted = waiting[decision.id]
+        alike = (call for call in left.values() if _same(call) == _same(granted) and call.kind == "approval")
+        for call in list(islice(alike, max(decision.up_to - 1, 0))):
+            del left[call.id]
+            yield replace(decision, id=call.id, digest=call.digest, up_to=0, grant=granted.id)
+
+
+def _same(call: PendingCall) -> tuple[str, ...]:
+    """Return what a grant is for: one tool at one host, in one execution."""
+    return call.execution, call.tool, call.operation, call.host

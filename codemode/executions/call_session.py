@@ -7,10 +7,12 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from codemode.catalog.saved import program_of
 from codemode.errors import CodeModeError, UpstreamError
 from codemode.executions.paging import PartialLists, collect, whole_list
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.plugins.plugin import Approved
+from codemode.executions.saved.runs import InnerRun
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.policy import Tally
 from codemode.transports.base import CallContext
@@ -21,9 +23,11 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from codemode.catalog.catalog import Catalog
+    from codemode.catalog.saved import SavedProgram
     from codemode.executions.ledger import Ledger, LedgerEntry
     from codemode.executions.planned import PlannedCall
     from codemode.executions.plugins.hooks import Hooks
+    from codemode.executions.saved.runs import SavedRuns, Stop
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
@@ -39,9 +43,11 @@ class CallSession:
     """Answers the calls of one program, and records them in `ledger`.
 
     `partial_lists` are the lists of which it read some pages. `waits` is the failure that stopped the program because
-    a person must decide. Compare it by identity, because a program can raise a failure that looks the same. `planned`
-    are the calls that a dry run listed.
+    a person must decide. Compare it by identity, because a program can raise a failure that looks the same. `plan` is
+    the id of the plan that the program runs under.
     """
+
+    plan = ""
 
     def __init__(
         self,
@@ -57,7 +63,6 @@ class CallSession:
         self.ledger = ledger
         self.waits: Failure | None = None
         self.partial_lists = PartialLists()
-        self.planned: tuple[PlannedCall, ...] = ()
         self._gateway = gateway
         self._caller = caller
         self._hooks = hooks
@@ -72,11 +77,18 @@ class CallSession:
         self._is_over = False
         self._started: set[str] = set()
         self._differing: set[str] = set()  # tools whose answers differ from their schemas
+        #: Runs the saved programs that this program calls.
+        self.saved: SavedRuns | None = None
 
     @property
     def catalog(self) -> Catalog:
         """Return the catalog that the program can call."""
         return self._gateway.catalog
+
+    @property
+    def planned(self) -> tuple[PlannedCall, ...]:
+        """Return the calls that a dry run listed."""
+        return ()
 
     async def answer(self, call: Call) -> Any:
         """Return the value of a program's call.
@@ -133,6 +145,9 @@ class CallSession:
     async def _send_in_turn(self, judged: JudgedCall, send: Send) -> Any:
         if judged.error is not None:
             raise for_program(judged.error)
+        program = program_of(judged.tool)
+        if program is not None and self.saved is not None:
+            return await self.saved.answer(await self._passed(judged), program)
         async with self._slots:
             judged = await self._passed(judged)
             await room()
@@ -142,6 +157,10 @@ class CallSession:
         if outcome.error is not None:
             raise for_program(outcome.error)
         return outcome.value
+
+    async def inner_run(self, judged: JudgedCall, program: SavedProgram, stop: Stop) -> InnerRun:
+        """Return the run of a saved program that a call asks for. `stop` keeps what stops it."""
+        return InnerRun(program.code)
 
     async def _passed(self, judged: JudgedCall) -> JudgedCall:
         """Let the plugins refuse an allowed call before anything is sent. Raises CallFailed."""

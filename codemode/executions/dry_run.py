@@ -9,10 +9,12 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.paging import items_of, paging_of
+from codemode.catalog.saved import SAVED
 from codemode.catalog.tool import Effect
 from codemode.executions.call_session import CallSession
 from codemode.executions.placeholders import Placeholders
-from codemode.executions.planned import PlannedCall
+from codemode.executions.planned import Listing, PlannedCall
+from codemode.executions.replay.dependencies import call_facts, meaning
 from codemode.gateway.call import CallState
 from codemode.gateway.policy import READ_ONLY, Decision
 from codemode.transports.base import Page
@@ -30,12 +32,18 @@ _MAY_DIFFER = (
 
 
 class DryRunSession(CallSession):
-    """Answers the calls of a program in a dry run. `planned` are the calls that it listed."""
+    """Answers the calls of a program in a dry run, and adds what it does not send to `listing`."""
 
-    def __init__(self, *arguments: Any, **more: Any) -> None:
+    def __init__(self, *arguments: Any, listing: Listing | None = None, **more: Any) -> None:
         super().__init__(*arguments, **more)
+        self._listing = listing or Listing()
         self._placeholders = Placeholders()
         self.ledger.note(_NOTHING_CHANGED)
+
+    @property
+    def planned(self) -> tuple[PlannedCall, ...]:
+        """See `CallSession`."""
+        return tuple(self._listing.calls)
 
     async def _make(self, call: ToolCall, send: Send) -> Any:
         held = frozenset(name for name, value in call.arguments.items() if self._placeholders.are_in(value))
@@ -53,9 +61,10 @@ class DryRunSession(CallSession):
         self.ledger.take(judged)
         if tool.effect is Effect.READ and judged.state is CallState.NOT_STARTED:
             self.ledger.settle(path, CallState.NOT_STARTED, preview=f"placeholders of {label}: an argument holds one")
+            self._listing.reads.append(self._planned(judged, label))
         else:
             self.ledger.settle(path, CallState.PLANNED)
-            self.planned += (self._planned(judged, label),)
+            self._listing.calls.append(self._planned(judged, label))
             self.ledger.note(_MAY_DIFFER)
         if "/" not in path:
             return answer
@@ -66,8 +75,19 @@ class DryRunSession(CallSession):
         tool, path = judged.tool, judged.call.path
         assert tool is not None  # noqa: S101 - see `_listed`
         entry = self.ledger.entry(path)
-        host = self._gateway.destination(tool).host
-        return PlannedCall(path, label, tool.id, tool.effect, host, entry.arguments, entry.decision, entry.rule)
+        host, digest = self._gateway.destination(tool).host, self._listing.digest
+        return PlannedCall(
+            path,
+            label,
+            tool.id,
+            tool.effect,
+            host,
+            entry.arguments,
+            entry.decision,
+            entry.rule,
+            digest=digest(call_facts(tool.id, path, judged.call.arguments)),
+            definition=digest(meaning(tool, self._gateway, digest)),
+        )
 
 
 def _is_sent(judged: JudgedCall, *, has_placeholders: bool) -> bool:
@@ -77,4 +97,6 @@ def _is_sent(judged: JudgedCall, *, has_placeholders: bool) -> bool:
         return True
     if ruling.decision is Decision.DENY:
         return ruling is not READ_ONLY
+    if ruling.decision is Decision.ALLOW and tool.source == SAVED:
+        return True  # its calls are listed one by one
     return tool.effect is Effect.READ and ruling.decision is Decision.ALLOW and not has_placeholders

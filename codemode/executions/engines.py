@@ -6,6 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError
+from codemode.executions.saved.runs import MOST_RUNNING
 
 if TYPE_CHECKING:
     from codemode.settings import SandboxSettings
@@ -17,7 +18,7 @@ def engine_of(settings: SandboxSettings, limits: Limits) -> Engine:
     if settings.engine == "process":
         from sandbox import Sandbox
 
-        return Sandbox(limits=limits, workers=settings.workers, require=settings.require)
+        return Sandbox(limits=limits, workers=settings.workers, running=MOST_RUNNING, require=settings.require)
     try:
         from sandbox import MontySandbox
     except ModuleNotFoundError as error:
@@ -25,7 +26,7 @@ def engine_of(settings: SandboxSettings, limits: Limits) -> Engine:
             raise
         message = "sandbox.engine is monty, which needs pydantic-monty: pip install codemode[monty]"
         raise ConfigurationError(message) from None
-    return MontySandbox(limits=limits, workers=settings.workers)
+    return MontySandbox(limits=limits, workers=settings.workers, running=MOST_RUNNING)
 
 
 def engine_name(settings: SandboxSettings) -> str:

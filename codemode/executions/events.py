@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import JournalEntry
 
 #: Fields shown for a call that was sent, and for a call that has ended.
-_OF_START = ("tool", "arguments", "effect", "decision", "rule", "start_s")
+_OF_START = ("tool", "version", "arguments", "effect", "decision", "rule", "start_s")
 #: A call that was not sent has no start, so its end has the fields of both.
 _OF_END = (*_OF_START, "state", "duration_s", "size_bytes", "preview", "message", "reused")
 
@@ -45,13 +45,16 @@ class ExecutionEvent:
 def events_of(entries: Iterable[JournalEntry]) -> Iterator[ExecutionEvent]:
     """Return the events of journal entries. Clock ticks and answers to the program's queries yield none."""
     for entry in entries:
-        if entry.kind == "started":
+        if entry.kind in ("started", "began"):
             yield ExecutionEvent(entry.sequence, "call_started", _shown(entry, _OF_START))
         elif entry.kind in ("delivered", "ended"):
             if "start_s" in entry.data:
                 yield ExecutionEvent(entry.sequence, "call_ended", _shown(entry, _OF_END))
         elif entry.kind == "printed":
             yield ExecutionEvent(entry.sequence, "output", {"text": entry.data["text"]})
+        elif entry.kind == "decided":  # `via` may be the address of the person
+            shown = {name: value for name, value in entry.data.items() if name != "via"}
+            yield ExecutionEvent(entry.sequence, entry.kind, shown)
         else:
             yield ExecutionEvent(entry.sequence, entry.kind, dict(entry.data))
 

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 class ExecutionOutcome:
     """How an execution ended: the fields of `sandbox.Outcome`, and the ledger in `calls`.
 
-    A `paused` execution has not ended. `pending` lists the calls that need a decision, by id and with a reason. After a
-    dry run, `planned` lists the calls that were not sent.
+    A `paused` execution has not ended. `pending` lists the calls that need a decision, by id and with a reason. Without
+    a journal, `continuation` continues it. After a dry run, `planned` lists the calls that were not sent. `plan` is the
+    id of the plan that this list became, or that the program ran under.
     """
 
     id: str
@@ -44,6 +45,8 @@ class ExecutionOutcome:
     notes: tuple[str, ...]
     pending: tuple[PendingCall, ...] = ()
     planned: tuple[PlannedCall, ...] = ()
+    plan: str = ""
+    continuation: str = ""
 
     @property
     def value(self) -> Any:
@@ -110,6 +113,8 @@ class ExecutionOutcome:
             notes=tuple(data.get("notes", ())),
             pending=tuple(PendingCall.from_json(call) for call in data.get("pending", ())),
             planned=tuple(PlannedCall(**call) for call in data.get("planned", ())),
+            plan=data.get("plan", ""),
+            continuation=data.get("continuation", ""),
         )
 
 

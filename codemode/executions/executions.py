@@ -9,12 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from codemode.errors import (
-    ExecutionEnded,
-    ExecutionWaiting,
-    JournalUnavailable,
-    LeaseLost,
-)
+from codemode.errors import ExecutionEnded, ExecutionWaiting, JournalUnavailable, LeaseLost
 from codemode.executions.approvals import Approvals
 from codemode.executions.attempts import (
     Attempt,
@@ -24,12 +19,13 @@ from codemode.executions.attempts import (
     never_damaged,
     to_their_end,
 )
+from codemode.executions.cards.desk import Cards
 from codemode.executions.execution_ids import new_execution
 from codemode.executions.executor import new_seed, nothing
 from codemode.executions.health import JournalHealth
 from codemode.executions.journal.base import (
+    CONVERSATION,
     FRESH_READS,
-    GOOD_UNTIL,
     OPEN,
     READ_ONLY,
     ExecutionStatus,
@@ -37,7 +33,8 @@ from codemode.executions.journal.base import (
     NewExecution,
 )
 from codemode.executions.launcher import Launcher
-from codemode.executions.programs import Request
+from codemode.executions.plans.plans import Plans
+from codemode.executions.programs import Request, own_settings
 from codemode.executions.replay.record import Record
 from codemode.executions.replay.recording import ExecutionRecording
 from codemode.executions.replay.recovery import Recovery
@@ -49,14 +46,7 @@ from codemode.executions.watching import Watching
 from codemode.gateway.caller import Caller
 
 if TYPE_CHECKING:
-    from collections.abc import (
-        AsyncGenerator,
-        AsyncIterator,
-        Callable,
-        Collection,
-        Mapping,
-        Sequence,
-    )
+    from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 
     from codemode.executions.events import ExecutionEvent
     from codemode.executions.execution import ExecutionOutcome
@@ -67,6 +57,7 @@ if TYPE_CHECKING:
         PendingCall,
         StoredExecution,
     )
+    from codemode.executions.notify.notifier import Notifier
     from codemode.executions.programs import Programs
     from codemode.settings import JournalSettings
 
@@ -74,8 +65,9 @@ if TYPE_CHECKING:
 class Executions:
     """The executions of one journal, as callers may see them.
 
-    `approvers` returns the roles that decide on pending calls. The key that starts an execution owns it; to every other
-    key but an approver's, the execution does not exist.
+    `approvers` returns the roles that decide on pending calls. `public_url` is the server's address in links. The key
+    that starts an execution owns it; to every other key but an approver's, the execution does not exist.
+    `digest` is the journal's keyed digest.
     """
 
     def __init__(
@@ -84,15 +76,21 @@ class Executions:
         programs: Programs,
         settings: JournalSettings,
         approvers: Callable[[], Collection[str]],
+        *,
+        public_url: str = "",
+        notifier: Notifier | None = None,
     ) -> None:
         self._journal = journal
+        self.digest = journal.digest
         self._programs = programs
-        self._approvals = Approvals(journal, approvers)
+        self._approvals = Approvals(journal, approvers, programs.decided)
+        self.plans = Plans(journal, programs, self._approvals, settings.expire_s, self.open)
         self._attempts: dict[str, Attempt] = {}
         self._ended = Endings(journal)
         self._visible = VisibleExecutions(journal, self._approvals, self.open)
+        self.cards = Cards(journal, self._approvals, self._visible, settings.expire_s, public_url)
         self._watching = Watching(journal, self._attempts, self._visible.seen)
-        self._upkeep = Upkeep(journal, settings, self._attempts)
+        self._upkeep = Upkeep(journal, settings, self._attempts, notifier)
         self._launcher = Launcher(journal, programs, self._ended, self._attempts)
         self._opening = asyncio.Lock()
         self._is_open = False
@@ -147,7 +145,7 @@ class Executions:
         try:
             execution = await self.start(request, caller)
         except JournalUnavailable as error:
-            if request.resume_from:
+            if request.resume_from or request.plan:
                 raise
             return await self._programs.run_unrecorded(request, caller, error)
         attempt = self._attempts[execution]
@@ -167,11 +165,14 @@ class Executions:
     async def start(self, request: Request, caller: Caller) -> str:
         """Start a program and return the id of its execution.
 
-        Raises RequestRepeated, RequestConflict; ExecutionNotFound and LeaseHeld for the execution to repair.
+        Raises RequestRepeated, RequestConflict; ExecutionNotFound and LeaseHeld for the execution to repair; the errors
+        of `Plans.applied` for a plan.
         """
         await self.open()
+        request, of_plan = await self.plans.applied(request.digested() if request.key else request, caller)
         record, reuse = await self._to_repair(request, caller)
-        own = {FRESH_READS: request.fresh_reads, GOOD_UNTIL: caller.good_until, READ_ONLY: caller.read_only}
+        own = own_settings(request, caller, self._journal.digest)
+        has_conversation = CONVERSATION in own
         new = NewExecution(
             id=new_execution(),
             owner=caller.id,
@@ -179,7 +180,7 @@ class Executions:
             code=request.code,
             seed=new_seed(),
             start_us=time.time_ns() // 1000,
-            settings={**await self._programs.settings(caller), **own},
+            settings={**await self._programs.settings(caller, has_conversation=has_conversation), **own, **of_plan},
             digests=self._programs.environment(self._journal.digest),
             credentials=tuple(sorted(request.credentials)),
             resume_from=record.execution if record is not None else "",

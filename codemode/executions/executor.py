@@ -7,8 +7,9 @@ import secrets
 import time
 from dataclasses import asdict, replace
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import ValidationError
 
@@ -20,28 +21,37 @@ from codemode.executions.dry_run import DryRunSession
 from codemode.executions.engines import engine_name, engine_of
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.execution_ids import new_execution
+from codemode.executions.journal.base import INPUTS
 from codemode.executions.ledger import Ledger, unwatched
+from codemode.executions.plans.plan import PLAN
+from codemode.executions.plans.session import PlanSession
 from codemode.executions.plugins.hooks import NO_HOOKS
-from codemode.executions.preflight import check
+from codemode.executions.preflight import CHECKED, check
 from codemode.executions.replay.recorded_session import RecordedSession
+from codemode.executions.saved.runs import SavedRuns, Turns
+from codemode.executions.state.program_state import SIGNATURES
 from codemode.gateway.caller import LOCAL
 from codemode.text.validation import described
 from codemode.text.visible import visible
-from sandbox import CallFailed, Failure, Limits, Outcome, Status, Usage
+from sandbox import CallFailed, Failure, Limits, Outcome, ProgramRefused, Status, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from codemode.executions.journal.base import ExecutionStatus
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.planned import Listing
     from codemode.executions.plugins.hooks import Hooks
     from codemode.executions.replay.recording import ExecutionRecording
+    from codemode.executions.state.program_state import ProgramState
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
     from codemode.settings import LimitSettings, SandboxSettings
     from sandbox import Call, CallSite
 
     ProgramFunction = Callable[..., Awaitable[Any]]
+
+Function = TypeVar("Function")
 
 MIB = 1024 * 1024
 
@@ -67,23 +77,25 @@ class Executor:
         self.hooks = hooks
         self._limits = _limits(limits)
         self._limits_json = asdict(self._limits)
-        self._sandbox = engine_of(sandbox, self._limits)
+        #: The engine itself, not yet started.
+        self.sandbox = engine_of(sandbox, self._limits)
         #: The name of the engine, with its version if that is not ours.
         self.engine = engine_name(sandbox)
         self._calls_in_flight = limits.calls_in_flight
+        self._turns = Turns()
 
     async def start(self) -> None:
         """Start the engine. Raises `sandbox.SandboxError` if this machine lacks a required layer of isolation."""
-        await self._sandbox.start()
+        await self.sandbox.start()
 
     async def aclose(self) -> None:
         """End all processes of the engine."""
-        await self._sandbox.aclose()
+        await self.sandbox.aclose()
 
     @property
     def isolation(self) -> Mapping[str, str]:
         """The layers of isolation in force, as verified by a child process."""
-        return self._sandbox.isolation
+        return self.sandbox.isolation
 
     async def run(
         self,
@@ -95,78 +107,142 @@ class Executor:
         functions: Mapping[str, ProgramFunction] = MappingProxyType({}),
         begun: Callable[[], None] = nothing,
         watch: Callable[[LedgerEntry], None] = unwatched,
+        inputs: Mapping[str, Any] = MappingProxyType({}),
         recording: ExecutionRecording | None = None,
-        dry_run: bool = False,
+        dry_run: Listing | None = None,
+        state: ProgramState | None = None,
     ) -> ExecutionOutcome:
         """Run `code` with every namespace of the gateway's catalog bound.
 
         `execution` is the execution's id; the default is a new one. `recording` records the execution, and continues it
-        from the end of its record. A `dry_run`, which is not recorded, lists writes instead of sending them.
+        from the end of its record. With `dry_run`, writes are added to this list instead of being sent.
 
         `functions` are available to the program beside the tools, by signature (`search(queries)`). They validate their
-        own arguments with pydantic, and appear in no ledger.
+        own arguments with pydantic, and appear in no ledger. `state` adds the functions of a conversation.
 
         `begun` is called when the program has compiled and is about to run. `watch` is called with each call's entry
-        when the call is refused, sent and ended.
+        when the call is refused, sent and ended. `inputs` are variables of the program; a recording has its own.
 
         Errors of the program or of a tool are part of the outcome. Raises `sandbox.SandboxError` if no program can run.
         """
         run: CallSession
         recorded: RecordedSession | None = None
         if recording is None:
-            session = DryRunSession if dry_run else CallSession
-            ledger, most = Ledger(watch), self._calls_in_flight
-            id_ = execution or new_execution()
-            run = session(id_, gateway, caller, calls_in_flight=most, ledger=ledger, hooks=self.hooks)
+            run = self._unrecorded(execution or new_execution(), gateway, caller, watch=watch, dry_run=dry_run)
         else:
-            run = recorded = RecordedSession(
+            session = PlanSession if PLAN in recording.given.settings else RecordedSession
+            run = recorded = session(
                 recording, gateway, caller, calls_in_flight=self._calls_in_flight, watch=watch, hooks=self.hooks
             )
+        own = self.names(gateway, functions, has_conversation=state is not None)
+        names = own if recording is None else recording.given.settings["names"]
+        limits = self._limits if recording is None else Limits(**recording.given.settings["limits"])
+        run.saved = SavedRuns(run, self.sandbox, self._turns, limits=limits, names=names)
         by_name = _by_name(functions, gateway)
+        stateful = _by_name(state.functions, gateway) if state is not None else {}
+        own_names = by_name.keys() | stateful.keys()
 
         async def answer(call: Call) -> Any:
             if recorded is not None:
                 recorded.identify(call)
+            if call.tool in stateful:
+                return await _answered(partial(stateful[call.tool], call), call, caller)
             function = by_name.get(call.tool)
-            return await run.answer(call) if function is None else await _answered(function, call, caller)
+            if function is None:
+                return await run.answer(call)
+            return await _answered(partial(function, **call.arguments), call, caller)
 
         async def preflight(sites: tuple[CallSite, ...]) -> None:
             begun()
             if recording is None or not recording.is_resumed:
-                check((site for site in sites if site.name not in by_name), gateway.catalog)
+                check((site for site in sites if site.name not in own_names), gateway.catalog)
 
         if recorded is None or recording is None:
-            ended = await self._sandbox.run(
-                code, names=self.names(gateway, functions), call=answer, preflight=preflight
-            )
+            ended = await self._in_turn(code, names=names, call=answer, preflight=preflight, inputs=inputs)
             return _outcome(run, ended, code, is_asked=_asks(run, ended))
-        given = recording.given
-        program = self._sandbox.run(
+        program = self._in_turn(
             code,
-            names=given.settings["names"],
+            names=names,
             call=answer,
             preflight=preflight,
-            seed=given.seed,
-            now=_EPOCH + timedelta(microseconds=given.start_us),
-            limits=Limits(**given.settings["limits"]),
+            seed=recording.given.seed,
+            now=_EPOCH + timedelta(microseconds=recording.given.start_us),
+            limits=limits,
+            inputs=recording.given.settings.get(INPUTS, {}),
             recording=recorded,
         )
-        return _outcome_of_recorded(recorded, await _ended(asyncio.ensure_future(program), recording.cancelled), code)
+        ended = await _ended(asyncio.ensure_future(program), recording.cancelled)
+        return _outcome_of_recorded(recorded, ended, code)
 
-    def settings(self, gateway: Gateway, functions: Mapping[str, ProgramFunction]) -> dict[str, Any]:
-        """Return what a recorded run needs for its replay, besides the program, as JSON data."""
-        return {"names": list(self.names(gateway, functions)), "limits": self._limits_json}
+    async def _in_turn(self, code: str, **options: Any) -> Outcome:
+        async with self._turns.at(0):
+            return await self.sandbox.run(code, **options)
 
-    def names(self, gateway: Gateway, functions: Mapping[str, ProgramFunction]) -> tuple[str, ...]:
-        """Return the names that a program sees: namespaces, and functions that no namespace hides."""
+    def _unrecorded(
+        self,
+        execution: str,
+        gateway: Gateway,
+        caller: Caller,
+        *,
+        watch: Callable[[LedgerEntry], None],
+        dry_run: Listing | None,
+    ) -> CallSession:
+        most, hooks = self._calls_in_flight, self.hooks
+        if dry_run is None:
+            return CallSession(execution, gateway, caller, calls_in_flight=most, ledger=Ledger(watch), hooks=hooks)
+        ledger = Ledger(watch, mask=dry_run.masked)
+        return DryRunSession(
+            execution, gateway, caller, calls_in_flight=most, ledger=ledger, hooks=hooks, listing=dry_run
+        )
+
+    async def check(
+        self, code: str, gateway: Gateway, functions: Mapping[str, ProgramFunction] = MappingProxyType({})
+    ) -> Failure | None:
+        """Return what the compiler or the preflight rejects in a program, None if nothing. The program does not run.
+
+        Raises `sandbox.SandboxError` if no program can run.
+        """
         by_name = _by_name(functions, gateway)
-        signatures = (signature for signature in functions if signature.partition("(")[0] in by_name)
-        return (*gateway.catalog.domains, *signatures)
+
+        async def preflight(sites: tuple[CallSite, ...]) -> None:
+            check((site for site in sites if site.name not in by_name), gateway.catalog)
+            raise ProgramRefused([CHECKED])
+
+        ended = await self.sandbox.run(code, names=self.names(gateway, functions), call=_never, preflight=preflight)
+        failure = ended.failure
+        return None if failure is None or CHECKED in failure.refusals else _visible(failure)
+
+    def settings(
+        self, gateway: Gateway, functions: Mapping[str, ProgramFunction], *, has_conversation: bool = False
+    ) -> dict[str, Any]:
+        """Return what a recorded run needs for its replay, besides the program, as JSON data."""
+        names = self.names(gateway, functions, has_conversation=has_conversation)
+        return {"names": list(names), "limits": self._limits_json}
+
+    def names(
+        self, gateway: Gateway, functions: Mapping[str, ProgramFunction], *, has_conversation: bool = False
+    ) -> tuple[str, ...]:
+        """Return the names that a program sees: namespaces, and functions and values that no namespace hides."""
+        domains = gateway.catalog.domains
+        own = SIGNATURES if has_conversation else ()
+        signatures = {_bound(signature): signature for signature in (*functions, *own)}
+        shown = [signature for name, signature in signatures.items() if name not in domains]
+        return (*domains, *(one for one in shown if one.partition("=")[2] not in domains))
 
 
-def _by_name(functions: Mapping[str, ProgramFunction], gateway: Gateway) -> dict[str, ProgramFunction]:
-    by_name = {signature.partition("(")[0]: function for signature, function in functions.items()}
+def _by_name(functions: Mapping[str, Function], gateway: Gateway) -> dict[str, Function]:
+    by_name = {_bound(signature): function for signature, function in functions.items()}
     return {name: function for name, function in by_name.items() if name not in gateway.catalog.domains}
+
+
+async def _never(call: Call) -> Any:
+    message = f"{call.tool} was called by a program that is only checked"
+    raise CallFailed(message)
+
+
+def _bound(signature: str) -> str:
+    """Return the name that a signature (`load(name)`) or a value (`last=load`) binds."""
+    return signature.partition("(")[0].partition("=")[0]
 
 
 async def _ended(program_run: asyncio.Future[Outcome], cancelled: asyncio.Event) -> Outcome:
@@ -224,6 +300,7 @@ def _outcome(run: CallSession, ended: Outcome, code: str, *, is_asked: bool) -> 
         limit=ended.limit,
         notes=(*ended.notes, *run.ledger.notes(), *run.partial_lists.notes(), *other_clocks),
         planned=run.planned,
+        plan=run.plan,
     )
 
 
@@ -235,11 +312,11 @@ def _visible(failure: Failure | None) -> Failure | None:
     return replace(failure, message=visible(failure.message), hint=visible(failure.hint), refusals=refusals)
 
 
-async def _answered(function: ProgramFunction, call: Call, caller: Caller) -> Any:
+async def _answered(function: Callable[[], Awaitable[Any]], call: Call, caller: Caller) -> Any:
     try:
         if not caller.is_let_in():  # for tool calls, the gateway checks this
             raise CallerNotLetIn(call.tool)
-        return await function(**call.arguments)
+        return await function()
     except CodeModeError as error:
         raise CallFailed(error.for_model(), kind=error.code) from None
     except ValidationError as error:

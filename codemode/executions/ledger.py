@@ -41,6 +41,7 @@ class LedgerEntry(NamedTuple):
     - `progress`: the service's last progress message.
     - `reused`: the earlier execution, and the path in it, whose answer was used instead of a call.
     - `question`: the id of the pending approval.
+    - `effect`: the effect of the tool, "" if it is unknown.
     """
 
     path: str
@@ -58,6 +59,14 @@ class LedgerEntry(NamedTuple):
     progress: str = ""
     reused: str = ""
     question: str = ""
+    effect: str = ""
+
+    @property
+    def shown_state(self) -> str:
+        """The state for people and models: an answered read is `read`, and an answer of an earlier run is `reused`."""
+        if self.reused:
+            return "reused"
+        return "read" if self.effect == Effect.READ and self.state is CallState.COMMITTED else str(self.state)
 
     @property
     def is_progress(self) -> bool:
@@ -108,6 +117,7 @@ class Ledger:
             rule=judged.ruling.rule if judged.ruling else "",
             error=redaction.text(judged.error.for_model()) if judged.error else "",
             repeats=self._earlier(judged),
+            effect=judged.tool.effect if judged.tool else "",
         )
         if judged.error is not None:
             self._watch(self._entries[call.path])
@@ -145,6 +155,9 @@ class Ledger:
 
     def __contains__(self, path: str) -> bool:
         return path in self._entries
+
+    def __len__(self) -> int:
+        return len(self._entries)
 
     def entry(self, path: str) -> LedgerEntry:
         """Return the entry of a call."""

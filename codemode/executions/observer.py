@@ -11,7 +11,9 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.journal.base import PendingCall
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.notify.courier import Delivery
     from codemode.gateway.caller import Caller
 
 T = TypeVar("T", bound="Observer")
@@ -44,6 +46,12 @@ class Observer(Protocol):
     def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
         """Handle the end of a program. `outcome` is None if it was cancelled or could not run."""
 
+    def decided(self, call: PendingCall) -> None:
+        """Handle a person's decision on a call of a paused execution."""
+
+    def notified(self, delivery: Delivery) -> None:
+        """Handle an attempt to tell people what waits for them. It may belong to an earlier execution."""
+
     def close(self) -> None:
         """Release resources. No more events follow."""
 
@@ -65,6 +73,14 @@ class Observers:
     def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
         """Pass the event on."""
         self._each(lambda observer: observer.ended(execution, outcome))
+
+    def decided(self, call: PendingCall) -> None:
+        """Pass the event on."""
+        self._each(lambda observer: observer.decided(call))
+
+    def notified(self, delivery: Delivery) -> None:
+        """Pass the event on."""
+        self._each(lambda observer: observer.notified(delivery))
 
     def close(self) -> None:
         """Close all observers."""

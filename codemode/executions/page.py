@@ -78,10 +78,9 @@ def _calls(calls: tuple[LedgerEntry, ...]) -> str:
 
 def _row(call: LedgerEntry) -> str:
     arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-    state = "reused" if call.reused else call.state
     return (
         f"<tr><td><code>{_text(f'{call.tool}({arguments})')}</code>"
-        f'<td class="state">{_text(state)}'
+        f'<td class="state">{_text(call.shown_state)}'
         f'<td class="number">{call.start_s:.3f}<td class="number">{call.duration_s * 1000:,.1f}'
         f"<td>{_text(call.error or call.preview)}</tr>\n"
     )

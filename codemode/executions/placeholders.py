@@ -15,10 +15,13 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
 
+_FIRST = "[0]"
+
 #: Levels of objects in a placeholder. Deeper objects are empty.
 _LEVELS = 2
 
-_TEXT = re.compile(r"<[^<>]* of ([\w.]+ #\d+)>")
+#: A placeholder in a text: the path of its field, and the label of its call.
+PLACEHOLDER = re.compile(r"<([^<>]*) of ([\w.]+ #\d+)>")
 
 
 class Placeholders:
@@ -44,8 +47,28 @@ class Placeholders:
         """Return whether JSON data holds a placeholder, also as a part of a text."""
         if not self._labels:
             return False
-        text = json.dumps(value, ensure_ascii=False, default=str)
-        return not self._labels.isdisjoint(_TEXT.findall(text))
+        return not self._labels.isdisjoint(labels_in(value))
+
+
+def labels_in(value: Any) -> set[str]:
+    """Return the labels of the placeholders in JSON data, also of those that are a part of a text."""
+    text = json.dumps(value, ensure_ascii=False, default=str)
+    return {label for _, label in PLACEHOLDER.findall(text)}
+
+
+def field_of(answer: Any, path: str) -> Any:
+    """Return the part of a real answer that a placeholder with this path stands for. Raises LookupError."""
+    if not path or (path == "answer" and not (isinstance(answer, dict) and path in answer)):
+        return answer
+    if path.startswith(_FIRST):
+        if not isinstance(answer, list):
+            raise LookupError(path)
+        return field_of(answer[0], path.removeprefix(_FIRST).removeprefix("."))
+    for name in sorted(answer, key=len, reverse=True) if isinstance(answer, dict) else ():
+        rest = path.removeprefix(name)
+        if path.startswith(name) and (not rest or rest[0] in ".["):
+            return field_of(answer[name], rest.removeprefix("."))
+    raise LookupError(path)
 
 
 def _value(schema: Schema, path: str, label: str, levels: int) -> Any:
@@ -60,7 +83,9 @@ def _value(schema: Schema, path: str, label: str, levels: int) -> Any:
             return {name: _value(part, _joined(path, name), label, levels - 1) for name, part in shown.items()}
         case ("array", *_):
             items = schema.items()
-            return [_text(f"{path}[0]", label) if items is None else _value(items, f"{path}[0]", label, levels)]
+            return [
+                _text(f"{path}{_FIRST}", label) if items is None else _value(items, f"{path}{_FIRST}", label, levels)
+            ]
         case () if schema.is_nullable():
             return None
         case _:

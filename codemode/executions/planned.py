@@ -2,8 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from codemode.gateway.redaction import REDACTED
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+#: Hexadecimal digits of the keyed digest that replaces a secret.
+SECRET_DIGITS = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +23,8 @@ class PlannedCall:
     - `host`: where the call would go.
     - `arguments`: the arguments, without secrets. They may hold placeholders of earlier calls.
     - `decision`, `rule`: the policy's, for these arguments. `ask`: a real run would wait for a person.
+    - `digest`: the journal's keyed digest of the tool and its exact arguments, "" without a journal.
+    - `definition`: its keyed digest of the tool's definition and location, likewise.
     """
 
     path: str
@@ -25,7 +35,31 @@ class PlannedCall:
     arguments: dict[str, Any]
     decision: str
     rule: str
+    digest: str = ""
+    definition: str = ""
 
     def __str__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
         return f"{self.decision}: {self.tool}({shown}) at {self.host}"
+
+
+def undigested(_: Any) -> str:
+    """Return no digest: the default without a journal."""
+    return ""
+
+
+@dataclass(slots=True)
+class Listing:
+    """What a dry run lists: planned `calls`, and `reads` that were not sent because an argument holds a placeholder.
+
+    `digest` is the journal's keyed digest.
+    """
+
+    digest: Callable[[Any], str] = undigested
+    calls: list[PlannedCall] = field(default_factory=list)
+    reads: list[PlannedCall] = field(default_factory=list)
+
+    def masked(self, secret: object) -> str:
+        """Return the replacement of a secret argument, as recorded executions show it."""
+        digest = self.digest(secret)
+        return f"[secret {digest[:SECRET_DIGITS]}]" if digest else REDACTED

@@ -25,6 +25,9 @@ if TYPE_CHECKING:
 #: Largest number of refusals for one program. Searching the nearest names takes milliseconds for each.
 MOST = 50
 
+#: Refuses a program that has no mistake and should be checked only.
+CHECKED = Refusal(rule="only_checked", message="the program was checked, and does not run", line=0, column=0)
+
 
 def check(sites: Iterable[CallSite], catalog: Catalog) -> None:
     """Raise ProgramRefused for calls that cannot succeed: unknown tools, unknown or missing arguments."""

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import hashlib
 import json
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Protocol
 
+from codemode.errors import WrongArgument
 from codemode.executions.executor import nothing
+from codemode.executions.journal.base import CONVERSATION, FRESH_READS, GOOD_UNTIL, INPUTS, LABEL, READ_ONLY
 from codemode.executions.ledger import unwatched
+from codemode.executions.state.conversation import conversation_key
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -16,7 +20,7 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.errors import CodeModeError
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.base import NewExecution
+    from codemode.executions.journal.base import NewExecution, PendingCall
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.replay.record import Record
     from codemode.executions.replay.recording import ExecutionRecording
@@ -26,7 +30,7 @@ if TYPE_CHECKING:
 class Programs(Protocol):
     """Runs programs and knows their dependencies."""
 
-    async def settings(self, caller: Caller) -> dict[str, Any]:
+    async def settings(self, caller: Caller, *, has_conversation: bool) -> dict[str, Any]:
         """Return what a run needs for its replay, besides the program."""
         ...
 
@@ -49,6 +53,10 @@ class Programs(Protocol):
 
     def moved(self, recorded: NewExecution, digest: Callable[[Any], str]) -> tuple[str, ...]:
         """Return the sources whose calls now go to another location than when the execution was recorded."""
+        ...
+
+    def decided(self, call: PendingCall) -> None:
+        """Notify the observers of a person's decision."""
         ...
 
     async def run_unrecorded(self, request: Request, caller: Caller, why: CodeModeError) -> ExecutionOutcome:
@@ -74,19 +82,74 @@ class Programs(Protocol):
 class Request:
     """A request for an execution.
 
-    `key` is the caller's idempotency key. `digest` is the digest of the request that first used the key.
+    `inputs` are variables of the program, as JSON data. `plan` is the id of an approved plan. `conversation` is the id
+    of the conversation whose state the program shares, "" for none. `key` is the caller's idempotency key. `digest` is
+    the digest of the request that first used the key.
     """
 
     code: str
     credentials: Mapping[str, str] = field(default_factory=dict, repr=False)
     resume_from: str = ""
     fresh_reads: bool = False
+    inputs: Mapping[str, Any] = field(default_factory=dict)
+    plan: str = ""
     key: str = ""
     digest: str = ""
+    conversation: str = field(default="", repr=False)
     begun: Callable[[], None] = nothing
     watch: Callable[[LedgerEntry], None] = unwatched
 
+    def settings(self, caller: Caller) -> dict[str, Any]:
+        """Return what a replay must know of the request and its caller, as JSON data."""
+        own: dict[str, Any] = {
+            FRESH_READS: self.fresh_reads,
+            GOOD_UNTIL: caller.good_until,
+            READ_ONLY: caller.read_only,
+        }
+        given = {LABEL: caller.label, INPUTS: dict(self.inputs)}
+        return own | {name: value for name, value in given.items() if value}
 
-def request_digest(code: str, resume_from: str, *, fresh_reads: bool) -> str:
-    """Return the digest that tells a repeated request from a different one with the same idempotency key."""
-    return hashlib.sha256(json.dumps([code, resume_from, fresh_reads]).encode()).hexdigest()
+    @property
+    def needs_journal(self) -> bool:
+        """Whether the request refers to something recorded."""
+        return bool(self.resume_from or self.plan or self.key)
+
+    def require_one_purpose(self, *, dry_run: bool) -> None:
+        """Raise WrongArgument if the request combines a dry run, a repair and a plan."""
+        if dry_run and (self.resume_from or self.plan):
+            name = "resume_from" if self.resume_from else "plan"
+            message = f"dry_run and {name} exclude each other: a dry run is a new program, and repairs no execution"
+            raise WrongArgument(message)
+        if self.plan and self.resume_from:
+            raise WrongArgument("plan and resume_from exclude each other: a plan runs a new execution")
+
+    def digested(self) -> Request:
+        """Return the request with the digest that tells it from others with the same idempotency key."""
+        if self.digest:
+            return self
+        given = [self.code, self.resume_from, self.fresh_reads, *([dict(self.inputs)] if self.inputs else [])]
+        given += [each for each in (self.conversation, self.plan) if each]
+        return replace(self, digest=hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest())
+
+
+def require_inputs(inputs: Mapping[str, Any]) -> None:
+    """Raise WrongArgument if the names of inputs are no variables, or the values are not JSON data."""
+    for name in inputs:
+        if not name.isidentifier() or iskeyword(name) or name.startswith("_"):
+            message = f"inputs: {name!r} is no name of a variable; expected one such as 'photo'"
+            raise WrongArgument(message)
+    try:
+        json.dumps(dict(inputs), allow_nan=False)
+    except (TypeError, ValueError, RecursionError) as error:
+        message = f"inputs: the values must be JSON data: {error}; pass files by the references of keep_content"
+        raise WrongArgument(message) from None
+
+
+def own_settings(request: Request, caller: Caller, digest: Callable[[Any], str]) -> dict[str, Any]:
+    """Return what a request and its caller add to the recorded settings. `digest` is the journal's.
+
+    Raises WrongArgument for an invalid conversation.
+    """
+    own = request.settings(caller)
+    conversation = conversation_key(request.conversation, caller.id, digest)
+    return {**own, CONVERSATION: conversation} if conversation else own

@@ -1,7 +1,6 @@
 """Whole results by handle. A model sees a large result in part, and its next program loads the whole.
 
-A handle names the execution that returned the result. Recorded results are in the journal, under its retention. The
-others are kept in memory.
+Recorded results are in the journal, under its retention. The others are kept in memory.
 """
 
 from __future__ import annotations
@@ -11,6 +10,7 @@ from collections import OrderedDict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codemode.errors import ExecutionNotFound, ResultNotFound
+from codemode.executions.handles import execution_of, is_handle
 from sandbox import JsonText, value_of
 
 if TYPE_CHECKING:
@@ -24,13 +24,6 @@ _KEPT_S = 3600.0
 
 #: What a result counts that is no `sandbox.JsonText`; it has less than 64 KiB as JSON.
 _SMALL = 64 * 1024
-
-_HANDLE, _EXECUTION = "h_", "ex_"
-
-
-def handle_of(execution: str) -> str:
-    """Return the handle of an execution's result."""
-    return _HANDLE + execution.removeprefix(_EXECUTION)
 
 
 class _Kept(NamedTuple):
@@ -65,11 +58,11 @@ class Results:
 
     async def load(self, handle: str, caller: Caller, executions: Executions | None) -> Any:
         """Return a result as JSON data. Raises ResultNotFound for an unknown handle or another caller's."""
-        execution = _EXECUTION + handle.removeprefix(_HANDLE)
+        execution = execution_of(handle)
         kept = self._kept.get(execution)
         if kept is not None and kept.owner == caller.id and kept.until_s > time.monotonic():
             return value_of(kept.result)
-        if executions is None or not handle.startswith(_HANDLE):
+        if executions is None or not is_handle(handle):
             raise ResultNotFound(handle)
         try:
             outcome = await executions.outcome(execution, caller)

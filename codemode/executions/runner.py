@@ -20,14 +20,17 @@ if TYPE_CHECKING:
     from codemode.errors import CodeModeError
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.executor import Executor, ProgramFunction
-    from codemode.executions.journal.base import NewExecution
+    from codemode.executions.journal.base import NewExecution, PendingCall
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.planned import Listing
     from codemode.executions.programs import Request
     from codemode.executions.replay.record import Record
     from codemode.executions.replay.recording import ExecutionRecording
+    from codemode.executions.state.conversations import Conversations
     from codemode.gateway.caller_view import View
     from codemode.settings import PolicySettings
     from codemode.sources.destination import Destination
+    from sandbox import Failure
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +68,9 @@ class Runner:
         functions: Callable[[Caller], Mapping[str, ProgramFunction]],
         policy: Callable[[], PolicySettings],
         destinations: Callable[[], Mapping[str, Destination]],
+        conversations: Conversations,
     ) -> None:
+        self.conversations = conversations
         self.observers = Observers()
         self.under_way: set[asyncio.Event] = set()
         self.executor = executor
@@ -77,6 +82,10 @@ class Runner:
         self._starting = asyncio.Lock()
         self.is_started = False
 
+    def decided(self, call: PendingCall) -> None:
+        """See `Programs`."""
+        self.observers.decided(call)
+
     async def start(self) -> Mapping[str, str]:
         """Start the sandbox before the first program needs it. Return the layers of isolation in force."""
         async with self._starting:
@@ -85,49 +94,60 @@ class Runner:
                 self.is_started = True
         return self.executor.isolation
 
+    async def check(self, code: str, caller: Caller) -> Failure | None:
+        """Return what would be rejected in a program before it runs. See `Executor.check`."""
+        await self.start()
+        return await self.executor.check(code, (await self._view(caller)).gateway, self._functions(caller))
+
     async def run(
         self,
-        code: str,
+        request: Request,
         caller: Caller,
         *,
-        begun: Callable[[], None],
-        watch: Callable[[LedgerEntry], None],
         unrecorded: CodeModeError | None = None,
-        dry_run: bool = False,
+        dry_run: Listing | None = None,
     ) -> ExecutionOutcome:
-        """Run a program without recording it.
+        """Run the program of a request without recording it. It shares the state of the request's conversation.
 
-        If recording was required and failed for the reason `unrecorded`, the program may only read. A `dry_run` lists
-        writes instead of sending them. Raises `sandbox.SandboxError`.
+        If recording was required and failed for the reason `unrecorded`, the program may only read. With `dry_run`,
+        writes are added to this list instead of being sent. Raises WrongArgument, `sandbox.SandboxError`.
         """
+        is_dry = dry_run is not None
+        state = self.conversations.unrecorded(request.conversation, caller, dry_run=is_dry, why=unrecorded)
         await self.start()
         gateway = (await self._view(caller)).gateway
         if unrecorded is not None:
             gateway = gateway.only_reading(unrecorded)
-        with self._observed(Started.of(new_execution(), caller, code), watch) as (execution, called, ended):
+        who = caller.bringing(request.credentials) if request.credentials else caller
+        started = Started.of(new_execution(), who, request.code)
+        with self._observed(started, request.watch) as (execution, called, ended):
             outcome = await self.executor.run(
-                code,
+                request.code,
                 gateway,
-                caller,
+                who,
                 execution=execution.id,
-                functions=self._functions(caller),
-                begun=begun,
+                functions=self._functions(who),
+                begun=request.begun,
                 watch=called,
+                inputs=request.inputs,
                 dry_run=dry_run,
+                state=state,
             )
+            if state is not None:
+                outcome = await state.ended(outcome)
             ended.append(outcome)
         return outcome
 
     async def run_unrecorded(self, request: Request, caller: Caller, why: CodeModeError) -> ExecutionOutcome:
         """See `codemode.executions.programs.Programs`."""
         log.error("an execution runs unrecorded and may only read: %s", why)
-        who = caller.bringing(request.credentials) if request.credentials else caller
-        outcome = await self.run(request.code, who, begun=request.begun, watch=request.watch, unrecorded=why)
+        outcome = await self.run(request, caller, unrecorded=why)
         return replace(outcome, notes=(*outcome.notes, _UNRECORDED))
 
-    async def settings(self, caller: Caller) -> dict[str, Any]:
+    async def settings(self, caller: Caller, *, has_conversation: bool) -> dict[str, Any]:
         """See `codemode.executions.programs.Programs`."""
-        return self.executor.settings((await self._view(caller)).gateway, self._functions(caller))
+        gateway = (await self._view(caller)).gateway
+        return self.executor.settings(gateway, self._functions(caller), has_conversation=has_conversation)
 
     def environment(self, digest: Callable[[Any], str]) -> Mapping[str, str]:
         """See `codemode.executions.programs.Programs`."""
@@ -165,6 +185,7 @@ class Runner:
         await self.start()
         gateway = (await self._view(caller)).gateway
         given = recording.given
+        state = self.conversations.recorded(recording, caller)
         with self._observed(Started.of(given.id, caller, given.code), watch) as (_, called, ended):
             outcome = await self.executor.run(
                 given.code,
@@ -174,7 +195,10 @@ class Runner:
                 begun=begun,
                 watch=called,
                 recording=recording,
+                state=state,
             )
+            if state is not None:
+                outcome = await state.ended(outcome)
             ended.append(outcome)
         return outcome
 

@@ -1,4 +1,4 @@
-"""Background work on a journal: lease renewal, recovery of orphans, and pruning."""
+"""Background work on a journal: lease renewal, messages to people, recovery of orphans, and pruning."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.attempts import Attempt
     from codemode.executions.journal.base import Journal
+    from codemode.executions.notify.notifier import Notifier
     from codemode.executions.replay.recovery import Recovery
     from codemode.settings import JournalSettings
 
@@ -23,14 +24,23 @@ _PRUNED_EVERY_S = 3600.0
 class Upkeep:
     """Repeats its tasks until `aclose`. A failed task is logged and repeated."""
 
-    def __init__(self, journal: Journal, settings: JournalSettings, attempts: Mapping[str, Attempt]) -> None:
+    def __init__(
+        self,
+        journal: Journal,
+        settings: JournalSettings,
+        attempts: Mapping[str, Attempt],
+        notifier: Notifier | None = None,
+    ) -> None:
         self._journal = journal
         self._settings = settings
         self._attempts = attempts
+        self._notifier = notifier
         self._tasks: set[asyncio.Task[None]] = set()
 
     def renew(self, leases: Callable[[], Awaitable[None]]) -> None:
-        """Renew the leases of executions that run here."""
+        """Renew the leases of executions that run here, and deliver messages to people."""
+        if self._notifier is not None:
+            self._notifier.start()
         self._repeat(leases, self._settings.lease_s / 3, "leases could not be renewed")
 
     def serve(self, recovery: Recovery, opened: Callable[[], Awaitable[None]]) -> None:
@@ -50,6 +60,8 @@ class Upkeep:
 
     async def aclose(self) -> None:
         """Stop all tasks."""
+        if self._notifier is not None:
+            await self._notifier.aclose()
         for task in self._tasks:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)

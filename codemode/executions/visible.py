@@ -25,7 +25,7 @@ class VisibleExecutions:
     def __init__(self, journal: Journal, approvals: Approvals, opened: Callable[[], Awaitable[None]]) -> None:
         self._journal = journal
         self._approvals = approvals
-        self._opened = opened
+        self.opened = opened
 
     async def record(self, stored: StoredExecution) -> Record:
         """Return the record of an execution. Raises JournalDamaged."""
@@ -50,7 +50,7 @@ class VisibleExecutions:
 
     async def stored(self, execution: str) -> StoredExecution:
         """Return an execution, whoever owns it. Raises ExecutionNotFound."""
-        await self._opened()
+        await self.opened()
         if not may_be_execution(execution):
             raise ExecutionNotFound(execution)
         stored = await self._journal.get(execution)

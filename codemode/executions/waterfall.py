@@ -91,7 +91,7 @@ def _band(number: int, place: int, rows: int) -> str:
 def _row(call: LedgerEntry, place: int, end: float) -> str:
     scale = (_WIDTH - _NAMES) / end
     x, width = _NAMES + call.start_s * scale, max(call.duration_s * scale, 2.0)
-    state = "reused" if call.reused else str(call.state)
+    state = call.shown_state
     y, (colour, mark) = place * _ROW, STATES.get(state, _OTHER)
     title = f"{call.tool}({json.dumps(call.arguments, default=str)[:MAX_TEXT]}) {state}: {call.error or call.preview}"
     return (

@@ -11,6 +11,7 @@ from weakref import WeakKeyDictionary
 from codemode.catalog.content import is_content
 from codemode.catalog.expectation import Expectation, declared, learned
 from codemode.catalog.schema import Schema
+from codemode.settings.file_lock import locked
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
@@ -36,6 +37,7 @@ class AnswerChecks:
         self._declared: WeakKeyDictionary[Tool, Expectation] = WeakKeyDictionary()
         self._learned: dict[int, tuple[dict[str, Any], Expectation]] = {}
         self.differences: dict[str, Differences] = {} if path is None else _read(path)
+        self._stored = dict(self.differences)  # as the file had them
         self.is_unsaved = False
 
     def check(self, tool: Tool, answer: Any, shape: dict[str, Any] | None) -> str:
@@ -59,17 +61,29 @@ class AnswerChecks:
         return f"{tool.id} {found}" if found else ""
 
     def save(self) -> None:
-        """Write the differences. Write errors are ignored."""
+        """Write the differences, together with those that other servers have counted. Write errors are ignored."""
         if self._path is None or not self.differences:
             return
         self.is_unsaved = False
         try:
             self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", dir=self._path.parent, delete=False, encoding="utf-8") as file:
-                json.dump({"format": _FORMAT, "differences": self.differences}, file)
-            Path(file.name).replace(self._path)
+            with locked(self._path):
+                self.differences = self._with_others(_read(self._path))
+                with tempfile.NamedTemporaryFile("w", dir=self._path.parent, delete=False, encoding="utf-8") as file:
+                    json.dump({"format": _FORMAT, "differences": self.differences}, file)
+                Path(file.name).replace(self._path)
+            self._stored = dict(self.differences)
         except OSError:
             return
+
+    def _with_others(self, stored: dict[str, Differences]) -> dict[str, Differences]:
+        """Return the stored counts with what was counted here since the last time."""
+        counted = dict(stored)
+        for tool, (number, last) in self.differences.items():
+            new = number - (self._stored[tool].number if tool in self._stored else 0)
+            if new:
+                counted[tool] = Differences(new + (stored[tool].number if tool in stored else 0), last)
+        return counted
 
     def _of_learned(self, shape: dict[str, Any]) -> Expectation:
         known = self._learned.get(id(shape))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import dataclass
+from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -19,6 +20,7 @@ if TYPE_CHECKING:
     from codemode.search.finder import Finder
     from codemode.sources.destination import Destination
     from codemode.transports.base import Transport
+    from codemode.transports.content import ContentStore
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,13 +44,19 @@ class Views:
         policy: AccessPolicy,
         destinations: Mapping[str, Destination] = MappingProxyType({}),
         checks: AnswerChecks | None = None,
+        contents: ContentStore | None = None,
     ) -> None:
-        self._whole = View(catalog, finder, Gateway(catalog, transports, shapes, policy, destinations, checks))
-        self._checks = checks
-        self._destinations = destinations
-        self._transports = transports
-        self._shapes = shapes
         self._policy = policy
+        self._gateway_of = partial(
+            Gateway,
+            transports=transports,
+            shapes=shapes,
+            policy=policy,
+            destinations=destinations,
+            checks=checks,
+            contents=contents,
+        )
+        self._whole = View(catalog, finder, self._gateway_of(catalog))
         self._of_role: dict[str, View] = {}
         self._of_tools: dict[tuple[frozenset[str], frozenset[str]], View] = {}
         self._making = asyncio.Lock()
@@ -71,6 +79,5 @@ class Views:
             return whole
         if (visible, absent) not in self._of_tools:
             catalog = whole.catalog.restricted(lambda tool: tool.id in visible, absent)
-            gateway = Gateway(catalog, self._transports, self._shapes, self._policy, self._destinations, self._checks)
-            self._of_tools[visible, absent] = View(catalog, whole.finder.narrowed(catalog), gateway)
+            self._of_tools[visible, absent] = View(catalog, whole.finder.narrowed(catalog), self._gateway_of(catalog))
         return self._of_tools[visible, absent]

@@ -30,6 +30,7 @@ from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
 from codemode.gateway.policy import READ_ONLY, AccessPolicy, AccessRequest, Decision, Ruling
 from codemode.sources.destination import HERE
 from codemode.transports.base import CallContext, Page
+from codemode.transports.content import ContentStore
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -70,12 +71,14 @@ class Gateway:
         policy: AccessPolicy | None = None,
         destinations: Mapping[str, Destination] = MappingProxyType({}),
         checks: AnswerChecks | None = None,
+        contents: ContentStore | None = None,
     ) -> None:
         self.catalog = catalog
         self._transports = transports
         self._destinations = destinations
         self._shapes = ObservedShapes() if shapes is None else shapes
         self._checks = AnswerChecks() if checks is None else checks
+        self._contents = ContentStore() if contents is None else contents
         self._policy = policy or AccessPolicy()
         self._only_reads: CodeModeError | None = None
         self._told: set[str] = set()
@@ -176,12 +179,15 @@ class Gateway:
             idempotency_key=context.idempotency_key,
             before_send=start,
             on_progress=context.on_progress,
+            answers=context.answers,
         )
         try:
+            await self._contents.recall(judged.arguments, caller.id)
             value = await send(self._transports[tool.source], tool, judged.arguments, context)
         except CallError as error:
             self._tell(error)
             return ToolOutcome(tool.id, _state_after(error, tool, has_started=start.has_started), error=error)
+        await self._contents.save(caller.id)
         return ToolOutcome(tool.id, CallState.COMMITTED, value=value, note=self._note(tool, value, caller))
 
     def _note(self, tool: Tool, answer: Any, caller: Caller) -> str:

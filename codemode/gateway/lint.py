@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from codemode.catalog.saved import SAVED
 from codemode.errors import ConfigurationError
 from codemode.gateway.policy import Globs
 from codemode.text.nearest import did_you_mean
@@ -37,7 +38,7 @@ def require_known_tools(settings: Settings, policy: AccessPolicy, catalog: Catal
 
 def unknown_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) -> Iterator[Finding]:
     """Yield patterns that match no tool. Patterns of sources without tools at present are skipped."""
-    silent = set(settings.sources) - set(catalog.namespaces)
+    silent = _silent(settings, catalog)
     parts = [("rules", rule.settings.tools) for rule in policy.rules]
     parts += [("quotas", quota.settings.tools) for quota in policy.quotas]
     numbers = {"rules": 0, "quotas": 0}
@@ -52,8 +53,14 @@ def unknown_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) ->
             yield Finding(("policy", section, number, "tools", place), text)
 
 
+def _silent(settings: Settings, catalog: Catalog) -> set[str]:
+    """Return the namespaces that are configured and have no tools at present."""
+    saved = {SAVED} if settings.saved.folder is not None else set()
+    return {*settings.sources, *saved} - set(catalog.namespaces)
+
+
 def _unknown_pins(settings: Settings, catalog: Catalog) -> Iterator[Finding]:
-    silent = set(settings.sources) - set(catalog.namespaces)
+    silent = _silent(settings, catalog)
     for place, pin in enumerate(settings.pins):
         if pin not in catalog and pin.partition(".")[0] not in silent:
             yield Finding(("pins", place), f"there is no tool {pin!r}{_nearest(pin, catalog)}")

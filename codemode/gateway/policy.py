@@ -10,6 +10,7 @@ from fnmatch import translate
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from codemode.catalog.saved import SAVED, program_of
 from codemode.catalog.tool import Effect, Tool
 from codemode.gateway.conditions import Condition
 from codemode.settings import DEFAULT_ROLE, PolicySettings
@@ -40,6 +41,9 @@ class Ruling:
 
 #: The ruling on writes where `read_only` is set, for a key or in the policy.
 READ_ONLY = Ruling(Decision.DENY, "read_only", "only reads are allowed here")
+
+
+_CALLS_DECIDE = Ruling(Decision.ALLOW, "default for saved programs: their calls are judged")
 
 
 @dataclass(slots=True)
@@ -88,8 +92,9 @@ class AccessPolicy:
         return (read_only or self._settings.read_only) and tool.effect is not Effect.READ
 
     def default(self, tool: Tool) -> Ruling:
-        """Return the default decision for a tool."""
-        return self._defaults[tool.effect]
+        """Return the default decision for a tool. A saved program is not asked about by default: its calls are."""
+        ruling = self._defaults[tool.effect]
+        return _CALLS_DECIDE if tool.source == SAVED and ruling.decision is Decision.ASK else ruling
 
     def _default(self, effect: Effect) -> Ruling:
         return Ruling(Decision(getattr(self._settings.default, effect)), f"default for {effect}")
@@ -107,6 +112,9 @@ class AccessPolicy:
 
     def may_use(self, tool: Tool, role: str) -> bool:
         """Return whether any call of the tool can be allowed. Otherwise the tool does not exist for the role."""
+        program = program_of(tool)
+        if program is not None and program.roles and role not in program.roles:
+            return False
         for rule in self.rules:
             if not rule.concerns(tool, role):
                 continue

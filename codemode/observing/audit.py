@@ -13,7 +13,9 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.journal.base import PendingCall
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.notify.courier import Delivery
     from codemode.executions.observer import Started
 
 
@@ -26,6 +28,9 @@ class AuditFile:
     - `call`: path, tool, arguments without secrets, decision, rule, state, duration_s, error. Written before a call is
       sent, with state `unknown`, and again when it has ended.
     - `ended`: status, number of calls
+    - `decided`: approval, tool, digest, verdict, by, via (the interface, over HTTP with the client's address), note;
+      up_to and grant where one decision approves several calls
+    - `notified`: message, about (the event), target, approval, result, attempt, error
 
     Creating one raises OSError if the file cannot be opened. After log rotation the next execution opens a new file.
     """
@@ -39,13 +44,13 @@ class AuditFile:
         self._follow()
         who = execution.caller
         self._write(
-            execution, "started", caller=who.id, label=who.label, role=who.role, program_sha256=execution.digest
+            execution.id, "started", caller=who.id, label=who.label, role=who.role, program_sha256=execution.digest
         )
 
     def called(self, execution: Started, entry: LedgerEntry) -> None:
         """Write a `call` line."""
         self._write(
-            execution,
+            execution.id,
             "call",
             path=entry.path,
             tool=entry.tool,
@@ -60,7 +65,30 @@ class AuditFile:
     def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
         """Write an `ended` line."""
         status = str(outcome.status) if outcome else "cancelled"
-        self._write(execution, "ended", status=status, calls=len(outcome.calls) if outcome else None)
+        self._write(execution.id, "ended", status=status, calls=len(outcome.calls) if outcome else None)
+
+    def decided(self, call: PendingCall) -> None:
+        """Write a `decided` line."""
+        self._follow()
+        self._write(
+            call.execution,
+            "decided",
+            approval=call.id,
+            tool=call.tool,
+            digest=call.digest,
+            verdict=call.verdict,
+            by=call.by,
+            via=call.via,
+            note=call.note,
+            up_to=call.up_to,
+            grant=call.grant,
+        )
+
+    def notified(self, delivery: Delivery) -> None:
+        """Write a `notified` line."""
+        facts = delivery._asdict()
+        self._follow()
+        self._write(facts.pop("execution"), "notified", message=facts.pop("id"), about=facts.pop("event"), **facts)
 
     def close(self) -> None:
         """Close the file."""
@@ -81,9 +109,7 @@ class AuditFile:
             os.close(self._descriptor)
             self._descriptor = self._open()
 
-    def _write(self, execution: Started, event: str, **facts: Any) -> None:
+    def _write(self, execution: str, event: str, **facts: Any) -> None:
         at = rfc3339(time.time() * SECOND_US)
-        line = json.dumps(
-            {"at": at, "event": event, "execution": execution.id, **facts}, ensure_ascii=False, default=str
-        )
+        line = json.dumps({"at": at, "event": event, "execution": execution, **facts}, ensure_ascii=False, default=str)
         os.write(self._descriptor, f"{line}\n".encode("utf-8", "backslashreplace"))

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.journal.base import PendingCall
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.notify.courier import Delivery
     from codemode.executions.observer import Started
 
 log = logging.getLogger("codemode.executions")
@@ -51,6 +53,12 @@ class LogObserver:
                 "calls": dict(Counter(str(call.state) for call in outcome.calls)),
             }
         log.info("execution ended", extra=facts)
+
+    def decided(self, call: PendingCall) -> None:
+        """Do nothing: decisions are in the journal and the audit file."""
+
+    def notified(self, delivery: Delivery) -> None:
+        """Do nothing: the courier logs failures."""
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

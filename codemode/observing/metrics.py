@@ -10,7 +10,9 @@ from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.journal.base import PendingCall
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.notify.courier import Delivery
     from codemode.executions.observer import Started
 
 #: Histogram bucket bounds in seconds, from a program without calls to the usual wall time limit.
@@ -65,6 +67,12 @@ class MetricsObserver:
         for call in outcome.calls if outcome else ():
             if call.state is CallState.UNKNOWN:  # sent, but never ended
                 self._calls.labels(call.tool.partition(".")[0], str(call.state)).inc()
+
+    def decided(self, call: PendingCall) -> None:
+        """Do nothing: decisions are in the journal and the audit file."""
+
+    def notified(self, delivery: Delivery) -> None:
+        """Do nothing: messages are not counted."""
 
     def close(self) -> None:
         """Do nothing: there is nothing to close."""

@@ -17,7 +17,9 @@ if TYPE_CHECKING:
     from opentelemetry.sdk.trace import TracerProvider
 
     from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.journal.base import PendingCall
     from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.notify.courier import Delivery
     from codemode.executions.observer import Started
 
 
@@ -81,6 +83,12 @@ class TraceObserver:
         if outcome is None or outcome.status not in ("completed", "paused"):
             span.set_status(trace.StatusCode.ERROR)
         span.end(now)
+
+    def decided(self, call: PendingCall) -> None:
+        """Do nothing: decisions are in the journal and the audit file."""
+
+    def notified(self, delivery: Delivery) -> None:
+        """Do nothing: a message has no span."""
 
     def close(self) -> None:
         """Send the remaining spans. Wait at most `_LAST_S` seconds for the collector."""

@@ -11,6 +11,7 @@ from codemode.errors import ExecutionChanged, ExecutionEnded, ExecutionWaiting, 
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.executor import nothing
 from codemode.executions.ledger import unwatched
+from codemode.executions.plans.plan import may_be_plan
 from codemode.serving.execution_data import complete
 
 if TYPE_CHECKING:
@@ -32,25 +33,35 @@ async def run_or_continue(
     *,
     credentials: Mapping[str, str] = MappingProxyType({}),
     key: str = "",
+    conversation: str = "",
     begun: Callable[[], None] = nothing,
     watch: Callable[[LedgerEntry], None] = unwatched,
 ) -> ExecutionOutcome:
-    """Run a program, or continue an earlier execution if no code is given. `key` is its idempotency key.
+    """Run a program or an approved plan, or continue an earlier execution if no code is given.
+
+    `key` is the idempotency key of the program.
+
+    The program shares the state of the `conversation` with this id.
+    An earlier execution with `dry_run` is only looked at: nothing runs, whatever was decided.
 
     Cancelling this coroutine cancels the execution. Raises the errors of `CodeMode.execute` and `Executions.resume`.
     """
-    if asked.code or not asked.resume_from:
+    if asked.code or not asked.resume_from or may_be_plan(asked.resume_from):
         return await service.execute(
             asked.code,
             caller=caller,
             credentials=credentials,
             resume_from=asked.resume_from,
             dry_run=asked.dry_run,
+            conversation=conversation,
             idempotency_key=key,
             begun=begun,
             watch=watch,
         )
     execution, waits = asked.resume_from, ""
+    if asked.dry_run:
+        begun()
+        return await _as_it_is(service, execution, caller)
     try:
         await service.executions.resume(execution, caller, credentials)
     except ExecutionWaiting as error:
@@ -65,6 +76,15 @@ async def run_or_continue(
         raise
     outcome = ExecutionOutcome.from_json({**(stored.outcome or {}), "id": execution, "status": stored.status})
     return replace(outcome, notes=(*outcome.notes, waits)) if waits else outcome
+
+
+async def _as_it_is(service: CodeMode, execution: str, caller: Caller) -> ExecutionOutcome:
+    """Return the stored outcome of an execution, with the calls that still wait. Raises ExecutionNotFound."""
+    stored = await service.executions.get(execution, caller)
+    waiting = await service.executions.approvals(caller, execution) if stored.status == "paused" else ()
+    outcome = ExecutionOutcome.from_json({**(stored.outcome or {}), "id": execution, "status": stored.status})
+    decided = () if waiting or stored.status != "paused" else ("decided: it continues without dry_run",)
+    return replace(outcome, pending=waiting, notes=(*outcome.notes, *decided))
 
 
 async def gone_on(service: CodeMode, execution: str, caller: Caller) -> dict[str, Any]:

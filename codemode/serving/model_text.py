@@ -7,7 +7,8 @@ from collections import Counter
 from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.results import handle_of
+from codemode.executions.handles import handle_of
+from codemode.executions.repeats import repeats, times
 from codemode.gateway.call import CallState
 from codemode.text.shrunk_json import shrink
 from sandbox import JsonText
@@ -46,8 +47,8 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
     """Return the outcome as data, for clients that show a model structured content instead of the text.
 
     Keys: `id` and `status`; `value`, of which `shortened` lists what a value over the limit lacks; `failure`; `calls`,
-    counted by tool and state; `planned`, the calls that a dry run listed. `text` holds what remains of `outcome_text`:
-    output, next step, notes.
+    counted by tool and state; `planned`, the calls that a dry run listed, and `plan`, the id of their list. `text`
+    holds what remains of `outcome_text`: output, next step, notes.
     """
     data: dict[str, Any] = {"id": ended.id, "status": str(ended.status)}
     if ended.has_value:
@@ -61,6 +62,8 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
         data["calls"] = [{"tool": tool, "state": state, "count": n} for (tool, state), n in counted.items()]
     if ended.planned:
         data["planned"] = [asdict(call) for call in ended.planned[:_PLANNED]]
+    if ended.plan:
+        data["plan"] = ended.plan
     rest = replace(ended, has_value=False, failure=None, planned=ended.planned[_PLANNED:])
     text = _parts_text(rest, limit, can_resume=can_resume)
     return data | ({"text": text} if text not in ("", data["status"]) else {})
@@ -93,6 +96,8 @@ def _parts_text(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str
         parts.append(_waits(ended))
     if ended.planned:
         parts.append(_planned(ended))
+    if ended.plan and any(call.state is CallState.PLANNED for call in ended.calls):
+        parts.append(_next_of_plan(ended.plan))
     parts += [f"note: {note}" for note in ended.notes]
     return "\n".join(part for part in parts if part)
 
@@ -126,10 +131,10 @@ def failure_text(ended: ExecutionOutcome) -> str:
 
 def _done(ended: ExecutionOutcome, *, can_resume: bool) -> str:
     """List the calls already made, so that a model does not repeat them."""
-    counted = Counter((call.tool, str(call.state)) for call in ended.calls if call.state is not CallState.FAILED)
-    if not counted:
+    groups = repeats(call for call in ended.calls if call.state is not CallState.FAILED)
+    if not groups:
         return ""
-    lines = [f"{tool} {state}{f' ({count} times)' if count > 1 else ''}" for (tool, state), count in counted.items()]
+    lines = [f"{group[0].tool} {group[0].shown_state} {times(len(group))}".rstrip() for group in groups]
     more = [f"and {len(lines) - _NAMED} more tools"] if len(lines) > _NAMED else []
     made = "calls made: " + ", ".join([*lines[:_NAMED], *more])
     if not can_resume or ended.status == "paused":
@@ -144,14 +149,20 @@ def _planned(ended: ExecutionOutcome) -> str:
     return "\n".join(["planned, not sent:", *shown, *more])
 
 
+def _next_of_plan(plan: str) -> str:
+    """Say how the list of a dry run can be approved as a whole, and then run."""
+    return f"{plan} is this list: once a person has approved it, run it with execute(code='', resume_from={plan!r})"
+
+
 def _waits(ended: ExecutionOutcome) -> str:
     """Describe what a paused execution waits for, and how to continue it."""
     asked = [
-        f"{call.tool}({_shown(call.arguments)}){f' at {call.host}' if call.host else ''}: {call.reason}"
+        f"{call.id} {call.tool}({_shown(call.arguments)}){f' at {call.host}' if call.host else ''}: {call.reason}"
         for call in ended.pending[:_NAMED]
     ]
     calls = "\n".join(["a person must decide on:", *asked]) if asked else "waiting"
-    return f"{calls}\nafterwards, continue with execute(code='', resume_from={ended.id!r}); do not run it again"
+    go_on = f"execute(code='', resume_from={ended.id!r})"
+    return f"{calls}\nafterwards, continue with {go_on}; do not run it again (dry_run=True only shows its state)"
 
 
 def _shown(arguments: Mapping[str, Any]) -> str:

@@ -8,12 +8,13 @@ from concurrent.futures import CancelledError
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Sequence
+    from collections.abc import Coroutine, Mapping, Sequence
     from types import TracebackType
 
     from codemode.executions.execution import ExecutionOutcome
     from codemode.search.result import SearchAnswer
     from codemode.service import CodeMode
+    from codemode.transports.content import Content
 
 T = TypeVar("T")
 
@@ -66,6 +67,14 @@ class SyncCodeMode:
     def execute(self, code: str, **arguments: Any) -> ExecutionOutcome:
         """Run a program: see `CodeMode.execute`. An interrupt (Ctrl-C) cancels the program."""
         return self._run(self.service.execute(code, **arguments))
+
+    def content(self, reference: str | Mapping[str, Any]) -> Content:
+        """Return an image or file: see `CodeMode.content`."""
+        return self._run(self.service.content(reference))
+
+    def keep_content(self, data: bytes, media_type: str = "", name: str = "") -> dict[str, Any]:
+        """Store a file and return its reference: see `CodeMode.keep_content`."""
+        return self._run(self.service.keep_content(data, media_type, name))
 
     def definitions(self) -> list[dict[str, Any]]:
         """Return the function definitions for a model: see `CodeMode.definitions`."""

@@ -12,7 +12,8 @@ class ExecuteArguments(BaseModel):
     """Arguments of `execute`.
 
     `code` alone runs a program, with `dry_run` without its writes. `resume_from` alone continues an earlier execution.
-    Both together repair it.
+    Both together repair it. `resume_from` with `dry_run` returns its state, and nothing runs.
+    `resume_from` with the id of an approved plan runs the plan.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -26,7 +27,7 @@ class ExecuteArguments(BaseModel):
         if not self.code and not self.resume_from:
             message = "give code, a Python program"
             raise ValueError(message)
-        if self.dry_run and self.resume_from:
+        if self.dry_run and self.resume_from and self.code:
             message = "dry_run and resume_from exclude each other: leave one of them out"
             raise ValueError(message)
         return self

@@ -7,6 +7,9 @@ loaded, and never printed.
 
 from codemode.settings.agent import AgentMode, AgentSettings, PriceSettings
 from codemode.settings.console import ConsoleSettings
+from codemode.settings.content import ContentSettings
+from codemode.settings.continuations import ContinuationSettings
+from codemode.settings.conversations import ConversationSettings
 from codemode.settings.credentials import (
     ApiKeyCredential,
     AwsCredential,
@@ -32,11 +35,23 @@ from codemode.settings.mcp_clients import ClientName, Machine, McpClient, mcp_cl
 from codemode.settings.mcp_servers import NoServers, servers_in
 from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterModelSettings, RouterSettings
 from codemode.settings.mistakes import line_of, not_yaml
+from codemode.settings.modes import ModeName, ModeRuleSettings
 from codemode.settings.namespace import namespace
+from codemode.settings.notify import (
+    MailTarget,
+    NotifyEvent,
+    NotifySettings,
+    NotifyTarget,
+    SlackTarget,
+    TeamsTarget,
+    WebhookTarget,
+)
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.plugins import PLUGINS_GROUP, PluginSettings
 from codemode.settings.policy import DEFAULT_ROLE, DecisionName, PolicySettings, QuotaSettings, RuleSettings
 from codemode.settings.references import references
+from codemode.settings.reviewers import ReviewerSettings, ReviewModelSettings
+from codemode.settings.saved import SavedSettings
 from codemode.settings.search import Enrichment, SearchSettings
 from codemode.settings.secrets import SecretReference, Secrets
 from codemode.settings.sections import LimitSettings, SandboxSettings, Settings
@@ -62,6 +77,9 @@ __all__ = [
     "ClientCertificate",
     "ClientName",
     "ConsoleSettings",
+    "ContentSettings",
+    "ContinuationSettings",
+    "ConversationSettings",
     "CredentialSettings",
     "DecisionName",
     "Durability",
@@ -74,29 +92,41 @@ __all__ = [
     "LoadSettings",
     "LocalEmbeddings",
     "Machine",
+    "MailTarget",
     "McpClient",
     "MenuSettings",
+    "ModeName",
+    "ModeRuleSettings",
     "NoCredential",
     "NoServers",
+    "NotifyEvent",
+    "NotifySettings",
+    "NotifyTarget",
     "OAuth2Credential",
     "ObserveSettings",
     "PluginSettings",
     "PolicySettings",
     "PriceSettings",
     "QuotaSettings",
+    "ReviewModelSettings",
+    "ReviewerSettings",
     "RoleMenuSettings",
     "RouterModelSettings",
     "RouterSettings",
     "RuleSettings",
     "SandboxSettings",
+    "SavedSettings",
     "SearchSettings",
     "SecretReference",
     "Secrets",
     "ServerSettings",
     "ServiceEmbeddings",
     "Settings",
+    "SlackTarget",
     "SourceSettings",
+    "TeamsTarget",
     "TokenSettings",
+    "WebhookTarget",
     "is_python",
     "is_set",
     "is_url",

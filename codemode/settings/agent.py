@@ -9,11 +9,11 @@ from typing import Literal
 from pydantic import Field
 
 from codemode.errors import ConfigurationError
+from codemode.settings.modes import AgentMode as AgentMode
+from codemode.settings.modes import AgentModeOrOff
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
 from codemode.settings.urls import HttpUrl
-
-AgentMode = Literal["code", "menu", "hybrid", "native", "auto"]
 
 #: Variables of the official OpenAI client, and the variables for the tool choice and the model.
 MODEL_KEY_VARIABLE = "OPENAI_API_KEY"
@@ -60,11 +60,11 @@ class AgentSettings(Section):
     api: Literal["chat", "responses"] = Field(
         default="chat", description="API of the model service: chat completions or responses."
     )
-    mode: AgentMode = Field(
+    mode: AgentModeOrOff = Field(
         default="code",
-        description="Tools that the model gets. `code`: search and execute. `hybrid`: these and the pins. `menu`: a "
-        "menu for each message. `native`: every tool. `auto`: `code`, and `menu` once the model has shown that it "
-        "writes no usable programs.",
+        description="Tools that the model gets, unless a rule of `modes` matches. `code`: search and execute. "
+        "`hybrid`: these and the pins. `menu`: a menu for each message. `native`: every tool. `off`: none. `auto`: "
+        "`code`, and `menu` once the model has shown that it writes no usable programs.",
     )
     menu_after: int = Field(
         default=3,
@@ -136,6 +136,12 @@ class AgentSettings(Section):
         max_length=50_000,
         description="Text that is added to the system prompt.",
         examples=["You work for the front desk."],
+    )
+
+    images: bool = Field(
+        default=False,
+        description="Show the model the images in the results of its programs, within `content.inline_bytes`. For "
+        "models that can see.",
     )
 
     @property

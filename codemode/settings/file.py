@@ -183,4 +183,7 @@ def _anchored(settings: Settings, folder: Path) -> Settings:
         for name, path in (("state_folder", settings.state_folder), ("cache_folder", settings.cache_folder))
         if path is not None
     }
-    return settings.model_copy(update={"sources": sources, **folders})
+    saved = settings.saved
+    if saved.folder is not None:
+        saved = saved.model_copy(update={"folder": folder / saved.folder})
+    return settings.model_copy(update={"sources": sources, "saved": saved, **folders})

@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import os
 import time
-from typing import Any
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
 
 _windows: Any = None
 try:
@@ -31,6 +36,17 @@ def lock(descriptor: int) -> None:
             time.sleep(_LOOK_AGAIN_S)
         else:
             return
+
+
+@contextmanager
+def locked(path: Path) -> Iterator[None]:
+    """Hold the lock of `path` in the block, to read and replace the file. The lock is on `path` + `.lock`.
+
+    Raises OSError.
+    """
+    with open(f"{path}.lock", "a", encoding="ascii") as file:  # noqa: PTH123
+        lock(file.fileno())
+        yield
 
 
 def try_lock(descriptor: int) -> None:

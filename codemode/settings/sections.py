@@ -9,15 +9,23 @@ from typing import Any, Literal, Self
 from pydantic import Field, PrivateAttr, model_validator
 
 from codemode.settings.agent import AgentSettings
+from codemode.settings.approvals import ApprovalSettings
 from codemode.settings.console import ConsoleSettings, or_switch
+from codemode.settings.content import ContentSettings
+from codemode.settings.continuations import ContinuationSettings
+from codemode.settings.conversations import ConversationSettings
 from codemode.settings.folders import user_cache, user_state
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
+from codemode.settings.modes import ModeRuleSettings
 from codemode.settings.namespace import Namespace
+from codemode.settings.notify import NotifySettings
 from codemode.settings.observe import ObserveSettings
 from codemode.settings.plugins import Plugin
 from codemode.settings.policy import PolicySettings
 from codemode.settings.project import ProjectName, project_of
+from codemode.settings.reviewers import Reviewers
+from codemode.settings.saved import SavedSettings
 from codemode.settings.search import SearchSettings
 from codemode.settings.section import HomePath, Section
 from codemode.settings.server import ServerSettings
@@ -109,6 +117,15 @@ class Settings(Section):
         description="Ids of tools that the model also gets natively, at most 8.",
         examples=[["gym.clients.get_clients_list"]],
     )
+    modes: tuple[ModeRuleSettings, ...] = Field(
+        default=(),
+        description="Which tools a model gets, by role, client and model. The first rule that matches decides, else "
+        "`server.mcp` or `agent.mode`.",
+        examples=[[{"clients": "cursor*", "mode": "hybrid"}, {"roles": "kiosk", "mode": "menu", "enforced": True}]],
+    )
+    native_tools: int = Field(
+        default=256, ge=1, le=10_000, description="Maximum number of tools that the mode `native` gives to a model."
+    )
     limits: LimitSettings = Field(default=LimitSettings(), description="Budgets of one execution.")
     sandbox: SandboxSettings = Field(
         default=SandboxSettings(), description="Worker processes, and the isolation layers that they require."
@@ -129,10 +146,19 @@ class Settings(Section):
     policy: PolicySettings = Field(
         default=PolicySettings(), description="Who may call what: ordered rules, quotas and default decisions."
     )
+    approvals: ApprovalSettings = Field(
+        default=ApprovalSettings(), description="Where people decide on pending calls, besides the inbox."
+    )
     plugins: tuple[Plugin, ...] = Field(
         default=(),
         description="Plugins whose hooks run in this process, in this order. Installing a package alone runs nothing.",
         examples=[["office_hours"], [{"name": "office_hours", "options": {"opens": 9, "closes": 17}}]],
+    )
+    reviewers: Reviewers = Field(
+        default=(),
+        description="Functions and models that are asked before a person is: they reject calls, or approve low-risk "
+        "ones.",
+        examples=[[{"name": "fraud", "tools": "bank.payments.*", "model": {"model": "gpt-5-mini"}}]],
     )
     server: ServerSettings = Field(
         default=ServerSettings(), description="The HTTP server: address, authentication and load."
@@ -148,6 +174,27 @@ class Settings(Section):
     journal: JournalSettings = Field(
         default=JournalSettings(), description="Where executions are recorded, how safely, and for how long."
     )
+    content: ContentSettings = Field(
+        default=ContentSettings(),
+        description="How long images and files of tools and callers are kept, and how large they may be.",
+    )
+    conversations: ConversationSettings = Field(
+        default=ConversationSettings(),
+        description="What programs of one conversation may store for each other, and for how long.",
+    )
+    notify: NotifySettings = Field(
+        default=NotifySettings(), description="Messages to people about what waits for them."
+    )
+    continuations: ContinuationSettings | None = Field(
+        default=None,
+        description="Paused executions that their callers keep, sealed, in the place of the journal. null: none.",
+        examples=[{"key": {"env": "CONTINUATION_KEY"}}],
+    )
+    saved: SavedSettings = Field(
+        default=SavedSettings(),
+        description="Saved programs: where they are, and who may save them.",
+        examples=[{"folder": "programs", "roles": ["author"]}],
+    )
     state_folder: HomePath | None = Field(
         default=None,
         description="Folder of files to keep, relative to the configuration file. null: `codemode/PROJECT` in "
@@ -160,6 +207,19 @@ class Settings(Section):
         "`$XDG_CACHE_HOME` or `~/.cache`.",
         examples=["/var/cache/codemode"],
     )
+
+    @model_validator(mode="after")
+    def _one_record(self) -> Self:
+        if self.continuations is not None and (self.journal.enabled or self.journal.url is not None):
+            message = "continuations take the place of the journal: remove one of `continuations` and `journal`"
+            raise ValueError(message)
+        return self
+
+    @model_validator(mode="after")
+    def _keep_the_namespace_of_saved_programs(self) -> Self:
+        if self.saved.folder is not None and "saved" in self.sources:
+            raise ValueError("sources: `saved` is the namespace of saved programs: rename this source")
+        return self
 
     _where: Callable[[tuple[str | int, ...]], str] | None = PrivateAttr(default=None)
     _derived: str = PrivateAttr(default="")
@@ -209,10 +269,18 @@ class Settings(Section):
         )
 
     @property
+    def has_mixed_modes(self) -> bool:
+        """Whether MCP clients may get other tools than either search and execute, or a menu."""
+        return bool(self.modes) or self.server.mcp not in ("code", "menu")
+
+    @property
     def keeps_journal(self) -> bool:
-        """Whether executions are recorded: `journal.enabled`, or by default with a file, a state folder or a URL."""
-        if self.journal.enabled is not None:
-            return self.journal.enabled
+        """Whether executions are recorded: `journal.enabled`, or by default with a file, a state folder or a URL.
+
+        `continuations` take the place of the journal.
+        """
+        if self.journal.enabled is not None or self.continuations is not None:
+            return bool(self.journal.enabled)
         return self.state_folder is not None or self.journal.url is not None or self._where is not None
 
     def tokens(self) -> Path:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field, model_validator
 
+from codemode.settings.modes import Mode
 from codemode.settings.policy import DEFAULT_ROLE, Name
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
@@ -109,8 +110,10 @@ class ServerSettings(Section):
         description="Address to listen on. Addresses other than loopback need keys.",
         examples=["0.0.0.0"],  # noqa: S104 -- an example in a description
     )
-    mcp: Literal["code", "menu"] = Field(
-        default="code", description="Tools for MCP clients. `code`: search and execute. `menu`: native tools of a menu."
+    mcp: Mode = Field(
+        default="code",
+        description="Tools for MCP clients, unless a rule of `modes` matches. `code`: search, execute and the pins. "
+        "`menu`: native tools of a menu. `hybrid`: both. `native`: every tool. `off`: none.",
     )
     port: int = Field(default=8080, ge=0, le=65535, description="Port to listen on. 0: any free port.")
     keys: tuple[KeySettings, ...] = Field(
@@ -128,6 +131,13 @@ class ServerSettings(Section):
                 "jwks_url": "https://login.example.com/jwks.json",
             }
         ],
+    )
+    public_url: str = Field(
+        default="",
+        pattern=r"^(https?://\S+)?$",
+        max_length=500,
+        description="Address under which people reach this server, for links. Empty: links are relative.",
+        examples=["https://codemode.example.com"],
     )
     request_limit_bytes: int = Field(
         default=1024 * 1024, ge=1024, description="Maximum size of a request body, in bytes. The default is 1 MiB."

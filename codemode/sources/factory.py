@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from codemode.sources.loaded import Failure
     from codemode.text.clock import Clock
     from codemode.transports.base import Transport
+    from codemode.transports.content import ContentStore
     from codemode.transports.mcp.transport import Definitions
 
 
@@ -75,11 +76,11 @@ async def load_source(name: str, settings: SourceSettings, context: SourceContex
         raise
 
 
-def bind_functions(name: str, target: object) -> LoadedSource:
+def bind_functions(name: str, target: object, contents: ContentStore | None = None) -> LoadedSource:
     """Return the functions of `target` as a source; see `load_functions`. Raises SourceError or ConfigurationError."""
     namespace(name)
     surface = target.surface(name) if isinstance(target, BoundTools) else load_functions(target, name=name)
-    return LoadedSource(name, surface, FunctionTransport(name))
+    return LoadedSource(name, surface, FunctionTransport(name, contents=contents))
 
 
 def absent_source(name: str, failure: Failure) -> LoadedSource:

@@ -67,7 +67,7 @@ class LiveSources:
             if self.loaded:
                 return
             require_sources(self._settings, self._functions)
-            bound = bound_functions(self._functions)
+            bound = bound_functions(self._functions, self._contents)
             result = await self._reader.read_all(must=lambda _: self._strict, patience_s=patience_s)
             catalog = await self._publish({**result.sources, **bound})
             self._retries.start(to_retry(result.sources), result.late)
@@ -83,7 +83,7 @@ class LiveSources:
             if changes is not None:
                 updates = {name: getattr(changes, name) for name in ("sources", "policy", "menu")}
                 settings = settings.model_copy(update=updates)
-            bound = bound_functions(self._functions)
+            bound = bound_functions(self._functions, self._contents)
             reader = self._reader_of(settings)
             loaded = {**(await reader.read_all(must=self._is_required)).sources, **bound}
             try:
@@ -97,6 +97,11 @@ class LiveSources:
             await self._publish(loaded)
             self._retries.start(to_retry(loaded))
             self._start(close_after(running, retired))
+
+    async def publish_again(self) -> None:
+        """Publish the sources as they are, after a change of what is published with them."""
+        async with self._adopting:
+            await self._publish(self.loaded)
 
     async def stop(self) -> None:
         """Stop retrying."""

@@ -156,9 +156,9 @@ def failure_of(error: BaseException) -> Failure:
     return Failure(str(error), "a secret or package that it needs is missing on the server")
 
 
-def bound_functions(functions: Mapping[str, object]) -> dict[str, LoadedSource]:
+def bound_functions(functions: Mapping[str, object], contents: ContentStore | None = None) -> dict[str, LoadedSource]:
     """Return each target of Python functions as a source. Raises SourceError or ConfigurationError."""
-    return {name: bind_functions(name, target) for name, target in functions.items()}
+    return {name: bind_functions(name, target, contents) for name, target in functions.items()}
 
 
 def require_sources(settings: Settings, functions: Mapping[str, object]) -> None:

@@ -24,6 +24,15 @@ def visible(text: str) -> str:
     return _UNSEEN.sub(_escaped, text) if _UNSEEN.search(text) else text
 
 
+def visible_text(text: str, most: int = 2_000) -> str:
+    """Return untrusted text for one place of a page or a terminal: visible, on one line, and at most `most` characters.
+
+    A longer text ends with the number of characters that it lacks, so that its end cannot pass for the whole.
+    """
+    shown = visible(text[:most]).replace("\n", "\\n").replace("\t", "\\t")
+    return shown if len(text) <= most else f"{shown}… ({len(text) - most:,} more characters)"
+
+
 def visible_data(value: Any) -> Any:
     """Return JSON data with visible strings and keys."""
     if isinstance(value, str):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.transports.auth.credentials import NOBODY, CallerCredentials
@@ -39,7 +39,8 @@ class CallContext:
 
     A transport awaits `before_send` right before the request may have an effect, and again before each further attempt.
     If the hook raises, the transport sends nothing and lets the exception pass. `on_progress` takes each progress
-    message of the service.
+    message of the service. `answers` holds what people answered to the service's questions about this call, by
+    `codemode.transports.questions.question_key`.
     """
 
     owner: str = ""
@@ -47,6 +48,7 @@ class CallContext:
     idempotency_key: str = ""
     before_send: Callable[[], Awaitable[None]] = _send_freely
     on_progress: Callable[[str], None] = _ignore
+    answers: Mapping[str, Any] = field(default_factory=dict)
 
 
 class Transport(Protocol):

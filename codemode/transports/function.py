@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import inspect
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import PydanticSerializationError
 
+from codemode.catalog.content import is_content
 from codemode.errors import AnswerInvalid, ArgumentsInvalid, CallError, UpstreamError, UpstreamTimeout
+from codemode.transports.content import Content, ContentStore
 from codemode.transports.rate_limit import Pace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable
 
     from codemode.catalog.tool import Tool
     from codemode.transports.base import CallContext
-
+    from codemode.transports.content import OwnedContents
 
 #: Converts a result of any type that has a JSON form.
 ANY: TypeAdapter[Any] = TypeAdapter(Any)
@@ -49,19 +52,28 @@ class FunctionTransport:
 
     idempotency_header = ""
 
-    def __init__(self, source: str, *, timeout_s: float = 30.0, concurrency: int = 32) -> None:
+    def __init__(
+        self,
+        source: str,
+        *,
+        timeout_s: float = 30.0,
+        concurrency: int = 32,
+        contents: ContentStore | None = None,
+    ) -> None:
         self._source = source
+        self._contents = contents or ContentStore()
         self._timeout_s = timeout_s
         self._pace = Pace(concurrency)
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
-        """Call the function and return JSON data.
+        """Call the function and return JSON data. Bytes that it takes or returns are content references.
 
         Raises ArgumentsInvalid, UpstreamError for an exception of the function, AnswerInvalid for a result without JSON
         form, and UpstreamTimeout. A thread cannot be stopped, so a function that timed out may still do its work.
         """
         plan: FunctionInvocation = tool.invocation
-        positional, named = _arguments(tool, plan, arguments)
+        contents = self._contents.of(context.owner)
+        positional, named = _arguments(tool, plan, _with_bytes(arguments, contents))
         try:
             async with asyncio.timeout(self._timeout_s), self._pace:
                 await context.before_send()
@@ -70,7 +82,9 @@ class FunctionTransport:
             message = f"{self._source} did not answer within {self._timeout_s:g} s"
             raise UpstreamTimeout(message) from None
         try:
-            return plan.result.dump_python(value, mode="json", by_alias=True)
+            kept = _with_references(value, contents)
+            result = plan.result if kept is value else ANY  # a declared type does not describe references
+            return result.dump_python(kept, mode="json", by_alias=True)
         except (PydanticSerializationError, ValueError, RecursionError) as error:
             message = f"{tool.id} returned a value that has no JSON form: {error}"
             raise AnswerInvalid(message) from None
@@ -100,6 +114,30 @@ def _arguments(tool: Tool, plan: FunctionInvocation, arguments: Mapping[str, Any
     values = {str(fields[name].alias): getattr(model, name) for name in fields if name in model.model_fields_set}
     values |= model.model_extra or {}
     return [values.pop(name) for name in plan.positional if name in values], values
+
+
+def _with_bytes(value: Any, contents: OwnedContents) -> Any:
+    """Return arguments with the bytes of each content in the content's place. Raises CallError."""
+    if is_content(value):
+        return contents.get(value).data
+    if isinstance(value, Mapping):
+        return {name: _with_bytes(item, contents) for name, item in value.items()}
+    if isinstance(value, list):
+        return [_with_bytes(item, contents) for item in value]
+    return value
+
+
+def _with_references(value: Any, contents: OwnedContents) -> Any:
+    """Return a result with a reference in the place of all bytes. A result without bytes is returned itself."""
+    if isinstance(value, (bytes, bytearray)):
+        return contents.put(Content(bytes(value)))
+    if type(value) is dict:
+        items = {name: _with_references(item, contents) for name, item in value.items()}
+        return items if any(items[name] is not item for name, item in value.items()) else value
+    if type(value) in (list, tuple):
+        parts = [_with_references(item, contents) for item in value]
+        return parts if any(new is not old for new, old in zip(parts, value, strict=True)) else value
+    return value
 
 
 async def _result(tool: Tool, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:

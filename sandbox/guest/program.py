@@ -106,7 +106,7 @@ def _compile(message: dict[str, Any]) -> Program | dict[str, Any]:
     code, limits = message["code"], message["limits"]
     sizes = {"limit_bytes": limits["source_bytes"], "limit_depth": limits["source_depth"]}
     try:
-        program = compile_program(code, names=message["names"], **sizes)
+        program = compile_program(code, names=message["names"], values=message["values"], **sizes)
     except SourceRefused as error:
         return refusal_of_source(error)
     except SyntaxError as error:

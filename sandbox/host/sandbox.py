@@ -132,7 +132,9 @@ class Sandbox:
     ) -> Outcome:
         """Run one program and return its outcome. No action of the program raises here.
 
-        `names` are the root names that the program may call; `call` answers each call. `preflight` receives the call
+        `names` are the root names that the program may call, signatures of functions with positional arguments
+        (`load(name)`), and values (`last=load`: the program begins with `last = load("last")` if it reads `last`).
+        `call` answers each call. `preflight` receives the call
         sites before anything runs, and may raise ProgramRefused. `inputs` are bound as variables. `seed` (32 bytes) and
         `now` determine randomness and time; by default they are fresh. With the same values and a `recording`, a
         program can be run again: it is sent its record first, and then continues.

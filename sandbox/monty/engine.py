@@ -129,7 +129,7 @@ class MontySandbox:
 
     async def _run(self, program: Program, code: str, roots: Roots, pool: AsyncMonty) -> Outcome:
         began = time.monotonic()
-        reading = await self._reader.read(code, roots.names, program.limits)
+        reading = await self._reader.read(code, roots.names, program.limits, roots.values)
         if isinstance(reading, Failure):
             return Outcome(Status.REFUSED, failure=reading, isolation=(_LAYER,))
         try:

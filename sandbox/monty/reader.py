@@ -8,6 +8,7 @@ import os
 import sys
 from contextlib import suppress
 from dataclasses import dataclass
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from sandbox.errors import WorkerError
@@ -15,7 +16,7 @@ from sandbox.host.launch import import_folders
 from sandbox.outcome import CallSite, Failure, Refusal
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
 
     from sandbox.limits import Limits
 
@@ -49,11 +50,17 @@ class SourceReader:
         self._process: asyncio.subprocess.Process | None = None
         self._turn = asyncio.Lock()
 
-    async def read(self, code: str, names: Collection[str], limits: Limits) -> Reading | Failure:
-        """Return what a source shows, or why it is no program. Raises WorkerError."""
+    async def read(
+        self, code: str, names: Collection[str], limits: Limits, values: Mapping[str, str] = MappingProxyType({})
+    ) -> Reading | Failure:
+        """Return what a source shows, or why it is no program. Raises WorkerError.
+
+        `values` maps names that the program may read to the functions that return their values.
+        """
         request = {
             "code": code,
             "names": sorted(names),
+            "values": dict(values),
             "limit_bytes": limits.source_bytes,
             "limit_depth": limits.source_depth,
         }

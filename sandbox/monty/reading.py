@@ -1,7 +1,7 @@
 """Read the source of a program in a process of its own: a hostile source can end this process, but not the host.
 
-Each line of standard input is a request `{"code", "names", "limit_bytes", "limit_depth"}`, each line of standard output
-the fields of `sandbox.monty.reader.Reading` or `{"failure": …}`. Nothing of a program runs here.
+Each line of standard input is a request `{"code", "names", "values", "limit_bytes", "limit_depth"}`, each line of
+standard output the fields of `sandbox.monty.reader.Reading` or `{"failure": …}`. Nothing of a program runs here.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ from sandbox.guest.language.sites import call_sites, dotted
 from sandbox.guest.language.source import SourceRefused, parse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Mapping, Sequence
 
 #: The modules of pydantic-monty 1.4.
 MODULES = (
@@ -51,12 +51,12 @@ def main() -> None:
         sys.stdout.buffer.flush()
 
 
-def read(*, code: str, names: list[str], limit_bytes: int, limit_depth: int) -> dict[str, Any]:
+def read(*, code: str, names: list[str], values: dict[str, str], limit_bytes: int, limit_depth: int) -> dict[str, Any]:
     """Return what the source shows about a program, or its failure."""
     code = code.replace("\r\n", "\n").replace("\r", "\n")  # the interpreter counts bytes
     try:
         source = parse(code, limit_bytes=limit_bytes, limit_depth=limit_depth)
-        text = _with_iterators(source.text, source.nodes)
+        text = _rewritten(source.text, source.nodes, values)
         if text != source.text:
             source = parse(text, limit_bytes=len(text.encode()), limit_depth=limit_depth)
     except SourceRefused as error:
@@ -80,16 +80,24 @@ def read(*, code: str, names: list[str], limit_bytes: int, limit_depth: int) -> 
     }
 
 
-def _with_iterators(text: str, nodes: Sequence[ast.AST]) -> str:
-    """Give `next` an iterator: in Monty, a generator expression is a list. Lines stay as they are."""
+def _rewritten(text: str, nodes: Sequence[ast.AST], values: Mapping[str, str]) -> str:
+    """Give `next` an iterator, because a generator expression is a list in Monty, and load the values of names.
+
+    A name such as `last` becomes `load("last")`. Lines stay as they are.
+    """
     data, offsets = text.encode(), _Offsets(text)
     edits: list[tuple[int, bytes]] = []
+    bound = bound_names(nodes) if values else {}
     for node in nodes:
         match node:
             case ast.Call(ast.Name("next"), [ast.GeneratorExp() as items, *_]):
                 start, end = offsets.range(items)
                 has_own = end != offsets.range(node)[1]  # `next((…), None)`; else the brackets of the call are its own
                 edits += [(start, b"iter")] if has_own else [(start, b"(iter"), (end, b")")]
+            case ast.Name(name) if name in values and not bound[name]:
+                start, end = offsets.range(node)
+                if data[start:end] == name.encode():  # Python 3.11 misplaces names in f-strings
+                    edits += [(start, f'{values[name]}("'.encode()), (end, b'")')]
     for place, insert in sorted(edits, reverse=True):
         data = data[:place] + insert + data[place:]
     return data.decode()

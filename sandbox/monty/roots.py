@@ -25,19 +25,23 @@ class Tool:
 class Roots:
     """Finds the dotted name of a tool for an object of the interpreter.
 
-    `names` are namespaces, and signatures of what also takes positional arguments: `search(queries)`, `shop.buy(id)`.
+    `names` are namespaces, and signatures of what also takes positional arguments (`search(queries)`, `shop.buy(id)`),
+    and values (`last=load`).
     """
 
     def __init__(self, names: Collection[str]) -> None:
         self._objects: dict[str, ClassInstance] = {}
         self._paths: dict[UUID, str] = {}
         self._parameters: dict[str, tuple[str, ...]] = {}
-        for name in names:
+        #: The functions that return the values of names, as in `last=load`.
+        self.values = dict(name.split("=", 1) for name in names if "=" in name)
+        functions = [name for name in names if "=" not in name]
+        for name in functions:
             tool, is_signature, parameters = name.partition("(")
             if is_signature:
                 self._parameters[tool] = tuple(parameters.rstrip(")").replace(" ", "").split(","))
         #: The names that are bound.
-        self.names = tuple({name.partition("(")[0].partition(".")[0]: None for name in names})
+        self.names = tuple({name.partition("(")[0].partition(".")[0]: None for name in functions})
 
     def bound(self) -> Mapping[str, ClassInstance]:
         """Return the object of each name."""

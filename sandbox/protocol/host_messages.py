@@ -9,9 +9,10 @@
     {"t":"tick","now":µs}                                                     a timer is due
     {"t":"live","now":µs}                                                     the marker behind the record
 
-PROGRAM is "code":str,"names":[…],"parameters":{name:[…]},"compiled":base64|null. `names` are the root names bound for
-the program. `parameters` maps each tool that also takes positional arguments to their names. `compiled` is the answer
-of an earlier worker that was sent `compile`, and therefore nothing of any run.
+PROGRAM is "code":str,"names":[…],"parameters":{name:[…]},"values":{name:function},"compiled":base64|null. `names` are
+the root names bound for the program. `parameters` maps each tool that also takes positional arguments to their names.
+`values` maps each name that has a value if the program reads it to the function that returns the value. `compiled` is
+the answer of an earlier worker that was sent `compile`, and therefore nothing of any run.
 `now` is the host's clock in µs since the epoch. A reply or tick may carry `"marks":[µs,…]`: the moments at which the
 host read each `calls` message with a `delay`, in order. The delays count from these moments.
 """
@@ -122,14 +123,17 @@ _TOLD = ("source_bytes", "source_depth", "output_bytes", "result_bytes", "result
 
 
 @lru_cache(maxsize=64)
-def _encode_names(names: Sequence[str]) -> tuple[bytes, bytes]:
-    """Return the root names and the positional parameters, such as those of `search(query, limit)`."""
+def _encode_names(names: Sequence[str]) -> tuple[bytes, bytes, bytes]:
+    """Return root names, positional parameters as in `search(query, limit)`, and values as in `last=load`."""
+    values = dict(name.split("=", 1) for name in names if "=" in name)
     parameters = {}
     for name in names:
+        if "=" in name:
+            continue
         path, _, listed = name.partition("(")
         parameters[path] = [part.strip() for part in listed.rstrip(")").split(",") if part.strip()]
     roots = list(dict.fromkeys(path.partition(".")[0] for path in parameters))
-    return encode(roots), encode({path: listed for path, listed in parameters.items() if listed})
+    return encode(roots), encode({path: listed for path, listed in parameters.items() if listed}), encode(values)
 
 
 @lru_cache(maxsize=64)
@@ -142,6 +146,6 @@ def _marks(marks: Sequence[int]) -> bytes:
 
 
 _GO = frame(b'{"t":"go"}')
-_PROGRAM = b'"code":%s,"names":%s,"parameters":%s,"compiled":%s'
+_PROGRAM = b'"code":%s,"names":%s,"parameters":%s,"values":%s,"compiled":%s'
 _COMPILE = b'{"t":"compile",%s,"limits":%s}'
 _RUN = b'{"t":"run",%s,"seed":"%s","now":%d,"limits":%s,"inputs":%s,"asks":%s}'

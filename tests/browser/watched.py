@@ -56,9 +56,10 @@ async def axe(page: Page) -> None:
 
 
 async def screenshot(page: Page, name: str) -> None:
-    """Write `name`.png, if `make browser SCREENSHOTS=folder` asks for pictures."""
+    """Write `name`.png from the top of the page, if `make browser SCREENSHOTS=folder` asks for pictures."""
     folder = os.environ.get("SCREENSHOTS", "")  # noqa: TID251
     if folder:
+        await page.evaluate("window.scrollTo(0, 0)")
         await page.screenshot(path=Path(folder) / f"{name}.png", animations="disabled")
 
 

@@ -21,6 +21,12 @@ from codemode.text.times import microseconds_of, rfc3339
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
+    from codemode.executions.journal.contents import KeptContent
+    from codemode.executions.journal.outbox import Outbox
+    from codemode.executions.plans.plan import Plan, PlanVerdict
+    from codemode.executions.state.values import StateKey, StateWrite
+    from codemode.transports.content import Content
+
 ExecutionStatus = Literal[
     "queued",
     "running",
@@ -38,24 +44,33 @@ ExecutionStatus = Literal[
 #: Executions that can continue. All others have ended.
 OPEN: tuple[ExecutionStatus, ...] = ("queued", "running", "paused")
 
-#: Keys in an execution's settings: whether a repair repeats reads, `Caller.good_until`, `Caller.read_only`.
+#: Keys in an execution's settings: whether a repair repeats reads, `Caller.good_until`, `Caller.read_only`, and the
+#: variables that the program was given, digest of its conversation.
 FRESH_READS = "fresh_reads"
 GOOD_UNTIL = "good_until"
 READ_ONLY = "read_only"
+INPUTS = "inputs"
+CONVERSATION = "conversation"
+
+#: The key in an execution's settings that holds `Caller.label`.
+LABEL = "label"
 
 #: Kinds of entries. `started`: a call is about to be sent. `ended`: how it ended. `delivered`: a message sent to the
-#: program, in order. `printed`: output. `paused`, `resumed`, `decided` and `expired`: events from outside the program.
-EntryKind = Literal["started", "ended", "delivered", "printed", "paused", "resumed", "decided", "expired"]
+#: program, in order. `began`: a saved program is about to run. `printed`: output. `paused`, `resumed`, `decided` and
+#: `expired`: events from outside the program.
+EntryKind = Literal["started", "ended", "delivered", "began", "printed", "paused", "resumed", "decided", "expired"]
 
-#: Questions to a person: may a call be made, or how did an earlier call end?
-QuestionKind = Literal["approval", "unknown"]
+#: Questions to a person: may a call be made, how did an earlier call end, or what does a service want to know?
+QuestionKind = Literal["approval", "unknown", "input"]
 
-#: Verdicts for `approval` are approved and rejected; for `unknown` committed (with its value), failed and send_again.
-Verdict = Literal["approved", "rejected", "committed", "failed", "send_again"]
+#: Verdicts for `approval` are approved and rejected; for `unknown` committed (with its value), failed and send_again;
+#: for `input` answered (with the content of the form as value) and declined.
+Verdict = Literal["approved", "rejected", "committed", "failed", "send_again", "answered", "declined"]
 
 VERDICTS: Mapping[QuestionKind, tuple[Verdict, ...]] = {
     "approval": ("approved", "rejected"),
     "unknown": ("committed", "failed", "send_again"),
+    "input": ("answered", "declined"),
 }
 
 
@@ -159,10 +174,14 @@ class PendingCall:
 
     - `arguments`: the arguments as shown; secrets are digests.
     - `digest`: the keyed digest of the exact arguments, which a decision must repeat.
-    - `verdict`: None until decided; `by` and `note` are then the person's.
-    - `value`: the value of an unknown call that was decided as committed, as JSON data.
+    - `verdict`: None until decided; `by` and `note` are then the person's, and `via` is the interface they used.
+    - `value`: the value of an unknown call that was decided as committed, or the content of a form, as JSON data.
     - `damage`: in lists, why the call is unreadable.
     - `host`: the host that the call goes to.
+    - `summary`, `effect`, `operation`: what the tool does, as the catalog described it when the person was asked.
+      `operation` is the tool's identity in its source, such as `POST /salaries/{salaryId}/pay`.
+    - `up_to`, `grant`: as in `Decision`.
+    - `asks`: the question of a service (kind `input`), see `codemode.transports.questions.InputRequired`.
     """
 
     id: str
@@ -181,10 +200,20 @@ class PendingCall:
     decided_us: int = 0
     damage: str = ""
     host: str = ""
+    summary: str = ""
+    effect: str = ""
+    operation: str = ""
+    via: str = ""
+    up_to: int = 0
+    grant: str = ""
+    asks: Mapping[str, Any] | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the call as JSON data. The times are `asked` and `decided`, which is None before the decision."""
-        fields = {name: getattr(self, name) for name in self.__slots__ if not name.endswith("_us")}
+        """Return the call as JSON data. The times are `asked` and `decided`, which is None before the decision.
+
+        `via` is left out: it may hold the address of the person who decided.
+        """
+        fields = {name: getattr(self, name) for name in self.__slots__ if not name.endswith("_us") and name != "via"}
         times = {"asked": self.asked_us, "decided": self.decided_us}
         return fields | {name: rfc3339(at_us) if at_us else None for name, at_us in times.items()}
 
@@ -201,7 +230,13 @@ class PendingCall:
 
 @dataclass(frozen=True, slots=True)
 class Decision:
-    """A person's decision on one pending call. `digest` is the digest of the call that the person saw."""
+    """A person's decision on one pending call. `digest` is the digest of the call that the person saw.
+
+    - `via`: the interface that the person used, such as `http 192.0.2.7` or `command line`.
+    - `up_to`: the number of calls of the same tool that this decision approves in this execution, this one included.
+      0 and 1 approve this call only.
+    - `grant`: the id of the call whose `up_to` approved this one, "" for a decision on this call itself.
+    """
 
     id: str
     digest: str
@@ -209,6 +244,9 @@ class Decision:
     by: str
     note: str = ""
     value: Any = None
+    via: str = ""
+    up_to: int = 0
+    grant: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,10 +272,11 @@ class Pruned:
 class Journal(Protocol):
     """A store of executions, from the perspective of one server. Methods may run concurrently on one event loop.
 
-    `server` is the unique id under which this journal holds leases.
+    `server` is the unique id under which this journal holds leases. `outbox` has the messages to people.
     """
 
     server: str
+    outbox: Outbox
 
     async def open(self) -> None:
         """Connect and migrate the store to this version.
@@ -259,7 +298,7 @@ class Journal(Protocol):
 
         Raises RequestRepeated, with the id of the earlier execution, if the owner has used the request key before.
         Raises RequestConflict if the key was used for another request. Raises JournalFull if unremovable data fills the
-        allowed space.
+        allowed space. Raises PlanRefused if the plan that it runs under was already used.
         """
         ...
 
@@ -319,11 +358,19 @@ class Journal(Protocol):
         """Release the lease and record the end. Undecided questions are withdrawn. Raises LeaseLost."""
         ...
 
-    async def pending(self, *, execution: str = "", unanswered: bool = True) -> tuple[PendingCall, ...]:
+    async def pending(
+        self, *, execution: str = "", unanswered: bool = True, question: str = ""
+    ) -> tuple[PendingCall, ...]:
         """Return pending calls, oldest first. `unanswered=False` includes decided calls.
+
+        `execution` and `question` limit the result to one execution, and to the call with this id.
 
         An unreadable call is listed with its `damage`. With `execution`, it raises JournalDamaged instead.
         """
+        ...
+
+    async def approved(self, *, owner: str = "", most: int = 100) -> tuple[PendingCall, ...]:
+        """Return the calls that were approved last, newest first. `owner` limits them to one owner's executions."""
         ...
 
     async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
@@ -334,8 +381,52 @@ class Journal(Protocol):
         """
         ...
 
+    async def store_state(self, lease: Lease, path: str, write: StateWrite) -> int:
+        """Store a value of a conversation. The same path of an execution stores only once.
+
+        Return 0, or the bytes by which the value would exceed the owner's limit: it is then not stored. Raises
+        LeaseLost.
+        """
+        ...
+
+    async def load_state(self, key: StateKey) -> bytes | None:
+        """Return a stored value as JSON, None if there is none or it has expired."""
+        ...
+
+    async def state_names(self, owner: str, conversation: str) -> tuple[str, ...]:
+        """Return the names of a conversation's stored values, in order."""
+        ...
+
+    async def save_plan(self, plan: Plan) -> Plan:
+        """Record a new plan and return it with its time. Each owner's newest 100 plans are kept."""
+        ...
+
+    async def plan(self, plan: str) -> Plan:
+        """Return a plan. Raises PlanNotFound, JournalDamaged."""
+        ...
+
+    async def plans(self, owner: str, limit: int) -> tuple[Plan, ...]:
+        """Return the plans of an owner, newest first; of all owners if `owner` is empty."""
+        ...
+
+    async def decide_plan(self, plan: Plan, verdict: PlanVerdict, by: str, note: str) -> Plan:
+        """Record a decision on a plan and return the plan. Raises PlanRefused if it was already decided."""
+        ...
+
     async def prune(self, retention: Retention) -> Pruned:
-        """Apply retention. Running executions, and paused ones within their time, are kept."""
+        """Apply retention, and remove expired content and values. Running and waiting executions are kept."""
+        ...
+
+    async def keep_content(self, owner: str, content: Content, *, keep_s: float, limit_bytes: int) -> None:
+        """Store an image or file for `keep_s` seconds. Remove the owner's oldest content beyond `limit_bytes`."""
+        ...
+
+    async def find_content(self, owner: str, id_: str) -> Content | None:
+        """Return an owner's content by id, None if it is not stored or has expired."""
+        ...
+
+    async def contents(self, owner: str, *, limit: int = 50) -> tuple[KeptContent, ...]:
+        """Return the owner's content without its data, newest first."""
         ...
 
     async def damages(self) -> tuple[str, ...]:

@@ -12,11 +12,12 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
 
 _PAGE = 200
+_ALL_PLANS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of a check: the number of executions, damage to the store, and damage to executions by id."""
+    """The result of a check: the number of executions, damage to the store, and damage by execution or plan."""
 
     executions: int
     structure: tuple[str, ...]
@@ -43,6 +44,10 @@ async def check(journal: Journal) -> Checked:
                 continue  # pruned meanwhile
             count += 1
         before = page[-1].given.id
+    try:
+        await journal.plans("", _ALL_PLANS)
+    except JournalDamaged as error:
+        damaged[error.execution] = str(error)
     return Checked(count, structure, damaged)
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ApprovalRefused
 from codemode.executions.journal import rows
@@ -22,22 +22,33 @@ _QUESTION = (
 )
 
 
-def pending(seals: Seals, execution: str, *, unanswered: bool) -> Transaction[tuple[PendingCall, ...]]:
+def pending(seals: Seals, execution: str, question: str, *, unanswered: bool) -> Transaction[tuple[PendingCall, ...]]:
     """See `Journal.pending`."""
     condition = "verdict = '' AND status = 'paused' AND " if unanswered else ""
     question_rows = yield Statement(
         f"SELECT {_QUESTION} WHERE project = $2 AND {condition}($1 = '' OR execution = $1)"
-        " ORDER BY asked_us, questions.id",
-        (execution, seals.project),
+        " AND ($3 = '' OR questions.id = $3) ORDER BY asked_us, questions.id",
+        (execution, seals.project, question),
     )
     read = rows.pending_call if execution else rows.listed_call
     return tuple(read(row, seals) for row in question_rows)
+
+
+def approved(seals: Seals, owner: str, most: int) -> Transaction[tuple[PendingCall, ...]]:
+    """See `Journal.approved`."""
+    question_rows = yield Statement(
+        f"SELECT {_QUESTION} WHERE project = $1 AND verdict = 'approved' AND ($2 = '' OR owner = $2)"
+        " ORDER BY decided_us DESC, questions.id LIMIT $3",
+        (seals.project, owner, most),
+    )
+    return tuple(call for call in (rows.listed_call(row, seals) for row in question_rows) if not call.damage)
 
 
 def decide(seals: Seals, decisions: Sequence[Decision]) -> Transaction[tuple[PendingCall, ...]]:
     """See `Journal.decide`."""
     now = yield from now_us()
     answered = []
+    data: dict[str, Any]
     for decision in decisions:
         execution, asked = yield from _require_open_question(seals, decision)
         answer = rows.answer_text(decision)
@@ -51,7 +62,9 @@ def decide(seals: Seals, decisions: Sequence[Decision]) -> Transaction[tuple[Pen
             raise _refused(decision, "it was already answered", execution)
         question_rows = yield Statement(f"SELECT {_QUESTION} WHERE questions.id = $1", (decision.id,))
         call = rows.pending_call(question_rows[0], seals)
+        more = {"via": call.via, "up_to": call.up_to, "grant": call.grant}
         data = {"question": call.id, "verdict": call.verdict, "by": call.by}
+        data |= {name: value for name, value in more.items() if value}
         if not (yield from note(seals, execution, JournalEntry("decided", call.path, data), "paused", now)):
             raise _refused(decision, "its execution is no longer paused", execution)
         answered.append(call)

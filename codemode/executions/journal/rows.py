@@ -151,12 +151,16 @@ def require_chain(entry_rows: Sequence[Sequence[Any]], seals: Seals, before: byt
 def asked_text(call: PendingCall) -> str:
     """Return the question as shown to a person."""
     asked = {"path": call.path, "tool": call.tool, "arguments": dict(call.arguments), "reason": call.reason}
-    return encode(asked | {"host": call.host})
+    described: dict[str, Any] = {"summary": call.summary, "effect": call.effect, "operation": call.operation}
+    if call.asks is not None:
+        described["asks"] = dict(call.asks)
+    return encode(asked | {"host": call.host} | described)
 
 
 def answer_text(decision: Decision) -> str:
     """Return the answer without its verdict."""
-    return encode({"by": decision.by, "note": decision.note, "value": decision.value})
+    answer = {"by": decision.by, "note": decision.note, "value": decision.value, "via": decision.via}
+    return encode(answer | {"up_to": decision.up_to, "grant": decision.grant})
 
 
 def pending_call(row: Sequence[Any], seals: Seals) -> PendingCall:

@@ -236,7 +236,9 @@ def _delete(project: str, numbers: list[int]) -> Transaction[None]:
     yield Statements("DELETE FROM entries WHERE place BETWEEN $1 AND $2", ranges)
     yield Statements("DELETE FROM blobs WHERE place BETWEEN $1 AND $2", ranges)
     yield Statements("DELETE FROM questions WHERE execution = $1", ids)
+    yield Statements("DELETE FROM outbox WHERE execution = $1", ids)
     yield Statements("DELETE FROM contents WHERE execution = $1", ids)
+    yield Statements("DELETE FROM stores WHERE execution = $1", ids)
     for owner in sorted(freed):
         yield from add(project, owner, 0, -freed[owner])
     yield Statement("DELETE FROM space WHERE project = $1 AND open_bytes = 0 AND ended_bytes = 0", (project,))

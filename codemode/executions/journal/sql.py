@@ -10,10 +10,12 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import JournalUnavailable
-from codemode.executions.journal import rows, space, transactions
+from codemode.executions.journal import contents, plans, rows, space, state, transactions
 from codemode.executions.journal.base import Pruned
+from codemode.executions.journal.decisions import approved as approved_calls
 from codemode.executions.journal.decisions import decide
 from codemode.executions.journal.decisions import pending as pending_calls
+from codemode.executions.journal.outbox import Outbox
 from codemode.executions.journal.seals import Seals
 from codemode.executions.journal.space import Bounds
 
@@ -30,8 +32,12 @@ if TYPE_CHECKING:
         Retention,
         StoredExecution,
     )
+    from codemode.executions.journal.contents import KeptContent
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.statements import Result, Transaction
+    from codemode.executions.plans.plan import Plan, PlanVerdict
+    from codemode.executions.state.values import StateKey, StateWrite
+    from codemode.transports.content import Content
 
 
 #: Pause after a pruning step, as a multiple of the step's duration.
@@ -50,6 +56,7 @@ class SqlJournal(ABC):
         self._seals = Seals(key, project)
         self._lease_s = lease_s
         self._bounds = bounds or Bounds()
+        self.outbox = Outbox(self._write, self._read, self._seals)
 
     @abstractmethod
     async def _write(self, transaction: Transaction[Result]) -> Result:
@@ -118,31 +125,84 @@ class SqlJournal(ABC):
     async def _end(self, lease: Lease, begin: Callable[[], Transaction[bool]], *, is_brief: bool) -> None:
         """Record a pause or an end, then remove ended executions if a bound is exceeded."""
         is_full = await (self._write_briefly(begin) if is_brief else self._write(begin()))
+        self.outbox.wake()
         if is_full:
             with suppress(JournalUnavailable):  # the next end removes them
                 await self._write(space.make_room(self._seals.project, lease.execution, self._bounds))
 
-    async def pending(self, *, execution: str = "", unanswered: bool = True) -> tuple[PendingCall, ...]:
+    async def pending(
+        self, *, execution: str = "", unanswered: bool = True, question: str = ""
+    ) -> tuple[PendingCall, ...]:
         """See `Journal.pending`."""
-        return await self._read(pending_calls(self._seals, execution, unanswered=unanswered))
+        return await self._read(pending_calls(self._seals, execution, question, unanswered=unanswered))
+
+    async def approved(self, *, owner: str = "", most: int = 100) -> tuple[PendingCall, ...]:
+        """See `Journal.approved`."""
+        return await self._read(approved_calls(self._seals, owner, most))
 
     async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
         """See `Journal.decide`."""
         return await self._write(decide(self._seals, decisions))
 
+    async def store_state(self, lease: Lease, path: str, write: StateWrite) -> int:
+        """See `Journal.store_state`."""
+        place = self.digest(path)  # databases reject some characters of a guest's path
+        return await self._write_briefly(partial(state.store, self._seals, lease, place, write))
+
+    async def load_state(self, key: StateKey) -> bytes | None:
+        """See `Journal.load_state`."""
+        return await self._read(state.load(self._seals, key))
+
+    async def state_names(self, owner: str, conversation: str) -> tuple[str, ...]:
+        """See `Journal.state_names`."""
+        return await self._read(state.names(self._seals, owner, conversation))
+
+    async def save_plan(self, plan: Plan) -> Plan:
+        """See `Journal.save_plan`."""
+        return await self._write(plans.save(self._seals, plan))
+
+    async def plan(self, plan: str) -> Plan:
+        """See `Journal.plan`."""
+        return await self._read(plans.get(self._seals, plan))
+
+    async def plans(self, owner: str, limit: int) -> tuple[Plan, ...]:
+        """See `Journal.plans`."""
+        return await self._read(plans.list_plans(self._seals, owner, limit))
+
+    async def decide_plan(self, plan: Plan, verdict: PlanVerdict, by: str, note: str) -> Plan:
+        """See `Journal.decide_plan`."""
+        return await self._write(plans.decide(self._seals, plan, verdict, by, note))
+
     async def prune(self, retention: Retention) -> Pruned:
         """See `Journal.prune`."""
+        await self._paced(plans.remove_old(self._seals.project, retention.age_s))
         expired: list[str] = []
         removed = 0
         while some := await self._paced(transactions.expire(self._seals, retention)):
             expired.extend(some)
         while count := await self._prune_once(retention):
             removed += count
+        while await self._paced(contents.remove_expired(self._seals.project)):
+            pass
+        while await self._paced(state.remove_expired(self._seals.project)):
+            pass
         is_more = True
         while is_more:
             is_more = await self._give_back_space()
             await asyncio.sleep(_PAUSE_S)
         return Pruned(tuple(expired), removed)
+
+    async def keep_content(self, owner: str, content: Content, *, keep_s: float, limit_bytes: int) -> None:
+        """See `Journal.keep_content`."""
+        await self._write(contents.keep(self._seals.project, owner, content, keep_s, limit_bytes))
+
+    async def find_content(self, owner: str, id_: str) -> Content | None:
+        """See `Journal.find_content`."""
+        return await self._read(contents.find(self._seals.project, owner, id_))
+
+    async def contents(self, owner: str, *, limit: int = 50) -> tuple[KeptContent, ...]:
+        """See `Journal.contents`."""
+        return await self._read(contents.list_contents(self._seals.project, owner, limit))
 
     async def damages(self) -> tuple[str, ...]:
         """See `Journal.damages`. Database servers have their own tools."""

@@ -124,7 +124,7 @@ class SqliteJournal(SqlJournal):
             self._desk.execute("PRAGMA auto_vacuum = INCREMENTAL")  # takes effect in a new file
             _use_write_ahead_file(self._desk)
             note = "PRAGMA user_version = {}"
-            carry_out(self._desk, prepare(_version(), "sqlite", note, self._seals, str(self._file)))
+            carry_out(self._desk, prepare(version(), "sqlite", note, self._seals, str(self._file)))
             self._appender = self._connect(0.0)
             self._identity = identity(self._file)
             self._presence.announce()
@@ -240,7 +240,8 @@ class SqliteJournal(SqlJournal):
         return JournalUnavailable(f"the journal {self._file} cannot be used: {why}; nothing was recorded")
 
 
-def _version() -> Transaction[int]:
+def version() -> Transaction[int]:
+    """Return the number of migrations that a database has."""
     return int((yield Statement("PRAGMA user_version"))[0][0])
 
 

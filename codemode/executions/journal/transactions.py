@@ -18,7 +18,7 @@ from codemode.errors import (
     RequestConflict,
     RequestRepeated,
 )
-from codemode.executions.journal import rows
+from codemode.executions.journal import plans, rows
 from codemode.executions.journal.base import (
     OPEN,
     ExecutionStatus,
@@ -29,8 +29,10 @@ from codemode.executions.journal.base import (
     Retention,
     StoredExecution,
 )
+from codemode.executions.journal.outbox import note_unknown
 from codemode.executions.journal.space import BATCH, Bounds, add, require_room, settle
 from codemode.executions.journal.statements import Statement, Statements, Transaction, now_us
+from codemode.executions.plans.plan import PLAN
 
 if TYPE_CHECKING:
     from codemode.executions.journal.group import Write
@@ -58,6 +60,8 @@ def create(seals: Seals, execution: NewExecution, server: str, lease_s: float, b
     if not inserted:
         yield from _refuse_request(seals.project, execution)
     yield from require_room(seals.project, execution.owner, bounds)
+    if PLAN in execution.settings:
+        yield from plans.use(seals.project, execution.settings[PLAN]["id"], execution.id)
     text = rows.given_text(execution)
     yield Statement(
         "INSERT INTO contents (execution, given, seal) VALUES ($1, $2, $3)",
@@ -265,7 +269,8 @@ def pause(
 
 def finish(seals: Seals, lease: Lease, status: ExecutionStatus, outcome: Any, bounds: Bounds) -> Transaction[bool]:
     """See `Journal.finish`. Return whether a bound is exceeded."""
-    _, is_full = yield from _give_back(seals, lease, status, outcome, bounds)
+    now, is_full = yield from _give_back(seals, lease, status, outcome, bounds)
+    yield from note_unknown(seals, lease.execution, outcome, now)
     return is_full
 
 

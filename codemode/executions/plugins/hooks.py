@@ -7,7 +7,7 @@ import traceback
 from typing import TYPE_CHECKING
 
 from codemode.executions.plugins.plugin import Approved, CallAnswer, Plugin, Rejected
-from codemode.executions.plugins.values import answer_of, call_of, with_value
+from codemode.executions.plugins.values import answer_of, call_of, shown_call_of, with_value
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -70,7 +70,7 @@ class Hooks:
         """Return who answers a pending call and the answer, or None if a person must decide."""
         for plugin in self._approvers:
             try:
-                answer = await plugin.answer_approval(call_of(judged))
+                answer = await plugin.answer_approval(shown_call_of(judged))
                 _require(answer, Approved, Rejected)
             except Exception as error:  # noqa: BLE001 -- a plugin may raise anything
                 _log(plugin, "answer_approval", error)
@@ -78,7 +78,7 @@ class Hooks:
             if isinstance(answer, Rejected):
                 return _name(plugin), Rejected(answer.reason[:_REASON_CHARACTERS])
             if answer is not None and judged.ruling is not None and judged.ruling.low_risk:
-                return _name(plugin), answer
+                return _approver(plugin, answer), answer
             if answer is not None:
                 log.warning("%s may not approve %s: its rule is not low_risk", _name(plugin), judged.call.tool)
         return None
@@ -128,7 +128,12 @@ def _require(answer: object, *kinds: type) -> None:
 
 
 def _name(plugin: Plugin) -> str:
-    return f"plugin {plugin.name}"
+    return f"{plugin.kind} {plugin.name}"
+
+
+def _approver(plugin: Plugin, answer: Approved) -> str:
+    """Return who approved a call, with the reason."""
+    return f"{_name(plugin)}: {answer.reason[:_REASON_CHARACTERS]}" if answer.reason else _name(plugin)
 
 
 def _log(plugin: Plugin, hook: str, error: Exception) -> None:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -26,6 +26,7 @@ class PluginCall:
     - `caller`, `role`: the id and the role of the caller.
     - `rule`, `reason`: the policy rule that decided on the call, and its configured reason.
     - `low_risk`: whether that rule lets a plugin approve the call.
+    - `shown`: in `answer_approval`, the arguments without secrets.
     """
 
     execution: str
@@ -38,6 +39,7 @@ class PluginCall:
     rule: str = ""
     reason: str = ""
     low_risk: bool = False
+    shown: Mapping[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +58,12 @@ class CallAnswer:
 
 @dataclass(frozen=True, slots=True)
 class Approved:
-    """The answer of a plugin that approves a pending call. It counts only if the policy rule is `low_risk`."""
+    """The answer of a plugin that approves a pending call. It counts only if the policy rule is `low_risk`.
+
+    The ledger and the audit file hold the reason.
+    """
+
+    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +87,9 @@ class Plugin:
 
     #: The name in the configuration. A plugin that was passed to `CodeMode` is named after its class by default.
     name: str = ""
+
+    #: What the ledger calls it before its name.
+    kind: ClassVar[str] = "plugin"
 
     #: The version of the package that provides the plugin, if it was loaded from an entry point.
     version: str = ""

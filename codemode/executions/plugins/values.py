@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.plugins.plugin import CallAnswer, PluginCall
+from codemode.gateway.redaction import Redaction
 from codemode.transports.base import Page
 
 if TYPE_CHECKING:
@@ -29,6 +30,12 @@ def call_of(judged: JudgedCall) -> PluginCall:
         reason=ruling.reason if ruling is not None else "",
         low_risk=ruling is not None and ruling.low_risk,
     )
+
+
+def shown_call_of(judged: JudgedCall) -> PluginCall:
+    """Return a pending call, also with its arguments without secrets."""
+    shown, _ = Redaction(judged.call.caller.secrets).arguments(judged.arguments, judged.tool)
+    return replace(call_of(judged), shown=deepcopy(shown))
 
 
 def answer_of(outcome: ToolOutcome) -> CallAnswer:

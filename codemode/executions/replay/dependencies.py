@@ -85,6 +85,11 @@ def meaning(tool: Tool | None, gateway: Gateway, digest: Callable[[Any], str]) -
     return [definition_digest(tool), gateway.destination(tool).facts(tool.source, digest)]
 
 
+def call_facts(tool: str, path: str, arguments: Mapping[str, Any]) -> list[Any]:
+    """Return what the digest of a call is made of. A page of a list has a path with a slash."""
+    return [tool, "page", arguments] if "/" in path else [tool, arguments]
+
+
 def changes(
     recorded: NewExecution, record: Record, now: Mapping[str, str], catalog: Catalog, role: str | None
 ) -> tuple[str, ...]:

@@ -10,20 +10,24 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import CallError, CodeModeError, NondeterminismError
 from codemode.executions.call_session import rejected
 from codemode.executions.ledger import LedgerEntry
+from codemode.executions.paging import whole_list
 from codemode.executions.replay.record import End
 from codemode.gateway.call import CallState
 from codemode.transports.base import Page
 from codemode.transports.http.uncertainty import in_doubt
+from codemode.transports.questions import question_key
 from sandbox import CallFailed, Failure
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Container, Iterable, Mapping, Sequence
 
+    from codemode.catalog.catalog import Catalog
     from codemode.executions.call_session import Send
     from codemode.executions.journal.base import PendingCall
     from codemode.executions.replay.record import RecordedCall
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.transports.base import CallContext
+    from codemode.transports.questions import InputRequired
 
 
 def stopped(error: CodeModeError, *, has_sent: bool) -> Failure:
@@ -60,6 +64,28 @@ def nondeterminism(difference: str) -> Failure:
     )
 
 
+def resolved(name: str, catalog: Catalog) -> str:
+    """Return the id of the tool that a call names, with `.items` or `.pages` for a whole list."""
+    list_request = whole_list(name, catalog)
+    if list_request is not None:
+        return f"{list_request.tool.id}.{list_request.kind}"
+    try:
+        return catalog.get(name).id
+    except CodeModeError:
+        return name
+
+
+def facts_of(entry: LedgerEntry, *, is_recorded: bool) -> dict[str, Any]:
+    """Return what the end of a call adds to the record. `is_recorded`: its start was recorded."""
+    facts: dict[str, Any] = {"start_s": round(entry.start_s, 6), "duration_s": round(entry.duration_s, 6)}
+    facts |= {"size_bytes": entry.size_bytes, "preview": entry.preview, "message": entry.error}
+    if not is_recorded:
+        facts |= {"arguments": entry.arguments, "decision": entry.decision, "rule": entry.rule}
+    if entry.reused:
+        facts["reused"] = entry.reused
+    return {"state": entry.state, **facts}
+
+
 def rejection(judged: JudgedCall, by: str, reason: str) -> End:
     """Return the end of a call that a person or a plugin rejected."""
     return End(CallState.REJECTED, error_fields(rejected(judged, by, reason)), is_error=True, facts={})
@@ -71,6 +97,43 @@ def end_said(answered: PendingCall) -> End:
         return End(CallState.COMMITTED, json.dumps(answered.value).encode(), is_error=False, facts={})
     failed = CallFailed(f"{answered.tool} failed: {answered.note or 'it did not take effect'}", kind="upstream_error")
     return End(CallState.FAILED, error_fields(failed), is_error=True, facts={})
+
+
+async def send_answered(
+    send: Send, answered: Iterable[PendingCall], judged: JudgedCall, context: CallContext
+) -> ToolOutcome:
+    """Send a call with what people answered to the questions of its service."""
+    answers = {
+        question_key(question.asks): _elicited(question)
+        for question in answered
+        if question.asks is not None and question.path == judged.call.path
+    }
+    return await send(judged, replace(context, answers=answers))
+
+
+def _elicited(question: PendingCall) -> dict[str, Any]:
+    """Return the answer to a service's question as an MCP `ElicitResult`."""
+    if question.verdict != "answered":
+        return {"action": "decline"}
+    is_form = question.asks is not None and question.asks["mode"] == "form"
+    return {"action": "accept", "content": question.value} if is_form else {"action": "accept"}
+
+
+def service_question(question: PendingCall, required: InputRequired) -> PendingCall:
+    """Return the question that a service asks a person about its call."""
+    return replace(question, reason=f"its service asks: {required.asks['message']}", asks=required.asks)
+
+
+def not_made(recorded: Iterable[RecordedCall], seen: Container[str]) -> Failure | None:
+    """Return the failure of a program that did not make one of the recorded calls, None if it made them all."""
+    absent = next(
+        (call for call in sorted(recorded, key=lambda call: (call.call, call.sequence)) if call.path not in seen), None
+    )
+    if absent is None:
+        return None
+    return nondeterminism(
+        f"call {absent.path}, {absent.tool}({shown(absent.arguments)}), was recorded and not made this time"
+    )
 
 
 def decision_required(unknown: Sequence[PendingCall], hint: str) -> Failure:
@@ -121,4 +184,5 @@ def restored_entry(recorded: RecordedCall) -> LedgerEntry:
         preview=facts.get("preview", ""),
         error=facts.get("message", ""),
         reused=facts.get("reused", ""),
+        effect=recorded.effect,
     )

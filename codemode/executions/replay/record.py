@@ -4,7 +4,8 @@ The data of entries, by kind:
 
     started    call, tool, digest, arguments (as shown), effect, decision, rule, schema, key, approval
                A call is about to be sent. `digest` is the digest of the tool and its exact arguments, `schema` that of
-               the tool's definition, `key` the idempotency key, `approval` the id of a person's approval.
+               the tool's definition, `key` the idempotency key, `approval` the id of a person's approval, or of a plan
+               with the label of the call that the plan lists.
     delivered  call, now, marks
                A message to the program. `call` is 0 for a clock tick. Other messages answer a call, and also have
                tool, digest, error (whether the program gets an error), state, start_s, duration_s, size_bytes,
@@ -16,13 +17,19 @@ The data of entries, by kind:
                Who continued the execution: `server` after the death of another server, else the id of the caller.
     ended      as `delivered`, without call, now and marks
                A page of a list. The program receives it as a part of the whole list.
+    began      tool, version, arguments, effect, decision, rule, now
+               A saved program is about to run. `now` is the start of its clock, and the entry's value its code, as
+               JSON. What it is sent are `delivered` entries with `within`, the path of its call.
 
-`call` is the id given by the guest, 0 for pages. A call with a `started` entry only has an unknown end.
+`call` is the id given by the guest, 0 for pages and for the calls of saved programs. A call with a `started` entry only
+has an unknown end. The path of a page is that of its list, `/` and its number; the path of a saved program's call is
+that of the program, `:` and its place there.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
 
@@ -59,15 +66,35 @@ class RecordedCall:
     schema: str = ""
     decision: str = ""
     rule: str = ""
+    approval: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     attempts: int = 0
     sequence: int = 0
+    ended_us: int = 0
     end: End | None = None
 
     @property
     def parent(self) -> str:
         """The path of the task that made the call."""
         return self.path.rpartition(".")[0]
+
+    @property
+    def within(self) -> str:
+        """The path of the saved program that made the call, "" for the execution's own program."""
+        return self.path.rpartition(":")[0]
+
+    @property
+    def is_page(self) -> bool:
+        """Whether the call is a page of a list."""
+        return "/" in self.path
+
+
+@dataclass(frozen=True, slots=True)
+class Began:
+    """The start of a saved program: its code, and the start of its clock in µs since the epoch."""
+
+    code: str
+    now: int
 
 
 class Record:
@@ -77,6 +104,9 @@ class Record:
         self.execution = execution
         self.calls: dict[str, RecordedCall] = {}
         self.deliveries: list[Delivery] = []
+        #: The starts of saved programs and what they were sent, by the paths of their calls.
+        self.began: dict[str, Began] = {}
+        self.inner_deliveries: dict[str, list[Delivery]] = {}
         #: Characters of recorded output.
         self.printed = 0
         #: Number of recoveries since a person last resumed the execution.
@@ -96,24 +126,31 @@ class Record:
         """
         with readable("the record", self.execution):
             for call in () if stored.given.resume_from else (stored.outcome or {}).get("calls", ()):
-                if call["state"] in _SENT and call["path"] not in self.calls:
+                if call["state"] in _SENT and not self.has_begun(call["path"]):
                     message = f"call {call['path']} of {call['tool']} is in the outcome, but not in the entries"
                     raise ValueError(message)
         return self
+
+    def has_begun(self, path: str) -> bool:
+        """Return whether the start of a call, or of a saved program, is recorded."""
+        return path in self.calls or path in self.began
 
     @property
     def schemas(self) -> dict[str, str]:
         """Digests of the definitions of the called tools."""
         return {call.tool: call.schema for call in self.calls.values() if call.schema}
 
-    def pages(self) -> dict[str, list[RecordedCall]]:
-        """Return the pages of lists, by the path of the call that asked for the list."""
-        pages: dict[str, list[RecordedCall]] = {}
+    def attempts(self, path: str) -> int:
+        """Return how often a call was sent."""
+        return self.calls[path].attempts if path in self.calls else 0
+
+    def parts(self) -> dict[str, list[RecordedCall]]:
+        """Return the pages of lists and the calls of saved programs, by the path of the call around them."""
+        parts: dict[str, list[RecordedCall]] = {}
         for call in self.calls.values():
-            path, page, _ = call.path.partition("/")
-            if page:
-                pages.setdefault(path, []).append(call)
-        return pages
+            for end in _ENDS_OF_PATHS.finditer(call.path):
+                parts.setdefault(call.path[: end.start()], []).append(call)
+        return parts
 
     def _take(self, entry: JournalEntry) -> None:
         data = entry.data
@@ -125,13 +162,17 @@ class Record:
             self.printed += len(data["text"])
         elif entry.kind == "resumed":
             self.taken_up = self.taken_up + 1 if data.get("by") == "server" else 0
+        elif entry.kind == "began":
+            self.began[entry.path] = Began(str(json.loads(entry.value or b"")), int(data["now"]))
         elif entry.kind == "delivered":
             if data["call"]:
                 self._ended(entry)
             answer = entry.value or b""
             marks = tuple(int(mark) for mark in data["marks"])
             is_error = bool(data.get("error"))
-            self.deliveries.append(Delivery(int(data["call"]), int(data["now"]), marks, answer, is_error=is_error))
+            within = data.get("within", "")
+            deliveries = self.inner_deliveries.setdefault(within, []) if within else self.deliveries
+            deliveries.append(Delivery(int(data["call"]), int(data["now"]), marks, answer, is_error=is_error))
 
     def _started(self, entry: JournalEntry) -> None:
         data = entry.data
@@ -145,6 +186,7 @@ class Record:
             schema=data["schema"],
             decision=data["decision"],
             rule=data["rule"],
+            approval=data.get("approval", ""),
             arguments=data["arguments"],
             attempts=known.attempts + 1 if known else 1,
             sequence=entry.sequence,
@@ -156,7 +198,7 @@ class Record:
         if call is None:
             call = self.calls[entry.path] = RecordedCall(
                 entry.path,
-                int(data.get("call", 0)),
+                0 if data.get("within") else int(data.get("call", 0)),
                 data["tool"],
                 data["digest"],
                 effect=data.get("effect", ""),
@@ -167,8 +209,12 @@ class Record:
             )
         facts = {name: data[name] for name in FACTS if name in data}
         answer = _checked(entry.value, _fields(entry.path, is_error=data["error"]))
+        call.ended_us = entry.at_us
         call.end = End(CallState(data["state"]), answer, data["error"], facts)
 
+
+#: Where the path of a page or of a saved program's call goes beyond that of the call around it.
+_ENDS_OF_PATHS = re.compile("[/:]")
 
 #: Fields of the ledger entry of an ended call.
 FACTS = ("start_s", "duration_s", "size_bytes", "preview", "message", "reused")
@@ -179,7 +225,7 @@ _SENT = (CallState.COMMITTED, CallState.UNKNOWN)
 
 _TYPES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("tool", "digest", "effect", "schema", "decision", "rule", "key", "approval", "state"), str),
-    **dict.fromkeys(("preview", "message", "reused", "text"), str),
+    **dict.fromkeys(("preview", "message", "reused", "text", "within"), str),
     **dict.fromkeys(("call", "now", "size_bytes"), int),
     **dict.fromkeys(("start_s", "duration_s"), (int, float)),
     "arguments": dict,

@@ -17,45 +17,52 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from codemode.catalog.tool import Effect
 from codemode.errors import CodeModeError
 from codemode.executions.call_session import CallSession, for_program
-from codemode.executions.journal.base import JournalEntry, PendingCall
+from codemode.executions.journal.base import JournalEntry
 from codemode.executions.ledger import Ledger, LedgerEntry
-from codemode.executions.paging import whole_list
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.plugins.plugin import Rejected
-from codemode.executions.replay.dependencies import definition_digest, meaning
+from codemode.executions.replay.dependencies import call_facts, definition_digest
 from codemode.executions.replay.ends import (
     decision_required,
     end_said,
     error_fields,
+    facts_of,
     nondeterminism,
+    not_made,
     page_text,
     rejection,
+    resolved,
     restored_entry,
+    send_answered,
     send_in_doubt,
+    service_question,
     shown,
     stopped,
     value_of,
 )
-from codemode.executions.replay.record import End
+from codemode.executions.replay.grants import Grants
+from codemode.executions.replay.inner_recording import InnerRecording, began_entry, first_of, inner_run
+from codemode.executions.replay.questions import DIGITS, Questions
+from codemode.executions.replay.record import Began, End
 from codemode.gateway.call import CallState
 from codemode.gateway.redaction import Redaction
+from codemode.transports.questions import InputRequired
 from sandbox import Failure, ProgramStopped
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from codemode.catalog.saved import SavedProgram
     from codemode.executions.call_session import Send
-    from codemode.executions.journal.base import QuestionKind
+    from codemode.executions.journal.base import PendingCall, QuestionKind
     from codemode.executions.plugins.hooks import Hooks
     from codemode.executions.replay.record import RecordedCall
     from codemode.executions.replay.recording import ExecutionRecording
+    from codemode.executions.saved.runs import InnerRun, Stop
     from codemode.gateway.call import JudgedCall, ToolCall, ToolOutcome
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
     from sandbox import Call, Delivery
-
-#: Hexadecimal digits of the keyed digest that replaces a secret or identifies a pending call.
-_DIGITS = 24
 
 
 class RecordedSession(CallSession):
@@ -85,14 +92,16 @@ class RecordedSession(CallSession):
         self.other: Failure | None = None
         self._recording = recording
         self._record = recording.record
+        self._questions = Questions(self.execution, gateway, recording.journal.digest)
+        self._grants = Grants(recording.answered, recording.record.calls.values())
         self._by_id = {call.call: call for call in recording.record.calls.values() if call.call}
-        self._pages = recording.record.pages()
+        self._parts = recording.record.parts()
         self._counted: set[str] = set()
         self._printed_before = recording.record.printed
         self._unwritten: list[str] = []
         self._seen: set[str] = set()
         self._identities: dict[str, tuple[int, str, str]] = {}
-        self._paths: dict[int, str] = {}
+        self._paths: dict[tuple[str, int], str] = {}  # by the saved program around the call, and its number there
         self._ends: dict[str, dict[str, Any]] = {}
         self._approvals: dict[str, str] = {}
         self._doubtful: set[str] = set()  # writes sent by an earlier server that may have taken effect
@@ -104,12 +113,12 @@ class RecordedSession(CallSession):
         """The messages that the program was sent before."""
         return self._record.deliveries
 
-    def replayed(self, call: Call) -> None:
+    def replayed(self, call: Call, within: str = "") -> None:
         """Compare a call with the record. If its end is not recorded, the program awaits it again after the replay."""
-        recorded = self.identify(call)
+        recorded = self.identify(call, within)
         if recorded is None:
             return
-        for known in (recorded, *self._pages.get(recorded.path, ())):
+        for known in (recorded, *self._parts.get(recorded.path, ())):
             self._restore(known)
 
     def printed(self, text: str) -> None:
@@ -119,21 +128,19 @@ class RecordedSession(CallSession):
         if text[again:]:
             self._unwritten.append(text[again:])
 
-    def live(self) -> None:
+    def live(self, within: str = "") -> None:
         """End the replay. Raises ProgramStopped if the program has made fewer calls than recorded."""
-        missing = self.missing()
+        missing = self.missing(within)
         if missing is not None:
             raise ProgramStopped(missing)
 
-    def missing(self) -> Failure | None:
-        """Return a failure that names the first recorded call that the program has not made."""
-        calls = sorted(self._by_id.values(), key=lambda call: call.call)
-        absent = next((call for call in calls if call.path not in self._seen), None)
-        if absent is None:
-            return None
-        return nondeterminism(
-            f"call {absent.path}, {absent.tool}({shown(absent.arguments)}), was recorded and not made this time"
-        )
+    def missing(self, within: str = "") -> Failure | None:
+        """Return a failure that names the first recorded call that the program has not made.
+
+        `within` is the path of a saved program, "" for the execution's own.
+        """
+        own = (call for call in self._record.calls.values() if call.within == within and not call.is_page)
+        return not_made(own, self._seen)
 
     def recall(self) -> None:
         """Add the recorded calls to the ledger that the program did not reach again."""
@@ -141,18 +148,20 @@ class RecordedSession(CallSession):
             if path not in self.ledger:
                 self._restore(call)
 
-    async def deliver(self, deliveries: Sequence[Delivery]) -> bool:
-        """Journal what is about to be sent to the program.
+    async def deliver(
+        self, deliveries: Sequence[Delivery], within: str = "", over: asyncio.Event | None = None
+    ) -> bool:
+        """Journal what is about to be sent to the program, or to the saved program `within`, which ends with `over`.
 
         While a person is asked, the program stands still. Answers are then recorded as ended, for a later resume.
         """
-        while self._asking and not self._is_over:
-            await self._goes_on.wait()
-        if self._is_over:
-            ended = [self._undelivered(delivery) for delivery in deliveries]
+        while self._asking and not self._is_over and not (over and over.is_set()):
+            await first_of(self._goes_on, over)
+        if self._is_over or (over and over.is_set()):
+            ended = [self._undelivered(delivery, within) for delivery in deliveries]
             await self._append([entry for entry in ended if entry is not None])
             return False
-        await self._append([self._delivered(delivery) for delivery in deliveries], at_once=not self._under_way)
+        await self._append([self._delivered(each, within) for each in deliveries], at_once=not self._under_way)
         return True
 
     def over(self) -> None:
@@ -160,18 +169,17 @@ class RecordedSession(CallSession):
         self._is_over = True
         self._goes_on.set()
 
-    def _undelivered(self, delivery: Delivery) -> JournalEntry | None:
+    def _undelivered(self, delivery: Delivery, within: str) -> JournalEntry | None:
         """Return the entry for an answer that the program did not get, None if its call was not sent."""
-        path = self._paths.get(delivery.call, "")
-        if path not in self._started:
-            return None
-        return self._ended(path, delivery.answer, is_error=delivery.is_error)
+        path = self._paths.get((within, delivery.call), "")
+        return self._ended(path, delivery.answer, is_error=delivery.is_error) if path in self._started else None
 
-    def _delivered(self, delivery: Delivery) -> JournalEntry:
+    def _delivered(self, delivery: Delivery, within: str) -> JournalEntry:
         data: dict[str, Any] = {"call": delivery.call, "now": delivery.now, "marks": list(delivery.marks)}
+        data |= {"within": within} if within else {}
         if not delivery.call:
             return JournalEntry("delivered", data=data)
-        path = self._paths[delivery.call]
+        path = self._paths[within, delivery.call]
         _, tool, digest = self._identities[path]
         facts = self._ends.pop(path, None) or self._facts(path)
         data |= {"tool": tool, "digest": digest, "error": delivery.is_error, **facts}
@@ -181,28 +189,24 @@ class RecordedSession(CallSession):
         """Return the ledger's fields of an ended call. Queries of the program only have a state."""
         if path not in self.ledger:
             return {"state": CallState.COMMITTED}
-        entry = self.ledger.entry(path)
-        facts: dict[str, Any] = {"start_s": round(entry.start_s, 6), "duration_s": round(entry.duration_s, 6)}
-        facts |= {"size_bytes": entry.size_bytes, "preview": entry.preview, "message": entry.error}
-        if path not in self._started:
-            facts |= {"arguments": entry.arguments, "decision": entry.decision, "rule": entry.rule}
-        if entry.reused:
-            facts["reused"] = entry.reused
-        return {"state": entry.state, **facts}
+        return facts_of(self.ledger.entry(path), is_recorded=path in self._started)
 
     # --- compare, decide -----------------------------------------------------------------------------------------
 
-    def identify(self, call: Call) -> RecordedCall | None:
-        """Register a call of the program and return its record. Raises ProgramStopped if another call was recorded."""
-        if call.path in self._seen and self._paths.get(call.id) == call.path:  # registered during the replay
+    def identify(self, call: Call, within: str = "") -> RecordedCall | None:
+        """Register a call of the program, or of the saved program `within`, and return its record.
+
+        Raises ProgramStopped if another call was recorded.
+        """
+        if call.path in self._seen and self._paths.get((within, call.id)) == call.path:  # registered during the replay
             return self._record.calls.get(call.path)
-        self._paths[call.id] = call.path
+        self._paths[within, call.id] = call.path
         self._seen.add(call.path)
-        return self._compared(call.id, call.path, call.tool, call.arguments)
+        return self._compared(0 if within else call.id, call.path, call.tool, call.arguments)
 
     def _compared(self, number: int, path: str, name: str, arguments: Mapping[str, Any]) -> RecordedCall | None:
-        tool = self._resolved(name)
-        digest = self._journal.digest([tool, arguments] if number else [tool, "page", arguments])
+        tool = resolved(name, self._gateway.catalog)
+        digest = self._journal.digest(call_facts(tool, path, arguments))
         self._identities[path] = (number, tool, digest)
         recorded = self._record.calls.get(path) or (self._by_id.get(number) if number else None)
         if recorded is None:
@@ -217,15 +221,6 @@ class RecordedSession(CallSession):
     def _redacted(self, tool: str, arguments: Mapping[str, Any]) -> str:
         known = self._gateway.catalog.get(tool) if tool in self._gateway.catalog else None
         return shown(Redaction(self._caller.secrets, self._masked).arguments(arguments, known)[0])
-
-    def _resolved(self, name: str) -> str:
-        list_request = whole_list(name, self._gateway.catalog)
-        if list_request is not None:
-            return f"{list_request.tool.id}.{list_request.kind}"
-        try:
-            return self._gateway.catalog.get(name).id
-        except CodeModeError:
-            return name
 
     async def _make(self, call: ToolCall, send: Send) -> Any:
         if "/" in call.path:  # a page of a list
@@ -260,11 +255,21 @@ class RecordedSession(CallSession):
         question = self._question(judged, "approval", 0)
         answered = self._recording.answered.get(question.id)
         if answered is None or answered.verdict is None:
-            return await self._of_plugin(judged) or await self._pause_for(question, CallState.PENDING)
+            decided = self._granted(judged) or await self._of_plugin(judged)
+            return decided or await self._pause_for(question, CallState.PENDING)
         if answered.verdict == "rejected":
             return rejection(judged, "a person", answered.note)
         self._approvals[judged.call.path] = question.id
-        return self._amended(judged.approved(answered.by))
+        under = f" under grant {answered.grant}" if answered.grant else ""
+        return self._amended(judged.approved(f"{answered.by}{under}"))
+
+    def _granted(self, judged: JudgedCall) -> JudgedCall | None:
+        """Return a pending call as approved under a grant, or None."""
+        grant = self._grants.take(judged, self._questions)
+        if grant is None:
+            return None
+        self._approvals[judged.call.path] = grant.id
+        return self._amended(judged.approved(f"{grant.by} under grant {grant.id}"))
 
     async def _of_plugin(self, judged: JudgedCall) -> JudgedCall | End | None:
         """Return the end of a pending call that a plugin rejects, the call to send if one approves, else None."""
@@ -275,14 +280,15 @@ class RecordedSession(CallSession):
 
     async def _passed(self, judged: JudgedCall) -> JudgedCall:
         """See `CallSession`. A call whose start is recorded passed the plugins then, and may have taken effect."""
-        return judged if judged.call.path in self._record.calls else await super()._passed(judged)
+        return judged if self._record.has_begun(judged.call.path) else await super()._passed(judged)
 
     async def _of_unknown_end(self, judged: JudgedCall, attempts: int) -> JudgedCall | End:
         """Decide on a sent call with an unknown end. A key is no help if `attempts` is 0: another execution sent it."""
         allowed = judged.approved("a person") if judged.state is CallState.PENDING else judged
         question = self._question(judged, "unknown", attempts)
         answered = self._recording.answered.get(question.id)
-        if answered is not None and answered.verdict == "send_again":
+        of_service = self._question(judged, "input", attempts).id
+        if (answered is not None and answered.verdict == "send_again") or of_service in self._recording.answered:
             return allowed
         if answered is not None and answered.verdict is not None:
             return end_said(answered)
@@ -296,22 +302,13 @@ class RecordedSession(CallSession):
     def _question(self, judged: JudgedCall, kind: QuestionKind, attempt: int) -> PendingCall:
         path = judged.call.path
         _, tool, digest = self._identities[path]
-        host = self._gateway.destination(judged.tool).host if judged.tool is not None else ""
-        means = meaning(judged.tool, self._gateway, self._journal.digest)
-        named = self._journal.digest([self.execution, path, digest, kind, attempt, means])[:_DIGITS]
-        reason = judged.ruling.reason or judged.ruling.rule if judged.ruling else ""
-        if kind == "unknown":
-            reason = "it was sent, and the server died before the answer arrived: check whether it took effect"
-        arguments = self.ledger.entry(path).arguments
-        asked_us = time.time_ns() // 1000
-        return PendingCall(
-            f"ap_{named}", self.execution, path, tool, arguments, digest, reason, kind, asked_us, host=host
-        )
+        return self._questions.ask(judged, (tool, digest), self.ledger.entry(path).arguments, kind, attempt)
 
     async def _pause_for(self, question: PendingCall, state: CallState) -> NoReturn:
         self.pending.append(question)
         entry = self.ledger.entry(question.path)
-        self.ledger.restore(entry._replace(state=state, question=question.id))
+        error = question.reason if question.asks is not None else entry.error
+        self.ledger.restore(entry._replace(state=state, question=question.id, error=error))
         try:
             await self._ask(question.path)
         except asyncio.CancelledError:
@@ -336,6 +333,16 @@ class RecordedSession(CallSession):
         if "/" in path:
             await self._append([self._ended(path, end.answer, is_error=end.is_error)])
         return value_of(end, is_page="/" in path)
+
+    async def inner_run(self, judged: JudgedCall, program: SavedProgram, stop: Stop) -> InnerRun:
+        """Record the start of a saved program, and return its run: as recorded if it began before."""
+        path = judged.call.path
+        began = self._record.began.get(path)
+        if began is None:
+            began = Began(program.code, time.time_ns() // 1000)
+            await self._append([began_entry(began, program, self.ledger.entry(path))])
+        recording = InnerRecording(self, path, self._record.inner_deliveries.get(path, ()), stop)
+        return inner_run(began, recording, self._recording.given.seed, path)
 
     # --- write -------------------------------------------------------------------------------------------------
 
@@ -365,7 +372,11 @@ class RecordedSession(CallSession):
 
     async def _send(self, judged: JudgedCall, send: Send) -> ToolOutcome:
         path = judged.call.path
-        outcome = await super()._send(judged, partial(send_in_doubt, send) if path in self._doubtful else send)
+        send = partial(send_in_doubt, send) if path in self._doubtful else send
+        outcome = await super()._send(judged, partial(send_answered, send, self._recording.answered.values()))
+        if isinstance(outcome.error, InputRequired):
+            question = self._question(judged, "input", self._record.attempts(path) + 1)
+            await self._pause_for(service_question(question, outcome.error), CallState.PENDING)
         if "/" in path:
             is_error = outcome.error is not None
             answer = error_fields(for_program(outcome.error)) if outcome.error is not None else page_text(outcome.value)
@@ -397,4 +408,4 @@ class RecordedSession(CallSession):
             self._gateway.recount(recorded.tool, self._caller, self._tally)
 
     def _masked(self, secret: object) -> str:
-        return f"[secret {self._journal.digest(secret)[:_DIGITS]}]"
+        return f"[secret {self._journal.digest(secret)[:DIGITS]}]"

@@ -14,23 +14,31 @@ from codemode.serving.agent.models import model_of
 from codemode.serving.agent.toolbox import Toolbox
 from codemode.serving.agent.transcript import read_history
 from codemode.serving.agent.turn import Turn
+from codemode.serving.modes import mode_of_agent
 from codemode.settings import AgentSettings, Secrets
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncGenerator, Mapping, Sequence
+    from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 
+    from codemode.executions.execution import ExecutionOutcome
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
     from codemode.serving.agent.events import AgentResult, Event
     from codemode.serving.agent.models import ChatModel, Model, ResponsesModel
     from codemode.serving.agent.transcript import Message
+    from codemode.settings import AgentMode
 
 
 class Agent:
     """A model with the tools of a service, within the view of one caller.
 
     `settings` default to the section `agent`, completed from the environment. `model` replaces the model that they
-    name. `credentials` are the caller's credentials for upstream services. Raises ConfigurationError.
+    name. `credentials` are the caller's credentials for upstream services. `settle` receives the outcome of a paused
+    program and returns the one that the model reads, after a person has decided. An agent
+    for one chat can name its `conversation`, whose programs share state (`CodeMode.execute`).
+
+    `mode` overrides the mode of the settings and of the rules in `modes`. Raises ConfigurationError, and ModeRejected
+    if a rule enforces another mode.
     """
 
     def __init__(
@@ -41,14 +49,20 @@ class Agent:
         model: Model | None = None,
         caller: Caller = LOCAL,
         credentials: Mapping[str, str] = MappingProxyType({}),
+        conversation: str = "",
+        settle: Callable[[ExecutionOutcome], Awaitable[ExecutionOutcome]] | None = None,
+        mode: AgentMode | None = None,
     ) -> None:
         chosen = settings or service.settings.agent
-        self.settings = chosen if model is not None else chosen.completed()
+        chosen = chosen if model is not None else chosen.completed()
+        rules = service.settings.modes
+        found = mode_of_agent(rules, chosen.mode, role=caller.role, model=chosen.model, wanted=mode or "")
+        self.settings = chosen.model_copy(update={"mode": found})
         self._own: ChatModel | ResponsesModel | None = None
         if model is None:
             model = self._own = model_of(self.settings, Secrets())
         self._model = model if self.settings.use_function_calling else FencedModel(model)
-        self._toolbox = Toolbox(service, self.settings, caller, credentials)
+        self._toolbox = Toolbox(service, self.settings, caller, credentials, conversation, settle)
 
     async def __aenter__(self) -> Self:
         return self

@@ -158,7 +158,7 @@ async def evaluate_agent(
         begun(task)
         if task.setup:
             await _value(service, task, "setup")
-        async with Agent(service, settings, model=model) as agent:
+        async with Agent(service, settings, model=model, mode=settings.mode) as agent:
             result = await agent.answer(task.message)
         why = await _missing(service, task, result)
         attempts.append(_attempt(task, why, result))

@@ -246,7 +246,9 @@ def _items(message: Message) -> Iterable[dict[str, Any]]:
     """Yield a message as items of the Responses API."""
     match message:
         case UserMessage():
-            yield {"role": "user", "content": message.text}
+            images = [{"type": "input_image", "image_url": url, "detail": "auto"} for url in message.images]
+            content = [{"type": "input_text", "text": message.text}, *images] if images else message.text
+            yield {"role": "user", "content": content}
         case ToolMessage():
             yield {"type": "function_call_output", "call_id": message.id, "output": message.text}
         case AssistantMessage():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,11 +17,13 @@ from codemode.serving.agent.corrections import with_example
 from codemode.serving.agent.written_calls import offered_name
 from codemode.serving.executions import run_or_continue
 from codemode.serving.model_text import outcome_text
+from codemode.serving.modes import native_tools
+from codemode.serving.shown_content import shown_content
 from codemode.serving.two_tools import ExecuteArguments, problem_of
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from codemode.catalog.tool import Tool
     from codemode.executions.execution import ExecutionOutcome
@@ -28,6 +31,9 @@ if TYPE_CHECKING:
     from codemode.menus.session import MenuSession
     from codemode.service import CodeMode
     from codemode.settings import AgentMode, AgentSettings
+
+#: The images that models can see.
+_SEEN = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +54,8 @@ class Offer:
 class Answered:
     """The answer to a call. `loaded` holds the tools loaded by a meta-tool, and is None for other calls.
 
+    `images` are `data:` URLs for a model that can see.
+
     A `malformed` call was not made. The model may correct and repeat it.
     """
 
@@ -56,6 +64,7 @@ class Answered:
     outcome: ExecutionOutcome | None = None
     loaded: tuple[str, ...] | None = None
     malformed: bool = False
+    images: tuple[str, ...] = ()
 
     @property
     def did_nothing(self) -> bool:
@@ -71,18 +80,27 @@ class Answered:
 
 
 class Toolbox:
-    """The tools of one conversation."""
+    """The tools of one conversation. Its programs share the state of the `conversation` with this id."""
 
     def __init__(
-        self, service: CodeMode, settings: AgentSettings, caller: Caller, credentials: Mapping[str, str]
+        self,
+        service: CodeMode,
+        settings: AgentSettings,
+        caller: Caller,
+        credentials: Mapping[str, str],
+        conversation: str = "",
+        settle: Callable[[ExecutionOutcome], Awaitable[ExecutionOutcome]] | None = None,
     ) -> None:
         self._service = service
         #: The mode in force: with `auto`, first `code`.
         self.mode: AgentMode = "code" if settings.mode == "auto" else settings.mode
+        self._settings = settings
         self._caller = caller
         self._credentials = credentials
+        self._settle = settle
         self._session: MenuSession | None = None
         self._by_native_name: dict[str, Tool] | None = None
+        self._conversation = conversation
         self._told: set[str] = set()  # namespaces whose introduction the model has seen
 
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
@@ -90,9 +108,11 @@ class Toolbox:
         if self.mode == "menu":
             menu = await (await self._menus()).offer(message, history)
             return Offer(tuple(menu.openai_tools()), menu.prompt, menu.summary)
+        if self.mode == "off":
+            return Offer(())
         catalog = (await self._service.view(self._caller)).catalog
         if self.mode == "native":
-            return Offer(tuple(native(tool) for tool in sorted(catalog, key=lambda tool: tool.id)))
+            return Offer(tuple(map(native, native_tools(catalog, self._service.settings.native_tools))))
         pins = pinned(catalog, self._service.settings.pins) if self.mode == "hybrid" else {}
         return Offer((*two_tools(catalog), *map(native, pins.values())))
 
@@ -116,12 +136,12 @@ class Toolbox:
             if name == "search":
                 return await self._search(SearchRequest.model_validate(arguments))
             if name == "execute":
-                return await self._execute(ExecuteArguments.model_validate(arguments))
+                return await self._execute(ExecuteArguments.model_validate(arguments), self._conversation)
         elif self.mode == "menu":
             answer = await (await self._menus()).handle(name=name, arguments=arguments)
             if answer is not None:
                 return Answered(answer.text, loaded=tuple(answer.loaded))
-        tool = await self._tool(name)
+        tool = await self._tool(name) if self.mode != "off" else None
         if tool is None:
             raise Malformed(await self._unknown(name, offer))
         return await self._execute(ExecuteArguments(code=f"{tool.id}(**{arguments!r})"))
@@ -130,11 +150,22 @@ class Toolbox:
         answer = await self._service.search(**request.model_dump(), caller=self._caller)
         return Answered(answer.introduced(self._told))
 
-    async def _execute(self, asked: ExecuteArguments) -> Answered:
-        ended = await run_or_continue(self._service, asked, self._caller, credentials=self._credentials)
+    async def _execute(self, asked: ExecuteArguments, conversation: str = "") -> Answered:
+        ended = await run_or_continue(
+            self._service, asked, self._caller, credentials=self._credentials, conversation=conversation
+        )
+        if ended.status == "paused" and self._settle is not None:
+            ended = await self._settle(ended)
         can_resume = self._service.settings.keeps_journal
         text = self._service.hooks.text(ended, outcome_text(ended, can_resume=can_resume))
-        return Answered(text, ok=ended.ok, outcome=ended)
+        return Answered(text, ok=ended.ok, outcome=ended, images=await self._images(ended))
+
+    async def _images(self, ended: ExecutionOutcome) -> tuple[str, ...]:
+        """Return the images in a result as `data:` URLs (RFC 2397), if the model is to see them."""
+        if not self._settings.images:
+            return ()
+        shown = await shown_content(self._service, ended, self._caller, media_types=_SEEN)
+        return tuple(f"data:{one.media_type};base64,{base64.b64encode(one.data).decode()}" for one in shown)
 
     async def names(self, offer: Offer) -> frozenset[str]:
         """Return the names that a call may have: those offered, and the ids of the caller's tools."""

@@ -49,9 +49,10 @@ class ModelAnswer:
 
 @dataclass(frozen=True, slots=True)
 class UserMessage:
-    """A user's message, or a message of the loop to a model without tool calling."""
+    """A user's message, or a message of the loop. `images` are URLs, mostly `data:` URLs."""
 
     text: str
+    images: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,6 +80,11 @@ def chat_messages(messages: Iterable[Message]) -> list[dict[str, Any]]:
     return [_chat(message) for message in messages]
 
 
+def without_images(messages: Iterable[Message]) -> Iterable[Message]:
+    """Return messages without images, whose tokens do not depend on the length of their URLs."""
+    return (UserMessage(each.text) if isinstance(each, UserMessage) else each for each in messages)
+
+
 def read_history(history: Sequence[Mapping[str, Any] | Message]) -> list[Message]:
     """Parse messages in chat completion format. System messages are dropped: the loop adds its own."""
     found: list[Message] = []
@@ -90,7 +96,8 @@ def read_history(history: Sequence[Mapping[str, Any] | Message]) -> list[Message
             raise _strange("a message", message)
         match message.get("role"):
             case "user":
-                found.append(UserMessage(_text(message.get("content"))))
+                content = message.get("content")
+                found.append(UserMessage(_text(content), tuple(_images(content))))
             case "assistant":
                 found.append(AssistantMessage(_text(message.get("content")), tuple(_calls(message))))
             case "tool":
@@ -121,7 +128,9 @@ def answered(messages: Sequence[Message]) -> list[Message]:
 def _chat(message: Message) -> dict[str, Any]:
     match message:
         case UserMessage():
-            return {"role": "user", "content": message.text}
+            images = [{"type": "image_url", "image_url": {"url": url}} for url in message.images]
+            content = [{"type": "text", "text": message.text}, *images] if images else message.text
+            return {"role": "user", "content": content}
         case ToolMessage():
             return {"role": "tool", "tool_call_id": message.id, "content": message.text}
         case AssistantMessage():
@@ -129,8 +138,8 @@ def _chat(message: Message) -> dict[str, Any]:
                 {"id": call.id, "type": "function", "function": {"name": call.name, "arguments": call.arguments}}
                 for call in message.calls
             ]
-            content: dict[str, Any] = {"role": "assistant", "content": message.text}
-            return {**content, "tool_calls": calls} if calls else content
+            said: dict[str, Any] = {"role": "assistant", "content": message.text}
+            return {**said, "tool_calls": calls} if calls else said
 
 
 def _calls(message: Mapping[str, Any]) -> Iterable[ToolRequest]:
@@ -150,5 +159,17 @@ def _strange(what: str, given: Any) -> ValueError:
 
 def _text(content: Any) -> str:
     if isinstance(content, list):
-        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict))
+        return "\n".join(str(part.get("text", "")) for part in content if isinstance(part, dict) and not _url(part))
     return "" if content is None else str(content)
+
+
+def _images(content: Any) -> Iterable[str]:
+    parts = content if isinstance(content, list) else ()
+    return (_url(part) for part in parts if isinstance(part, dict) and _url(part))
+
+
+def _url(part: Mapping[str, Any]) -> str:
+    """Return the URL of an image in a part of a message, "" for other parts."""
+    image = part.get("image_url") if part.get("type") == "image_url" else None
+    url = image.get("url") if isinstance(image, Mapping) else image
+    return url if isinstance(url, str) else ""

@@ -36,6 +36,7 @@ from codemode.serving.agent.transcript import (
     UserMessage,
     answered,
     chat_messages,
+    without_images,
 )
 from codemode.serving.agent.written_calls import calls_of, offered_name, programs, with_calls, written_calls
 
@@ -53,6 +54,7 @@ _MILLION = 1_000_000
 #: Characters shown of each call result when a limit ends the turn.
 _OBSERVED = 200
 
+_IMAGES = "These are the images in the results of your calls, in order."
 _EMPTY = "Your answer was empty: make a call, or answer the user."
 _CUT = "Your answer was cut off at its length limit: shorten it, or use several steps."
 _ENOUGH = "You have made this exact call {} times with the same answer: use it, or do something else."
@@ -174,7 +176,11 @@ class Turn:
         """Add the request's tokens. Estimate them if the provider reports none."""
         usage = answer.usage
         if usage is None:
-            sent = [offer.prompt, json.dumps(chat_messages(self._messages)), json.dumps(offer.definitions)]
+            sent = [
+                offer.prompt,
+                json.dumps(chat_messages(without_images(self._messages))),
+                json.dumps(offer.definitions),
+            ]
             written = answer.text + "".join(call.arguments for call in answer.calls)
             usage = TokenUsage(sum(map(estimate, sent)), estimate(written))
         self._usage += usage
@@ -219,6 +225,9 @@ class Turn:
         for one in done.values():
             self._doubts.hear(one.text, ok=one.ok)
             self._malformed += one.did_nothing
+        images = tuple(image for one in done.values() for image in one.images)
+        if images:  # a tool message can only have text
+            self._messages.append(UserMessage(_IMAGES, images))
         faults = [one.text for one in done.values() if one.malformed]
         if (change := self._change_of_mode()) is not None:
             yield change

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import uuid
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -10,8 +11,10 @@ from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import (
     AsJson,
+    NoInput,
     Role,
     Surface,
+    YesTo,
     errors_as_exit_codes,
     local_caller,
     on_surface,
@@ -42,15 +45,25 @@ def chat(
     model_url: ModelUrl = "",
     mode: Annotated[AgentMode | None, typer.Option(help="How the model gets the tools. Default: agent.mode.")] = None,
     role: Role = DEFAULT_ROLE,
+    yes_to: YesTo = None,
+    no_input: NoInput = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Chat with a model that has the tools. Shows its programs, their calls and the cost."""
+    """Chat with a model that has the tools. Shows its programs, their calls and the cost.
+
+    At a terminal, it shows each call that needs a person, and asks.
+    """
 
     def agent_of(service: CodeMode) -> tuple[Agent, Caller]:
         from codemode.serving.agent import Agent
+        from codemode.serving.cli.asking import approver_here
 
         caller = local_caller(service, role)
-        return Agent(service, chosen_settings(service.settings.agent, model, model_url, mode), caller=caller), caller
+        approver = approver_here(service, caller, yes_to, no_input=no_input, as_json=as_json)
+        chosen = chosen_settings(service.settings.agent, model, model_url, mode)
+        conversation = uuid.uuid4().hex
+        agent = Agent(service, chosen, caller=caller, conversation=conversation, settle=approver.settle, mode=mode)
+        return agent, caller
 
     async def work(service: CodeMode) -> int:
         from codemode.serving.cli.turn_view import show_turn

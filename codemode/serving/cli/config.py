@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.first_configuration import inline
 from codemode.serving.cli.surface import AsJson, Config, errors_as_exit_codes
@@ -25,11 +26,15 @@ app = typer.Typer(
 
 @app.command()
 def check(
+    file: Annotated[Path | None, typer.Argument(help="The configuration file, like --config.")] = None,
     config: Config = Path(DEFAULT_FILE),
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Check a configuration file without reading its sources or secrets. Exit code 2 if it is invalid."""
     with errors_as_exit_codes(as_json=as_json):
+        if file is not None and config != Path(DEFAULT_FILE):
+            raise ConfigurationError("FILE and --config exclude each other: use one of them")
+        config = file or config
         settings = load_settings(config)
         _report_outdated(config.with_name(SCHEMA_FILE.name))
         if as_json:

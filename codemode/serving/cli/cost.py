@@ -12,9 +12,13 @@ from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, Surface, errors_as_exit_codes, on_surface, with_service
 
 if TYPE_CHECKING:
+    from codemode.catalog.cost import CostReport
     from codemode.service import CodeMode
 
 app = typer.Typer()
+
+#: Columns of the longest bar.
+_BAR = 40
 
 
 @app.command()
@@ -30,14 +34,12 @@ def cost(
     """Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools."""
 
     async def work(service: CodeMode) -> int:
-        from codemode.serving.cli.cost_plot import print_bars
-
         report = service.cost()
         shows_bars = plot is not None and str(plot) == "-"
         if as_json:
             show.print_json(report.to_json())
         elif shows_bars:
-            print_bars(report)
+            _print_bars(report)
         else:
             show.console.print(show.cost(report))
         if plot is not None and not shows_bars:
@@ -58,7 +60,7 @@ def _require_svg(plot: Path | None) -> None:
 def _write_plot(service: CodeMode, file: Path) -> None:
     from codemode.catalog.cost_curve import cost_curve
     from codemode.catalog.tokens import local_tokenizer
-    from codemode.serving.cli.cost_plot import cost_svg
+    from codemode.serving.cost_plot import cost_svg
     from codemode.settings import tokenizer_folder
 
     picture = cost_svg(cost_curve(service.catalog, local_tokenizer(tokenizer_folder())))
@@ -68,3 +70,14 @@ def _write_plot(service: CodeMode, file: Path) -> None:
         message = f"--plot: cannot write {file}: {error.strerror}"
         raise ConfigurationError(message) from None
     show.errors.print(show.plain(f"{file} written"), soft_wrap=True)
+
+
+def _print_bars(report: CostReport) -> None:
+    """Print one bar for each mode."""
+    most = max((mode.tokens for mode in report.modes), default=0) or 1
+    names = max(len(mode.name) for mode in report.modes)
+    for mode, style in zip(report.modes, ("red", "yellow", "green"), strict=True):
+        bar = "█" * max(1, round(mode.tokens / most * _BAR))
+        line = show.plain(f"{mode.name:<{names}}  ") + show.plain(bar, style=style) + show.plain(f" {mode.tokens:,}")
+        show.console.print(line, soft_wrap=True)
+    show.console.print(show.plain(f"tokens of {report.tools:,} tools, counted {report.method}", style="dim"))

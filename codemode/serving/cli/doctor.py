@@ -16,10 +16,14 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.executor import Executor
+from codemode.executions.journal.configured import JOURNAL_FILE
+from codemode.executions.notify.targets import target_of
+from codemode.executions.plugins.loading import load_hooks
 from codemode.serving.auth.keys import key_file
 from codemode.serving.cli.predictions import named_like_modules, predictions
+from codemode.serving.cli.stored import on_journal
 from codemode.serving.http.listening import bind, is_loopback
-from codemode.settings import CallerReference, Settings, references
+from codemode.settings import CallerReference, Secrets, Settings, references
 from codemode.sources.factory import load_source
 from codemode.sources.source import SourceContext
 from codemode.text.counted import counted
@@ -28,6 +32,7 @@ from sandbox import REMEDIES, SandboxError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
+    from codemode.executions.journal.base import Journal
     from codemode.serving.cli.predictions import Prediction
 
 OLDEST_PYTHON = (3, 11)
@@ -90,6 +95,8 @@ async def examine(read: Callable[[], Settings]) -> list[Finding]:
     findings += [Finding("sources", *_worded(one)) for one in named_like_modules(settings)]
     for name in settings.sources:
         findings += await _source(name, settings)
+    findings += _plugins(settings)
+    findings += await _messages(settings)
     findings += _folders(settings)
     findings += _server(settings)
     return findings
@@ -189,6 +196,17 @@ def _secrets(settings: Settings) -> Iterator[Finding]:
             yield Finding("secrets", place, State.OK, "present")
 
 
+def _plugins(settings: Settings) -> Iterator[Finding]:
+    """Check that each configured plugin can be loaded with its options."""
+    for plugin in settings.plugins:
+        try:
+            load_hooks((plugin,))
+        except ConfigurationError as error:
+            yield Finding("plugins", plugin.name, State.FAILURE, str(error), "install it, or remove it from plugins:")
+        else:
+            yield Finding("plugins", plugin.name, State.OK, "loaded")
+
+
 async def _source(name: str, settings: Settings) -> list[Finding]:
     """Check that a source can be read, and predict problems of its calls."""
     try:
@@ -205,6 +223,35 @@ async def _source(name: str, settings: Settings) -> list[Finding]:
         found += f", {len(loaded.warnings)} warnings (`codemode sources check` lists them)"
     predicted = [Finding("sources", *_worded(one)) for one in predictions(loaded, settings)]
     return [Finding("sources", name, State.OK, found), *predicted]
+
+
+async def _messages(settings: Settings) -> list[Finding]:
+    """Check whether messages to people can be sent, without sending one."""
+    targets = settings.notify.targets
+    if not targets:
+        return []
+    try:
+        for name, target in targets.items():
+            target_of(name, target, Secrets(), settings.notify.timeout_s)  # checks the secrets
+        has_journal = settings.journal.url is not None or (settings.state() / JOURNAL_FILE).exists()
+        gone, given_up = await on_journal(settings, _undelivered) if has_journal else (frozenset(), 0)
+    except CodeModeError as error:
+        return [Finding("notify", "targets", State.FAILURE, str(error), "fix it, then run `codemode notify test`")]
+    if gone & targets.keys():
+        named = ", ".join(sorted(gone & targets.keys()))
+        fix = "correct the url, then run `codemode notify test`"
+        return [Finding("notify", "targets", State.FAILURE, f"the receiver of {named} answered 410", fix)]
+    unlinked = "" if settings.server.public_url else "; without server.public_url, messages have no links"
+    found = f"{counted(len(targets), 'target')}{unlinked}"
+    if given_up:
+        found = f"{counted(given_up, 'message')} of the last 50 given up; {found}"
+        return [Finding("notify", "targets", State.WARNING, found, "see `codemode notify list`")]
+    return [Finding("notify", "targets", State.OK, found)]
+
+
+async def _undelivered(journal: Journal) -> tuple[frozenset[str], int]:
+    """Return the targets that are gone, and how many of the newest messages were given up."""
+    return await journal.outbox.gone(), sum(one.state == "gave_up" for one in await journal.outbox.list())
 
 
 def _folders(settings: Settings) -> Iterator[Finding]:

@@ -15,6 +15,7 @@ from codemode.gateway.caller import Caller
 from codemode.serving.auth.callers import roles_of_today
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.execution_output import pending_line, print_execution
+from codemode.serving.cli.exit_codes import exit_code_of
 from codemode.serving.cli.stored import find_pending
 from codemode.serving.cli.surface import local_caller
 from codemode.serving.executions import BEYOND_S, gone_on, whole
@@ -30,20 +31,20 @@ if TYPE_CHECKING:
 async def resume(service: CodeMode, execution: str, *, as_json: bool) -> int:
     """Continue a paused execution, print it, and return the exit code."""
     service.executions.role_of = _roles(service)
-    await service.executions.resume(execution, _operator(service))
+    await service.executions.resume(execution, operator_of(service))
     return await _ended(service, execution, as_json=as_json)
 
 
 async def cancel(service: CodeMode, execution: str, *, as_json: bool) -> int:
     """Cancel an execution that waits, and print it."""
-    await service.executions.cancel(execution, _operator(service))
+    await service.executions.cancel(execution, operator_of(service))
     await _print(service, execution, as_json=as_json)
     return 0
 
 
 async def rollback(service: CodeMode, execution: str, *, as_json: bool) -> int:
     """Undo the committed calls of an execution as its owner. Return exit code 1 if some were not undone."""
-    given = (await service.executions.get(execution, _operator(service))).given
+    given = (await service.executions.get(execution, operator_of(service))).given
     owner = replace(local_caller(service, given.role), id=given.owner)
     found = await service.executions.rollback(execution, owner)
     if found.execution and not as_json:
@@ -59,16 +60,24 @@ async def rollback(service: CodeMode, execution: str, *, as_json: bool) -> int:
 
 
 async def decide(
-    service: CodeMode, ids: Sequence[str], verdict: Verdict, *, note: str, as_json: bool, value: Any = None
+    service: CodeMode,
+    ids: Sequence[str],
+    verdict: Verdict,
+    *,
+    note: str,
+    as_json: bool,
+    value: Any = None,
+    up_to: int = 0,
 ) -> int:
     """Decide on calls as shown, run their executions to the end, and return the exit code."""
-    operator = _operator(service)
+    operator = operator_of(service)
     service.executions.role_of = _roles(service)
     waiting = await _waiting(service, ids)
     if not as_json:
         for call in waiting:
             show.console.print(show.plain(f"{verdict}: {pending_line(call)}"), soft_wrap=True)
-    decisions = [Decision(call.id, call.digest, verdict, by="", note=note, value=value) for call in waiting]
+    how: dict[str, Any] = {"by": "", "note": note, "value": value, "via": "command line", "up_to": up_to}
+    decisions = [Decision(call.id, call.digest, verdict, **how) for call in waiting]
     answered = await service.executions.decide(decisions, operator)
     code = 0
     results = {}
@@ -88,22 +97,22 @@ async def decide(
 
 
 async def _waiting(service: CodeMode, ids: Sequence[str]) -> list[PendingCall]:
-    return find_pending(ids, await service.executions.approvals(_operator(service)))
+    return find_pending(ids, await service.executions.approvals(operator_of(service)))
 
 
 async def _waited(service: CodeMode, execution: str) -> StoredExecution:
-    return await service.executions.wait(execution, _operator(service), service.settings.limits.wall_s + BEYOND_S)
+    return await service.executions.wait(execution, operator_of(service), service.settings.limits.wall_s + BEYOND_S)
 
 
 async def _ended(service: CodeMode, execution: str, *, as_json: bool) -> int:
     """Wait for an execution, print it, and return the exit code."""
     stored = await _waited(service, execution)
     await _print(service, execution, as_json=as_json)
-    return 0 if stored.status == "completed" else 1
+    return exit_code_of(stored.status)
 
 
 async def _print(service: CodeMode, execution: str, *, as_json: bool) -> None:
-    found = await whole(service, execution, _operator(service))
+    found = await whole(service, execution, operator_of(service))
     if as_json:
         show.print_json(found)
     else:
@@ -128,5 +137,6 @@ def _roles(service: CodeMode) -> Callable[[NewExecution], str | None]:
     return role_of
 
 
-def _operator(service: CodeMode) -> Caller:
+def operator_of(service: CodeMode) -> Caller:
+    """Return the caller who decides at this command line: an approver, and the owner of no execution."""
     return Caller("operator", next(iter(service.settings.policy.approvers), DEFAULT_ROLE))

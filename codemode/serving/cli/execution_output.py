@@ -6,15 +6,24 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
+from codemode.executions.cards.plain_text import card_text
+from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.repeats import repeats, shared_arguments, times
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.tables import print_table
+from codemode.serving.cli.waterfall import MAX_ROWS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
+    from codemode.executions.cards.card import ApprovalCard
     from codemode.executions.journal.base import PendingCall, StoredExecution
+    from codemode.executions.ledger import LedgerEntry
 
 _MICROSECONDS = 1_000_000
+
+#: Characters of an argument of repeated calls.
+_MAX_ARGUMENT = 120
 
 _LEFT = "{0}: its process died while it ran; `codemode executions resume {0}` continues it, `cancel` ends it"
 
@@ -54,7 +63,7 @@ def pending_line(call: PendingCall) -> str:
     """Return one line with everything about a call that waits for a person."""
     if call.damage:
         return f"{call.id}  {call.damage}"
-    asks = "what happened to" if call.kind == "unknown" else "approve"
+    asks = {"unknown": "what happened to", "input": "answer the service of"}.get(call.kind, "approve")
     why = f": {call.reason}" if call.reason else ""
     return f"{call.id}  {asks} {_call(call)}  [{call.execution}]{why}"
 
@@ -68,11 +77,26 @@ def _listed(arguments: Mapping[str, Any]) -> str:
     return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
 
 
-def print_pending_call(call: PendingCall, code: str) -> None:
-    """Print one pending call with all of its arguments, and the program that makes it."""
-    show.console.print(show.plain(pending_line(call)), soft_wrap=True)
-    show.console.print(show.plain(json.dumps(dict(call.arguments), indent=2, ensure_ascii=False)))
+def print_card(card: ApprovalCard, code: str) -> None:
+    """Print the card of a call, and the program that makes it."""
+    show.console.print(show.plain(card_text(card)), soft_wrap=True)
+    if card.call.asks is not None:
+        show.console.print(show.plain(json.dumps(dict(card.call.asks), indent=2, ensure_ascii=False)))
     show.console.print(show.program(code))
+
+
+def ledger_lines(calls: Sequence[LedgerEntry]) -> list[str]:
+    """Return one line per call. Longer ledgers have one line for the calls of one tool in one state."""
+    groups = repeats(calls) if len(calls) > MAX_ROWS else [(call,) for call in calls]
+    return [_ledger_line(group) for group in groups]
+
+
+def _ledger_line(group: tuple[LedgerEntry, ...]) -> str:
+    first = group[0]
+    if len(group) > 1:
+        return f"{first.shown_state:<12} {first.tool}({shared_arguments(group, _MAX_ARGUMENT)}) {times(len(group))}"
+    reused = f" (from {first.reused})" if first.reused else ""
+    return f"{first.shown_state:<12} {first.tool}({_listed(first.arguments)}){reused}"
 
 
 def print_execution(found: Mapping[str, Any]) -> None:
@@ -80,9 +104,7 @@ def print_execution(found: Mapping[str, Any]) -> None:
     outcome = found["outcome"] or {}
     show.console.print(show.plain(f"{found['id']}  {found['status']}  of {found['owner']}", style="bold"))
     show.console.print(show.program(found["code"]))
-    for call in outcome.get("calls", ()):
-        reused = f" (from {call['reused']})" if call.get("reused") else ""
-        line = f"{call['state']:<12} {call['tool']}({_listed(call['arguments'])}){reused}"
+    for line in ledger_lines(ExecutionOutcome.from_json({"id": "", "status": "", **outcome}).calls):
         show.console.print(show.plain(line), soft_wrap=True)
     if outcome.get("output"):
         show.console.print(show.shortened("output", outcome["output"].rstrip("\n")))

@@ -6,18 +6,20 @@ Commands that only read open the journal alone. The others start the service and
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from codemode.errors import ConfigurationError
+from codemode.executions.cards.desk import whole_card
 from codemode.executions.journal.base import ExecutionStatus  # noqa: TC001 -- typer reads it at run time
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.execution_output import (
+    print_card,
     print_execution,
     print_executions,
     print_pending,
-    print_pending_call,
 )
 from codemode.serving.cli.stored import find_pending, stored_execution, with_journal
 from codemode.serving.cli.surface import AsJson, Project, Surface, on_surface, with_service
@@ -177,15 +179,21 @@ def show_approval(
     call: Annotated[str, typer.Argument(help="The id of a call.")],
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Show one pending call with all of its arguments, and the program that makes it."""
+    """Show the card of a call: what it does, what is known of its arguments, what differs, and the program."""
 
     async def work(journal: Journal) -> int:
-        (found,) = find_pending([call], await journal.pending())
-        code = (await stored_execution(journal, found.execution)).given.code
+        known = await journal.pending(unanswered=False, question=call) or await journal.pending()
+        (found,) = find_pending([call], known)
+        stored = await stored_execution(journal, found.execution)
+        settings = surface.settings()
+        card = await whole_card(
+            journal, found, stored, expire_s=settings.journal.expire_s, public_url=settings.server.public_url
+        )
+        card, code = replace(card, shows_via=True), stored.given.code
         if as_json:
-            show.print_json({**found.to_json(), "code": code})
+            show.print_json({**card.to_json(), "code": code})
         else:
-            print_pending_call(found, code)
+            print_card(card, code)
         return 0
 
     with_journal(surface, work, as_json=as_json)
@@ -193,9 +201,18 @@ def show_approval(
 
 @approvals.command()
 @on_surface
-def approve(surface: Surface, calls: Calls, note: Note = "", as_json: AsJson = False) -> None:  # noqa: FBT002
+def approve(
+    surface: Surface,
+    calls: Calls,
+    note: Note = "",
+    up_to: Annotated[
+        int,
+        typer.Option(help="Also approve other calls of the tool in the execution, up to this number.", min=0, max=1000),
+    ] = 0,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
     """Approve these calls, once and with these arguments. Executions with no other pending calls continue."""
-    _decide(surface, calls, "approved", note=note, as_json=as_json)
+    _decide(surface, calls, "approved", note=note, as_json=as_json, up_to=up_to)
 
 
 @approvals.command()
@@ -205,14 +222,36 @@ def reject(surface: Surface, calls: Calls, note: Note = "", as_json: AsJson = Fa
     _decide(surface, calls, "rejected", note=note, as_json=as_json)
 
 
+@approvals.command()
+@on_surface
+def answer(
+    surface: Surface,
+    call: Annotated[str, typer.Argument(help="The id of a call whose service asks a question.")],
+    value: Annotated[str, typer.Argument(help="The content of the form, as JSON.")] = "{}",
+    decline: Annotated[bool, typer.Option("--decline", help="Decline to answer.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Answer a question of a service. Its execution continues, and the call is sent again with the answer."""
+    _decide(surface, [call], "declined" if decline else "answered", note="", value=value, as_json=as_json)
+
+
 def _decide(
-    surface: Surface, calls: Sequence[str], verdict: Verdict, *, note: str, as_json: bool, value: str = "null"
+    surface: Surface,
+    calls: Sequence[str],
+    verdict: Verdict,
+    *,
+    note: str,
+    as_json: bool,
+    value: str = "null",
+    up_to: int = 0,
 ) -> None:
     async def work(service: CodeMode) -> int:
         from codemode.serving.cli import execution_control
 
         answer = _value(value)
-        return await execution_control.decide(service, calls, verdict, note=note, value=answer, as_json=as_json)
+        return await execution_control.decide(
+            service, calls, verdict, note=note, value=answer, as_json=as_json, up_to=up_to
+        )
 
     with_service(surface, work, needs_sources=False, as_json=as_json)
 

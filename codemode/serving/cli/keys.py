@@ -32,6 +32,7 @@ _SHOWN_ONCE = "The key is shown only this once."
 @on_surface
 def create(
     surface: Project,
+    label_: Annotated[str, typer.Argument(metavar="[LABEL]", help="Owner or purpose of the key, like --label.")] = "",
     role: Annotated[str, typer.Option(help="The role of callers with this key.")] = DEFAULT_ROLE,
     label: Annotated[str, typer.Option(help="Owner or purpose of the key.")] = "",
     expires: Annotated[str, typer.Option(help="Lifetime, as 12h or 90d. Default: unlimited.")] = "",
@@ -44,8 +45,12 @@ def create(
         known = settings.policy.known_roles()
         if role not in known:
             raise no_role(role, tuple(known))
+        if label_ and label:
+            raise ConfigurationError("LABEL and --label exclude each other: use one of them")
         lifetime_s = _seconds(expires) if expires else None
-        key, text = key_file(settings).create(role=role, label=label, lifetime_s=lifetime_s, read_only=read_only)
+        key, text = key_file(settings).create(
+            role=role, label=label or label_, lifetime_s=lifetime_s, read_only=read_only
+        )
         _show_once(key, text, as_json=as_json)
 
 

@@ -2,7 +2,7 @@
 
 Exit codes: 0 success; 1 the program did not complete, nothing was found, or `doctor` found a failure; 2 wrong usage or
 configuration; 3 unreadable source; 4 the sandbox is not available on this machine; 70 a bug in codemode; 74 a file
-cannot be read or written.
+cannot be read or written; 75 the program waits for a person; 130 interrupted.
 """
 
 from __future__ import annotations
@@ -72,7 +72,11 @@ COMMANDS = {
     "keys": Command("keys", "Manage server keys: create, list, rotate, revoke.", _SERVE),
     "policy": Command("policy", "Explain decisions of the access policy, and check its rules.", _SERVE),
     "approvals": Command("executions:approvals", "Show calls that wait for a person, and decide on them.", _SERVE),
+    "plans": Command("plans", "Show the lists of dry runs, approve them as a whole, and run them.", _SERVE),
     "executions": Command("executions:executions", "Show, continue, cancel and roll back executions.", _SERVE),
+    "content": Command("content", "Read and store images and files of programs.", _SERVE),
+    "notify": Command("notify", "Test and show messages to people about what waits for them.", _SERVE),
+    "saved": Command("saved", "Manage saved programs: good programs that became tools.", _SERVE),
     "journal": Command("journal", "Check the journal of executions.", _SERVE),
     "eval": Command("evaluate", "Measure a model on tasks: success, tokens, turns and time in each mode.", _IMPROVE),
     "embed": Command(
@@ -90,7 +94,23 @@ COMMANDS = {
 }
 
 #: Commands with subcommands.
-GROUPS = frozenset(("mcp", "config", "sources", "keys", "policy", "auth", "executions", "journal", "approvals"))
+GROUPS = frozenset(
+    (
+        "mcp",
+        "config",
+        "sources",
+        "keys",
+        "policy",
+        "auth",
+        "executions",
+        "content",
+        "journal",
+        "notify",
+        "approvals",
+        "plans",
+        "saved",
+    )
+)
 
 
 class _Commands(typer.core.TyperGroup):

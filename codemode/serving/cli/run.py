@@ -12,11 +12,14 @@ import typer
 
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
+from codemode.serving.cli.exit_codes import exit_code_of
 from codemode.serving.cli.surface import (
     AsJson,
+    NoInput,
     Role,
     Strict,
     Surface,
+    YesTo,
     errors_as_exit_codes,
     local_caller,
     on_surface,
@@ -52,23 +55,45 @@ def run(
     resume_from: Annotated[str, typer.Option(help="An earlier execution whose calls are not repeated.")] = "",
     fresh_reads: Annotated[bool, typer.Option("--fresh-reads", help="Repeat its reads.")] = False,  # noqa: FBT002
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List writes instead of making them.")] = False,  # noqa: FBT002
+    input_: Annotated[
+        list[str] | None, typer.Option("--input", metavar="NAME=VALUE", help="A variable: JSON, else text.")
+    ] = None,
+    files: Annotated[
+        list[str] | None, typer.Option("--file", metavar="NAME=PATH", help="A variable that refers to this file.")
+    ] = None,
+    conversation: Annotated[
+        str, typer.Option(help="Programs with the same conversation share what they store, and `last`.")
+    ] = "",
     html: Annotated[Path | None, typer.Option(help="Also write the outcome to this file, as an HTML page.")] = None,
+    yes_to: YesTo = None,
+    no_input: NoInput = False,  # noqa: FBT002
     strict: Strict = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Run a program in the sandbox, with all tools in their namespaces."""
+    """Run a program in the sandbox, with all tools in their namespaces.
+
+    At a terminal, it shows each call that needs a person, asks, and continues. Exit code 75: a person must decide.
+    """
+    from codemode.serving.cli.files import inputs_of, where_files_are
 
     async def work(service: CodeMode) -> int:
+        from codemode.serving.cli.asking import approver_here
+
+        inputs = await inputs_of(service, input_ or (), files or ())
+        caller = local_caller(service, role)
+        approver = approver_here(service, caller, yes_to, no_input=no_input, as_json=as_json)
         execute = partial(
             service.execute,
             code,
-            caller=local_caller(service, role),
+            caller=caller,
             resume_from=resume_from,
             fresh_reads=fresh_reads,
+            inputs=inputs,
             dry_run=dry_run,
+            conversation=conversation,
         )
         if as_json:
-            ended = await execute()
+            ended = await approver.settle(await execute())
             show.print_json(ended.to_json())
         else:
             from codemode.serving.cli.watching import watching
@@ -76,12 +101,15 @@ def run(
             with watching(show.errors) as watcher:
                 ended = await execute(watch=watcher.called)
                 watcher.ended(ended.calls)
+            ended = await approver.settle(ended)
             show.print_outcome(ended)
+            for line in where_files_are(ended) if service.settings.keeps_journal else ():
+                show.errors.print(show.plain(line), soft_wrap=True)
         if html is not None:
             from codemode.executions.page import outcome_page
 
             html.write_text(outcome_page(code, ended), encoding="utf-8")
-        return 0 if ended.ok else 1
+        return exit_code_of(ended.status)
 
     with errors_as_exit_codes(as_json=as_json):
         code = _read_program(file)
@@ -99,24 +127,29 @@ def call(
         list[str] | None, typer.Argument(metavar="KEY=VALUE …", help="Its arguments. A value is JSON, else text.")
     ] = None,
     role: Role = DEFAULT_ROLE,
+    yes_to: YesTo = None,
+    no_input: NoInput = False,  # noqa: FBT002
     strict: Strict = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Call one tool, and print its result as JSON. The policy, the journal and approvals apply as in a program."""
 
     from codemode.serving.cli.arguments import arguments_of, call_of
+    from codemode.serving.cli.asking import approver_here
 
     async def work(service: CodeMode) -> int:
         caller = local_caller(service, role)
         called = (await service.view(caller)).catalog.get(tool)
-        ended = await service.execute(call_of(called, arguments_of(called, arguments or ())), caller=caller)
+        approver = approver_here(service, caller, yes_to, no_input=no_input, as_json=as_json)
+        code = call_of(called, arguments_of(called, arguments or ()))
+        ended = await approver.settle(await service.execute(code, caller=caller))
         if as_json:
             show.print_json(ended.to_json())
         elif ended.ok:
             show.print_json(ended.value)
         else:
             show.errors.print(show.outcome(ended))
-        return 0 if ended.ok else 1
+        return exit_code_of(ended.status)
 
     with_service(surface, work, strict=strict, needs_search=False, as_json=as_json)
 

@@ -35,6 +35,11 @@ BearerEnv = Annotated[
 Role = Annotated[str, typer.Option("--role", help="Act as this role of the policy.")]
 Strict = Annotated[bool, typer.Option("--strict", help="Do not start if a source cannot be read.")]
 AsJson = Annotated[bool, typer.Option("--json", help="Print JSON.")]
+YesTo = Annotated[
+    list[str] | None,
+    typer.Option(metavar="PATTERN", help="Approve calls of these tools without asking, as gym.salary.*. Repeatable."),
+]
+NoInput = Annotated[bool, typer.Option("--no-input", help="Ask nothing: a call that needs a person pauses.")]
 
 
 #: Error codes of exceptions that are not codemode's, by exit code.
@@ -170,7 +175,7 @@ def report_sources(service: CodeMode) -> None:
     from codemode.serving.cli import terminal as show
 
     failures = [source.failure for source in service.sources.values() if source.failure and not source.tools]
-    if failures and len(failures) == len(service.sources):
+    if failures and len(failures) == len(service.settings.sources):
         raise SourceError("\n".join(failure.message for failure in failures))
     for name, source in service.sources.items():
         show.warnings(name, source.warnings)

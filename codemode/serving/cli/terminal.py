@@ -109,9 +109,17 @@ def outcome(ended: ExecutionOutcome, *, with_value: bool = True, with_calls: boo
         for call in ended.pending
     )
     parts.extend(plain(f"planned: {call}", style="blue") for call in ended.planned)
+    if ended.planned and ended.plan:
+        parts.append(plain(f"next: codemode plans approve {ended.plan}", style="bold"))
+        parts.append(plain(f"then: codemode plans run {ended.plan}", style="bold"))
     asked = [call.id for call in ended.pending if call.kind == "approval"]
     if asked:
         parts.append(plain(f"next: codemode approvals approve {' '.join(asked)} (or show, reject)", style="bold"))
+    parts.extend(
+        plain(f"next: codemode approvals answer {call.id} JSON (or show)", style="bold")
+        for call in ended.pending
+        if call.kind == "input"
+    )
     parts.extend(plain(f"note: {note}", style="dim") for note in ended.notes)
     calls = counted(len(ended.calls), "call")
     usage = f"{ended.usage.wall_s * 1000:.1f} ms, {calls}, {ended.usage.cpu_s * 1000:.0f} ms CPU"

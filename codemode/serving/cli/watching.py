@@ -112,8 +112,9 @@ class CallLines:
     def _print(self, call: LedgerEntry) -> None:
         self._printed.add(call.path)
         arguments = ", ".join(f"{name}={value!r}" for name, value in call.arguments.items())
-        state = "reused" if call.reused else call.state
-        line = f"{call.start_s:8.3f} s {state:>11} {call.duration_s * 1000:10,.1f} ms  {call.tool}({arguments})"
+        line = (
+            f"{call.start_s:8.3f} s {call.shown_state:>11} {call.duration_s * 1000:10,.1f} ms  {call.tool}({arguments})"
+        )
         if call.error:
             line += f": {' '.join(call.error.split())}"
         self._console.print(Text(visible(line)), soft_wrap=True)

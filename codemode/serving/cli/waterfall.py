@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
+from codemode.executions.repeats import shared_arguments
 from codemode.gateway.call import CallState
 from codemode.text.visible import visible
 
@@ -29,6 +30,7 @@ _MAX_ARGUMENT = 120
 
 STATE_STYLE = {
     "committed": "green",
+    "read": "green",
     "reused": "green",
     "running": "cyan",
     "failed": "red",
@@ -40,7 +42,7 @@ STATE_STYLE = {
     "planned": "blue",
 }
 
-_ANSWERED = ("committed", "reused")
+_ANSWERED = ("committed", "read", "reused")
 
 
 class Waterfall:
@@ -109,8 +111,7 @@ class _Span:
     def of(cls, call: LedgerEntry, now_s: float | None) -> _Span:
         if now_s is not None and is_running(call):
             return cls(call, "running", call.start_s, max(now_s, call.start_s))
-        state = "reused" if call.reused else str(call.state)
-        return cls(call, state, call.start_s, call.start_s + call.duration_s)
+        return cls(call, call.shown_state, call.start_s, call.start_s + call.duration_s)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,15 +141,11 @@ class _Row:
     def label(self) -> Text:
         """Return the call as Python. Arguments that differ between the calls are shown as `…`."""
         call = self.first.call
-        arguments = ", ".join(f"{name}={self._argument(name)}" for name in call.arguments)
+        arguments = shared_arguments([span.call for span in self.spans], _MAX_ARGUMENT)
         label = Text(visible(call.tool)) + Text(visible(f"({arguments})"), style="dim")
         if len(self.spans) == 1:
             return label
         return Text(f"{len(self.spans):,}\N{MULTIPLICATION SIGN} ", style="bold") + label
-
-    def _argument(self, name: str) -> str:
-        values = [span.call.arguments.get(name) for span in self.spans]
-        return repr(values[0])[:_MAX_ARGUMENT] if all(value == values[0] for value in values) else "…"
 
     def bar(self, columns: int, begin_s: float, length_s: float) -> str:
         """Return a bar on a clock of `length_s` seconds, which begins with the first call and has so many columns."""

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.serving.auth.callers import Callers
     from codemode.serving.console.session import Sessions
+    from codemode.serving.http.admission import Admission
 
 
 def add_console(
@@ -37,10 +38,11 @@ def add_console(
     service: CodeMode,
     callers: Callers,
     sessions: Sessions,
+    admission: Admission,
     status_of: Callable[[CodeModeError], int],
 ) -> None:
     """Mount the console at `/console`. The application needs `SessionCheck` with the same sessions."""
-    console = Console(service, SECTIONS)
+    console = Console(service, SECTIONS, admission)
     sections = (route for section in SECTIONS for route in section.routes(console))
     pages = [Route("/", _home), *shortcut_routes(console), *sections]
     routes = [

@@ -33,8 +33,8 @@ COOKIE = "codemode_session"
 #: Seconds after which a session ends: a working day, so that a key is entered once a day.
 LIFETIME_S = 12 * 3600.0
 
-#: Maximum number of sessions. The oldest ends when one more opens.
-MOST = 1_000
+#: Maximum number of sessions of one key. Its oldest ends when one more opens.
+MOST_PER_KEY = 20
 
 
 @dataclass(slots=True, eq=False)
@@ -57,10 +57,13 @@ class Sessions:
 
     def open(self, key: str) -> str:
         """Open a session for a valid key and return its id."""
+        now = self._clock()
+        self._by_digest = {name: one for name, one in self._by_digest.items() if now < one.expires}
+        same = [name for name, one in self._by_digest.items() if one.key == key]
+        for name in same[: 1 - MOST_PER_KEY]:  # all but the newest, and room for one
+            del self._by_digest[name]
         id_ = secrets.token_urlsafe(32)
-        while len(self._by_digest) >= MOST:
-            del self._by_digest[next(iter(self._by_digest))]
-        self._by_digest[_digest(id_)] = Session(key, self._clock() + LIFETIME_S)
+        self._by_digest[_digest(id_)] = Session(key, now + LIFETIME_S)
         return id_
 
     def find(self, id_: str) -> Session | None:

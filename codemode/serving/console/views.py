@@ -1,7 +1,8 @@
-"""`Console`: how page modules answer, with a page, its JSON, or a redirect."""
+"""What page modules build on: `Section`, and `Console`, which answers with a page, its JSON, or a redirect."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -14,23 +15,45 @@ from codemode.serving.console.session import base_of
 from codemode.serving.http.outgoing import DataResponse
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Callable, Mapping, Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
+    from starlette.routing import BaseRoute
 
     from codemode.service import CodeMode
-    from codemode.serving.console.sections import Section
     from codemode.serving.console.session import Session
+    from codemode.serving.http.admission import Admission
 
 STATIC = Path(__file__).parent / "static"
 
 
-class Console:
-    """What the pages share: the service, the templates, and the sections of the navigation."""
+def always(_: CodeMode) -> bool:
+    """Show a section on every server."""
+    return True
 
-    def __init__(self, service: CodeMode, sections: Sequence[Section]) -> None:
+
+def with_journal(service: CodeMode) -> bool:
+    """Show a section where executions are recorded."""
+    return service.settings.keeps_journal
+
+
+@dataclass(frozen=True, slots=True)
+class Section:
+    """One entry of the navigation. Its first page is `/{name}`; `routes` are all of its routes, below `/console`."""
+
+    name: str
+    label: str
+    routes: Callable[[Console], Sequence[BaseRoute]]
+    is_shown: Callable[[CodeMode], bool] = always
+
+
+class Console:
+    """What the pages share: the service, the server's load, the templates, and the sections of the navigation."""
+
+    def __init__(self, service: CodeMode, sections: Sequence[Section], load: Admission) -> None:
         self.service = service
+        self.load = load
         self.sections = sections
         self._templates = Templates()
 
@@ -82,7 +105,7 @@ class Console:
             "with_query": lambda **changed: here(request, **changed),
             "sections": [one for one in self.sections if one.is_shown(self.service)],
             "section": request.url.path.removeprefix(base).strip("/").partition("/")[0],
-            "caller": request.state.caller,
+            "user": request.state.caller,  # `caller` is the block of a macro
             "has_session": session is not None and bool(session.key),
             "csrf_field": FIELD,
             "csrf_header": HEADER,

@@ -36,21 +36,27 @@ from codemode.errors import (
     SourceUnavailable,
     ToolNotFound,
 )
+from codemode.executions.saved.errors import SavingForbidden, SavingRefused
 from codemode.serving.auth.key_check import KeyCheck
 from codemode.serving.console.app import add_console
 from codemode.serving.console.session import SessionCheck, Sessions
 from codemode.serving.http.admission import Admission, turn_of_orphan
 from codemode.serving.http.approvals import add_approval_routes
+from codemode.serving.http.content import add_content_routes
+from codemode.serving.http.continuations import add_continuation_routes
 from codemode.serving.http.executions import add_execution_routes
 from codemode.serving.http.health import add_health_routes
 from codemode.serving.http.intake import Intake
 from codemode.serving.http.interface import Api
 from codemode.serving.http.outgoing import Outgoing
 from codemode.serving.http.pages import add_pages
+from codemode.serving.http.plans import add_plan_routes
 from codemode.serving.http.problems import problem
 from codemode.serving.http.request_mistakes import know_query, mistake_of, place_mistake, unread_body
+from codemode.serving.http.saved import add_saved_routes
 from codemode.serving.http.tools import add_tool_routes
 from codemode.serving.mcp.endpoint import PATH, McpEndpoint
+from codemode.transports.content import ContentNotFound
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -66,9 +72,12 @@ STATUS: dict[type[CodeModeError], int] = {
     SourceUnavailable: 503,
     ToolNotFound: 404,
     ExecutionNotFound: 404,
+    ContentNotFound: 404,
     SearchInvalid: 422,
     RequestConflict: 422,
     ApprovalForbidden: 403,
+    SavingForbidden: 403,
+    SavingRefused: 409,
     CallerNotLetIn: 401,
     JournalFull: 507,
     JournalUnavailable: 503,
@@ -104,22 +113,34 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
             Middleware(Outgoing),
             Middleware(KeyCheck, callers=callers),
             Middleware(SessionCheck, callers=callers, sessions=sessions),
-            Middleware(Intake, admission=admission, limit_bytes=server.request_limit_bytes, body_s=server.request_s),
+            Middleware(
+                Intake,
+                admission=admission,
+                limit_bytes=server.request_limit_bytes,
+                upload_bytes=service.settings.content.upload_bytes,
+                body_s=server.request_s,
+            ),
         ],
     )
     app.state.is_draining = False
     if service.settings.keeps_journal:
         service.executions.role_of = callers.role_of
         service.executions.recovery.turn = partial(turn_of_orphan, admission)
+    if service.settings.continuations is not None:
+        service.continuations.role_of = callers.role_of
     _answer_errors(app)
     add_execution_routes(app, service, Depends(BEARER))  # first, since routes are tried in order
-    add_pages(app)
+    add_pages(app, has_console=service.settings.console.enabled)
     add_health_routes(app, service)
     add_tool_routes(app, service, Depends(BEARER))
     add_approval_routes(app, service, Depends(BEARER))
+    add_content_routes(app, service, Depends(BEARER))
+    add_plan_routes(app, service, Depends(BEARER))
+    add_continuation_routes(app, service, Depends(BEARER))
+    add_saved_routes(app, service, Depends(BEARER))
     app.router.routes.append(Route(PATH, endpoint=mcp))
     if service.settings.console.enabled:
-        add_console(app, service, callers, sessions, _status_of)
+        add_console(app, service, callers, sessions, admission, _status_of)
     return app
 
 

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Body, Request
 from fastapi.responses import Response  # noqa: TC002 -- FastAPI reads it at run time
 
+from codemode.executions.cards.plain_text import card_text
 from codemode.executions.journal.base import Decision
 from codemode.serving.executions import gone_on
+from codemode.serving.http.approval_models import ApprovalCard, ApprovalList, Decisions
 from codemode.serving.http.executions import keep_turn
 from codemode.serving.http.interface import answers
-from codemode.serving.http.models import ApprovalList, Decisions
 from codemode.serving.http.outgoing import DataResponse
 from codemode.serving.http.requests import DecisionRequest, DecisionsRequest  # noqa: TC001 -- FastAPI reads them at run time
 
@@ -25,6 +27,7 @@ _DECIDED = answers(Decisions, 404, 409, 413)
 
 _DECISION = {"digest": "d2f1…", "verdict": "approved", "note": "as agreed"}
 _ONE: Any = {"approve": {"summary": "Approve a call", "value": _DECISION}}
+_ALL: Any = {"approve_all": {"summary": "Approve up to 20 calls of the tool", "value": {**_DECISION, "up_to": 20}}}
 _SEVERAL: Any = {"approve": {"summary": "Approve calls", "value": {"decisions": [{"id": "ap_1", **_DECISION}]}}}
 
 
@@ -34,27 +37,42 @@ def add_approval_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> 
     @app.get("/v1/approvals", tags=["approvals"], dependencies=[authenticated], responses=answers(ApprovalList, 409))
     async def list_approvals(request: Request, execution: str = "") -> Response:
         """List calls that wait for a person, oldest first. Approvers see all calls, other keys their own."""
-        waiting = await service.executions.approvals(request.state.caller, execution)
-        return DataResponse({"approvals": [call.to_json() for call in waiting]})
+        waiting = await service.executions.cards.waiting(request.state.caller, execution)
+        return DataResponse({"approvals": [card.brief() for card in waiting]})
+
+    @app.get(
+        "/v1/approvals/{approval}",
+        tags=["approvals"],
+        dependencies=[authenticated],
+        responses=answers(ApprovalCard, 404, 409),
+    )
+    async def get_approval(approval: str, request: Request) -> Response:
+        """Return the card of a pending or decided call: what it does, what is known of it, and how to decide."""
+        card = await service.executions.cards.show(approval, request.state.caller)
+        return DataResponse({**card.to_json(), "text": card_text(card)})
 
     @app.post("/v1/approvals", tags=["approvals"], dependencies=[authenticated], responses=_DECIDED)
     async def decide_several(
         body: Annotated[DecisionsRequest, Body(openapi_examples=_SEVERAL)], request: Request
     ) -> Response:
         """Decide on several calls, all or none."""
-        return await _decided(service, request, [_decision(one.id, one) for one in body.decisions])
+        return await _decided(service, request, [decision_of(one.id, one) for one in body.decisions])
 
     @app.post("/v1/approvals/{approval}", tags=["approvals"], dependencies=[authenticated], responses=_DECIDED)
     async def decide(
-        approval: str, body: Annotated[DecisionRequest, Body(openapi_examples=_ONE)], request: Request
+        approval: str, body: Annotated[DecisionRequest, Body(openapi_examples=_ONE | _ALL)], request: Request
     ) -> Response:
-        """Decide on one call. An execution with no other pending calls then continues by itself."""
-        return await _decided(service, request, [_decision(approval, body)])
+        """Decide on one call. An execution with no other pending calls then continues by itself.
+
+        With `up_to`, the approval also covers other calls of the same tool in this execution, up to this number.
+        """
+        return await _decided(service, request, [decision_of(approval, body)])
 
 
 async def _decided(service: CodeMode, request: Request, decisions: list[Decision]) -> Response:
     caller: Caller = request.state.caller
-    answered = await service.executions.decide(decisions, caller)
+    via = f"http {request.client.host}" if request.client is not None else "http"
+    answered = await service.executions.decide([replace(one, via=via) for one in decisions], caller)
     executions = {}
     for execution in dict.fromkeys(call.execution for call in answered):
         executions[execution] = await gone_on(service, execution, caller)
@@ -63,5 +81,6 @@ async def _decided(service: CodeMode, request: Request, decisions: list[Decision
     return DataResponse({"approvals": [call.to_json() for call in answered], "executions": executions})
 
 
-def _decision(id_: str, body: DecisionRequest) -> Decision:
-    return Decision(id_, body.digest, body.verdict, by="", note=body.note, value=body.value)
+def decision_of(id_: str, body: DecisionRequest) -> Decision:
+    """Return the decision in a request. Who decides is the request's caller."""
+    return Decision(id_, body.digest, body.verdict, by="", note=body.note, value=body.value, up_to=body.up_to)

@@ -21,7 +21,6 @@ from codemode.errors import CodeModeError, RequestRepeated
 from codemode.executions.feed import GOES_ON
 from codemode.executions.journal.base import ExecutionStatus  # noqa: TC001 -- FastAPI reads it at run time
 from codemode.executions.programs import Request as ExecutionRequest
-from codemode.executions.programs import request_digest
 from codemode.serving.execution_data import brief, outcome_json
 from codemode.serving.executions import BEYOND_S, whole
 from codemode.serving.http.event_stream import EVENTS, EventStream, event_stream
@@ -52,7 +51,7 @@ _PROGRAMS: Any = {
 #: The responses of an operation that runs an execution.
 _RUNS = accepted(AcceptedExecution) | answers(Outcome, 404, 409, 413)
 
-_STOPPING = "the server is stopping and has cancelled this program; with a journal, see GET /v1/executions"
+STOPPING = "the server is stopping and has cancelled this program; with a journal, see GET /v1/executions"
 
 
 def add_execution_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
@@ -74,9 +73,12 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         Without `wait_s` and `Idempotency-Key`, closing the connection cancels the program.
         """
         caller: Caller = request.state.caller
-        given = _credentials(request, service)
-        if body.dry_run and (body.resume_from or body.wait_s is not None):
-            return problem(422, "request_invalid", "a dry run is not recorded: leave out resume_from and wait_s")
+        given = credentials_of(request, service)
+        if body.dry_run and (body.resume_from or body.plan or body.wait_s is not None):
+            message = "a dry run is not recorded: leave out resume_from and wait_s, and plan"
+            return problem(422, "request_invalid", message)
+        if body.plan and body.resume_from:
+            return problem(422, "request_invalid", "plan and resume_from exclude each other: leave one of them out")
         if body.dry_run or (body.wait_s is None and idempotency_key is None):
             work = service.execute(
                 body.code,
@@ -84,21 +86,26 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
                 credentials=given,
                 resume_from=body.resume_from,
                 fresh_reads=body.fresh_reads,
+                inputs=body.inputs,
                 dry_run=body.dry_run,
+                conversation=body.conversation,
+                plan=body.plan,
                 begun=request.state.turn.begun,
             )
             try:
                 outcome = await until_disconnect(request, work)
             except asyncio.CancelledError:  # the server is stopping
-                return problem(503, "stopping", _STOPPING)
+                return problem(503, "stopping", STOPPING)
             return DataResponse(outcome.to_json() if outcome is not None else None)
         wanted = ExecutionRequest(
             body.code,
             given,
             body.resume_from,
             body.fresh_reads,
+            body.inputs,
+            body.plan,
             key=idempotency_key or "",
-            digest=request_digest(body.code, body.resume_from, fresh_reads=body.fresh_reads),
+            conversation=body.conversation,
             begun=request.state.turn.begun,
         )
         try:
@@ -183,7 +190,7 @@ def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     async def resume_execution(execution: str, request: Request, body: ResumeRequest | None = None) -> Response:
         """Continue a paused execution. Completed calls are not repeated."""
         caller: Caller = request.state.caller
-        await service.executions.resume(execution, caller, _credentials(request, service))
+        await service.executions.resume(execution, caller, credentials_of(request, service))
         keep_turn(request, service, execution, caller)
         return await _answered(service, execution, caller, body.wait_s if body else None)
 
@@ -196,7 +203,7 @@ def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     async def roll_back_execution(execution: str, request: Request, body: ResumeRequest | None = None) -> Response:
         """Undo committed calls, newest first, where a tool names its inverse."""
         caller: Caller = request.state.caller
-        found = await service.executions.rollback(execution, caller, _credentials(request, service))
+        found = await service.executions.rollback(execution, caller, credentials_of(request, service))
         if not found.execution:
             return DataResponse({**asdict(found), "status": "nothing_to_undo", "outcome": None})
         keep_turn(request, service, found.execution, caller)
@@ -206,7 +213,7 @@ def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         return DataResponse({**asdict(found), "status": stored.status, "outcome": outcome_json(stored)})
 
 
-def _credentials(request: Request, service: CodeMode) -> dict[str, str]:
+def credentials_of(request: Request, service: CodeMode) -> dict[str, str]:
     """Return the caller's credentials for upstream services, taken from request headers."""
     return {name: request.headers[name] for name in service.caller_names if name in request.headers}
 

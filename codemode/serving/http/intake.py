@@ -22,11 +22,15 @@ if TYPE_CHECKING:
     from codemode.serving.http.admission import Admission
 
 #: Paths whose requests need a turn.
-WORK = ("/v1/search", "/v1/execute", "/v1/menu")
+WORK = ("/v1/search", "/v1/execute", "/v1/menu", "/v1/continuations/execute")
 
 #: Paths below one execution whose requests need a turn, since they run it.
 _RUNS = ("/resume", "/rollback")
 
+
+#: The path of uploads, and the maximum number of uploads at once, in total and per key.
+UPLOADS = "/v1/content"
+UPLOADS_AT_ONCE, UPLOADS_PER_KEY = 8, 2
 
 #: Rejections per second: together they cost less than a tenth of a processor. Further ones are delayed.
 REFUSALS_PER_S = 1000
@@ -45,14 +49,21 @@ class _Refused(Exception):
 
 
 class Intake:
-    """Answers 413 to a body over `limit_bytes`, 408 to one slower than `body_s`, and 429 when the server is full."""
+    """Answers 413 to a body over `limit_bytes`, 408 to one slower than `body_s`, and 429 when the server is full.
 
-    def __init__(self, app: ASGIApp, *, admission: Admission, limit_bytes: int, body_s: float) -> None:
+    An uploaded file may have `upload_bytes`.
+    """
+
+    def __init__(
+        self, app: ASGIApp, *, admission: Admission, limit_bytes: int, body_s: float, upload_bytes: int = 0
+    ) -> None:
         self._app = app
         self._admission = admission
         self._limit_bytes = limit_bytes
+        self._upload_bytes = upload_bytes
         self._body_s = body_s
         self._next_refusal = 0.0
+        self._uploads = Places(UPLOADS_AT_ONCE, UPLOADS_PER_KEY, "uploads")
         self._reads = Places(READS, READS_PER_KEY, "answers about executions")
         self._watchers = Places(WATCHERS, WATCHERS_PER_KEY, "streams of events")
 
@@ -62,7 +73,7 @@ class Intake:
             await self._app(scope, receive, send)
             return
         try:
-            if scope["method"] == "POST" and _is_work(scope["path"]):
+            if _is_work(scope["method"], scope["path"]):
                 await self._take_turn(scope, receive, send)
             else:
                 await self._look(scope, receive, send)
@@ -77,23 +88,31 @@ class Intake:
         caller = state.get("caller")
         name = caller.id if caller else "nobody"
         self._admission.check(name)
-        first = await self._whole_body(scope, receive)
+        first = await self._whole_body(scope, receive, self._limit_bytes)
         async with self._admission.turn(name) as state["turn"]:
             await self._app(scope, _then(first, receive), send)
 
     async def _look(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass on a request that needs no turn. Limit answers that may be large or stay open."""
-        first = await self._whole_body(scope, receive)
+        """Pass on a request that needs no turn. Limit bodies that may be large, and answers that may stay open."""
+        caller = scope.setdefault("state", {}).get("caller")
+        name = caller.id if caller else "nobody"
+        if _is_upload(scope):
+            async with self._uploads.place(name):
+                first = await self._whole_body(scope, receive, self._upload_bytes)
+                await self._app(scope, _then(first, receive), send)
+            return
+        first = await self._whole_body(scope, receive, self._limit_bytes)
         places = self._places(scope)
         if places is None:
             await self._app(scope, _then(first, receive), send)
             return
-        caller = scope.setdefault("state", {}).get("caller")
-        async with places.place(caller.id if caller else "nobody"):
+        async with places.place(name):
             await self._app(scope, _then(first, receive), send)
 
     def _places(self, scope: Scope) -> Places | None:
         path = _as_api(scope["path"])
+        if scope["method"] == "GET" and path.startswith(f"{UPLOADS}/"):
+            return self._reads
         if scope["method"] != "GET" or not path.startswith("/v1/executions/"):
             return None
         return self._watchers if path.endswith("/events") else self._reads
@@ -106,10 +125,10 @@ class Intake:
         if wait > 0:
             await asyncio.sleep(min(wait, LONGEST_WAIT_S))
 
-    async def _whole_body(self, scope: Scope, receive: Receive) -> Message:
-        too_large = f"a request body may have at most {self._limit_bytes:,} bytes"
+    async def _whole_body(self, scope: Scope, receive: Receive, limit_bytes: int) -> Message:
+        too_large = f"a request body may have at most {limit_bytes:,} bytes"
         announced = dict(scope["headers"]).get(b"content-length", b"")
-        if announced.isdigit() and int(announced) > self._limit_bytes:
+        if announced.isdigit() and int(announced) > limit_bytes:
             raise _Refused(problem(413, "request_too_large", too_large))
         parts: list[bytes] = []
         size = 0
@@ -121,7 +140,7 @@ class Intake:
                         return message
                     parts.append(message.get("body", b""))
                     size += len(parts[-1])
-                    if size > self._limit_bytes:
+                    if size > limit_bytes:
                         raise _Refused(problem(413, "request_too_large", too_large))
                     if not message.get("more_body", False):
                         return {"type": "http.request", "body": b"".join(parts), "more_body": False}
@@ -135,7 +154,13 @@ def _as_api(path: str) -> str:
     return path.replace(CONSOLE, "/v1", 1) if path.startswith(f"{CONSOLE}/") else path
 
 
-def _is_work(path: str) -> bool:
+def _is_upload(scope: Scope) -> bool:
+    return bool(scope["method"] == "POST" and scope["path"] == UPLOADS)
+
+
+def _is_work(method: str, path: str) -> bool:
+    if method != "POST":
+        return path == f"{CONSOLE}/search"  # a form whose address can be kept
     path = _as_api(path)
     return path in WORK or (path.startswith("/v1/executions/") and path.endswith(_RUNS))
 

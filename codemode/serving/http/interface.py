@@ -24,7 +24,11 @@ Times are RFC 3339 in UTC with milliseconds. A failed program is an outcome with
 TAGS = [
     {"name": "tools", "description": "Find tools."},
     {"name": "executions", "description": "Run programs, and follow, cancel and resume them."},
+    {"name": "content", "description": "Upload and download images and files."},
     {"name": "approvals", "description": "Decide on calls that wait for a person."},
+    {"name": "plans", "description": "Approve the list of a dry run as a whole."},
+    {"name": "continuations", "description": "Continue paused executions that their callers keep, without a journal."},
+    {"name": "saved", "description": "Programs that were saved as tools."},
     {"name": "health", "description": "The state of the server."},
 ]
 

@@ -6,16 +6,14 @@ encoding it. `tests/integration/codemode/serving/http/test_interface.py` compare
 
 from __future__ import annotations
 
-from typing import Annotated, Any, Literal
+from typing import Any, Literal
 
-from pydantic import AwareDatetime, BaseModel, Field
+from pydantic import BaseModel, Field
 
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads these at run time
-from codemode.executions.journal.base import ExecutionStatus, QuestionKind, Verdict  # noqa: TC001
+from codemode.executions.journal.base import ExecutionStatus  # noqa: TC001
 from codemode.gateway.call import CallState  # noqa: TC001
-
-#: A time in UTC with milliseconds (RFC 3339).
-Time = Annotated[AwareDatetime, Field(examples=["2026-11-25T09:30:00.125Z"])]
+from codemode.serving.http.approval_models import Approval, Time  # noqa: TC001
 
 
 class Mistake(BaseModel):
@@ -46,6 +44,7 @@ class Index(BaseModel):
     docs: str
     openapi: str
     mcp: str
+    console: str | None = None
     health: dict[str, str]
     errors: str
 
@@ -231,27 +230,7 @@ class Call(BaseModel):
     progress: str
     reused: str
     question: str
-
-
-class Approval(BaseModel):
-    """A call that waits for a person, or was decided. A decision must repeat `digest`."""
-
-    id: str
-    execution: str
-    path: str
-    tool: str
-    arguments: dict[str, Any]
-    digest: str
-    reason: str
-    kind: QuestionKind
-    host: str
-    asked: Time | None
-    verdict: Verdict | None
-    by: str
-    note: str
-    value: Any
-    decided: Time | None
-    damage: str
+    effect: Effect | Literal[""]
 
 
 class PlannedCall(BaseModel):
@@ -265,12 +244,15 @@ class PlannedCall(BaseModel):
     arguments: dict[str, Any]
     decision: str = Field(description="The policy's: allow, ask or deny.")
     rule: str
+    digest: str = Field(description="The digest of the tool and its exact arguments; empty without a journal.")
+    definition: str = Field(description="The digest of the tool's definition and location; empty without a journal.")
 
 
 class Outcome(BaseModel):
     """How an execution ended. A `paused` one has not ended: `pending` lists the calls that need a decision.
 
-    A dry run lists in `planned` the calls that it did not make.
+    A dry run lists in `planned` the calls that it did not make. `plan` is the id of the plan that this list became, or
+    that the program ran under.
     """
 
     id: str
@@ -287,12 +269,29 @@ class Outcome(BaseModel):
     notes: list[str]
     pending: list[Approval]
     planned: list[PlannedCall]
+    plan: str
+    continuation: str = Field(description="Without a journal, continues a paused execution; else empty.")
+
+
+class SealedContinuation(BaseModel):
+    """A continuation that holds decisions. It takes the place of the one that was sent."""
+
+    continuation: str
 
 
 class WholeResult(BaseModel):
     """The result of a program."""
 
     value: Any
+
+
+class ContentReference(BaseModel):
+    """The JSON that stands for an image or file in programs, results and `inputs`. `name` is absent without a name."""
+
+    id: str = Field(alias="$content", examples=["c_5f2b0c6f1e0d4b7a9c3d2e1f00112233"])
+    media_type: str = Field(examples=["image/png"])
+    name: str = ""
+    size_bytes: int
 
 
 class AcceptedExecution(BaseModel):
@@ -355,23 +354,3 @@ class Rollback(BaseModel):
     execution: str
     status: ExecutionStatus | Literal["nothing_to_undo"]
     outcome: Outcome | None
-
-
-class ApprovalList(BaseModel):
-    """Calls that wait for a person, oldest first."""
-
-    approvals: list[Approval]
-
-
-class Continuation(BaseModel):
-    """The status of an execution after a decision. `reason` says why it does not continue yet."""
-
-    status: ExecutionStatus
-    reason: str
-
-
-class Decisions(BaseModel):
-    """The decided calls, and the status of each of their executions by id."""
-
-    approvals: list[Approval]
-    executions: dict[str, Continuation]

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request  # noqa: TC002 -- FastAPI reads these at run time
 from fastapi.responses import JSONResponse, Response
 
+from codemode.serving.console.session import PATH as CONSOLE
 from codemode.serving.http.docs_page import described
 from codemode.serving.http.html import element, page, prose, table
 from codemode.serving.http.models import Index
@@ -27,22 +28,23 @@ _HEALTH = {"live": "/livez", "ready": "/readyz", "health": "/healthz"}
 _INTRODUCTION = "Search the tools of all sources, and run programs that call them. Requests need a key of this server."
 
 
-def add_pages(app: FastAPI) -> None:
+def add_pages(app: FastAPI, *, has_console: bool) -> None:
     """Add the routes. Browsers get HTML for `/`, other clients JSON."""
     release = version("codemode")
+    places = _PLACES | ({"console": CONSOLE} if has_console else {})
 
     @app.get("/", tags=["health"], responses={200: {"model": Index}})
     async def get_index(request: Request) -> Response:
         """Return the addresses of this server."""
         base = _base_of(request)
         if "text/html" in request.headers.get("accept", ""):
-            links = [(name, element("a", path, href=base + path)) for name, path in (_PLACES | _HEALTH).items()]
+            links = [(name, element("a", path, href=base + path)) for name, path in (places | _HEALTH).items()]
             errors = ("errors", element("a", ERRORS_PAGE, href=ERRORS_PAGE))
             return page("codemode", prose(_INTRODUCTION), table([*links, errors]))
-        places = {name: base + path for name, path in _PLACES.items()}
+        addresses = {name: base + path for name, path in places.items()}
         health = {name: base + path for name, path in _HEALTH.items()}
         about = {"name": "codemode", "version": release, "errors": ERRORS_PAGE}
-        return JSONResponse({**about, **places, "health": health})
+        return JSONResponse({**about, **addresses, "health": health})
 
     @app.get("/openapi.json", include_in_schema=False)
     def openapi(request: Request) -> JSONResponse:

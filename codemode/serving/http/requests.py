@@ -7,7 +7,11 @@ from typing import Annotated, Any
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
+from codemode.errors import WrongArgument
 from codemode.executions.journal.base import Verdict  # noqa: TC001 -- pydantic reads it at run time
+from codemode.executions.plans.plan import PlanVerdict  # noqa: TC001 -- pydantic reads it at run time
+from codemode.executions.programs import require_inputs
+from codemode.executions.state.conversation import EXPECTED, LONGEST_ID, is_conversation
 
 #: Longest `wait_s` in seconds.
 LONGEST_WAIT_S = 3600.0
@@ -22,11 +26,30 @@ def _data(value: Any) -> Any:
     return value
 
 
+def _variables(inputs: dict[str, Any]) -> dict[str, Any]:
+    """Reject names that a program cannot use as variables."""
+    try:
+        require_inputs(inputs)
+    except WrongArgument as error:
+        raise ValueError(str(error)) from None
+    return inputs
+
+
 #: An id or digest of ours. The length limit also makes pydantic reject texts that are not valid Unicode.
 Name = Annotated[str, Field(max_length=200)]
 
 #: Seconds after which the answer is 202.
 WaitS = Annotated[float | None, Field(ge=0, le=LONGEST_WAIT_S)]
+
+
+def _conversation(text: str) -> str:
+    if not is_conversation(text):
+        raise ValueError(EXPECTED)
+    return text
+
+
+#: The id of a conversation. The default is none.
+Conversation = Annotated[str, Field(max_length=LONGEST_ID), AfterValidator(_conversation)]
 
 
 class ExecuteRequest(BaseModel):
@@ -36,7 +59,11 @@ class ExecuteRequest(BaseModel):
     with `fresh_reads` only. After `wait_s` seconds the answer is 202, and the program continues.
 
     A `dry_run` lists writes in `planned` instead of making them. It is not recorded, so it takes neither `wait_s` nor
-    `resume_from`, and ignores an `Idempotency-Key`.
+    `resume_from`, and ignores an `Idempotency-Key`. Its list becomes a plan: once approved, the program runs with an
+    empty `code` and the id in `plan`.
+
+    Programs of this key with the same `conversation`, an id that the client chooses, share what `store(name, value)`
+    keeps, and the previous result as `last`.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -44,7 +71,12 @@ class ExecuteRequest(BaseModel):
     code: str
     resume_from: Name = ""
     fresh_reads: bool = False
+    inputs: Annotated[dict[str, Any], AfterValidator(_data), AfterValidator(_variables)] = Field(
+        default_factory=dict, description="Variables of the program. A file is the reference from `/v1/content`."
+    )
     dry_run: bool = False
+    conversation: Conversation = ""
+    plan: Name = ""
     wait_s: WaitS = None
 
 
@@ -60,7 +92,10 @@ class DecisionRequest(BaseModel):
     """A person's decision on a call. `digest` is the digest of the call as it was shown.
 
     The verdict on a call that waits for approval is approved or rejected. The verdict on a call with an unknown result
-    is committed (with its `value`), failed, or send_again.
+    is committed (with its `value`), failed, or send_again. The verdict on a question of a service is answered (with the
+    content of the form as `value`) or declined.
+
+    `up_to` approves this many calls of the same tool in this execution, this one included, whatever their arguments.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -69,6 +104,7 @@ class DecisionRequest(BaseModel):
     verdict: Verdict
     note: str = Field(default="", max_length=2_000)
     value: Annotated[Any, AfterValidator(_data)] = None
+    up_to: int = Field(default=0, ge=0, le=1_000)
 
 
 class ApprovalDecision(DecisionRequest):
@@ -83,6 +119,40 @@ class DecisionsRequest(BaseModel):
     model_config = ConfigDict(extra="forbid")
 
     decisions: Annotated[list[ApprovalDecision], Field(min_length=1, max_length=100)]
+
+
+class PlanDecisionRequest(BaseModel):
+    """A person's decision on a plan as a whole. `digest` is the digest of the plan as it was shown."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    digest: Name
+    verdict: PlanVerdict
+    note: str = Field(default="", max_length=2_000)
+
+
+#: A sealed continuation. The configuration limits it further.
+ContinuationText = Annotated[str, Field(min_length=1, max_length=64 * 1024 * 1024)]
+
+
+class ContinuationRequest(BaseModel):
+    """A sealed continuation of a paused execution."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    continuation: ContinuationText
+
+
+class ContinuationDecisionsRequest(DecisionsRequest):
+    """Decisions on calls of a continuation, all or none."""
+
+    continuation: ContinuationText
+
+
+class ContinueRequest(ContinuationRequest):
+    """Continue an execution, after recording the caller's decisions. Send the caller's credentials again as headers."""
+
+    decisions: Annotated[list[ApprovalDecision], Field(max_length=100)] = []
 
 
 class MenuRequest(BaseModel):

@@ -17,6 +17,7 @@ from codemode.observing.logs import written_logs
 from codemode.service import CodeMode
 from codemode.serving.auth.callers import Callers
 from codemode.serving.cli import terminal as show
+from codemode.serving.console.session import PATH as CONSOLE
 from codemode.serving.http.app import create_app
 from codemode.serving.http.connection import bounded
 from codemode.serving.http.listening import bind, is_loopback
@@ -122,7 +123,10 @@ async def _serve(service: CodeMode, read: Callable[[], Settings], callers: Calle
         gc.freeze()  # objects loaded so far stay forever; collections skip them, which saves 0.1 s or more
         listener.listen(BACKLOG)  # clients may connect once they read the line below
         address = listener.getsockname()
-        show.errors.print(f"codemode serves {len(service.catalog)} tools on http://{_host(address)}:{address[1]}")
+        url = f"http://{_host(address)}:{address[1]}"
+        show.errors.print(f"codemode serves {len(service.catalog)} tools on {url}")
+        if settings.console.enabled:
+            show.errors.print(f"console: {url}{CONSOLE}")
         for name, source in service.sources.items():
             if source.failure is not None:
                 state = "stale (last known state)" if source.tools else "unavailable"

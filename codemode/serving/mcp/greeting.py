@@ -19,6 +19,9 @@ from typing import Any
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
 INSTRUCTIONS = "Find tools with search, then call them in one Python program with execute."
+MIXED_INSTRUCTIONS = (
+    "If search and execute are listed, find tools with search, then call them in one Python program with execute."
+)
 MENU_INSTRUCTIONS = "Only some tools are listed: request_more_tools and request_tool load others."
 
 _TASKS: dict[str, Any] = {"cancel": {}, "list": {}, "requests": {"tools": {"call": {}}}}
@@ -34,6 +37,7 @@ class Server:
 
     version: str
     is_menu: bool = False
+    is_mixed: bool = False
     has_tasks: bool = False
 
     def answer(self, line: bytes) -> dict[str, Any] | None:
@@ -52,14 +56,21 @@ class Server:
             return None
         if not is_greeting:
             return None
-        capabilities = {"tasks": _TASKS} if self.has_tasks and not self.is_menu else {}
+        capabilities = {"tasks": _TASKS} if self.has_tasks and (self.is_mixed or not self.is_menu) else {}
         result = {
-            "capabilities": {**capabilities, "tools": {"listChanged": self.is_menu}},
-            "instructions": MENU_INSTRUCTIONS if self.is_menu else INSTRUCTIONS,
+            "capabilities": {"logging": {}, **capabilities, "tools": {"listChanged": self.is_menu or self.is_mixed}},
+            "instructions": instructions(is_menu=self.is_menu, is_mixed=self.is_mixed),
             "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[-1],
             "serverInfo": {"name": "codemode", "version": self.version},
         }
         return {"jsonrpc": "2.0", "id": request["id"], "result": result}
+
+
+def instructions(*, is_menu: bool, is_mixed: bool) -> str:
+    """Return the server's instructions. With mixed modes they hold for each of them."""
+    if is_mixed:
+        return MIXED_INSTRUCTIONS
+    return MENU_INSTRUCTIONS if is_menu else INSTRUCTIONS
 
 
 class Input:

@@ -14,6 +14,7 @@ from mcp.server import NotificationOptions, Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 
 from codemode.catalog.tool import Effect
+from codemode.serving.mcp.task_server import TaskServer
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -40,6 +41,10 @@ class ChangingServer(Server[Any]):
         return super().create_initialization_options(announced, *arguments, **more)
 
 
+class ChangingTaskServer(ChangingServer, TaskServer):
+    """A server whose tool list may change, and that supports tasks."""
+
+
 class McpMenus:
     """The menus of all sessions."""
 
@@ -54,7 +59,7 @@ class McpMenus:
         menu = await (await self._of(session, caller)).offer()
         effects = {one.tool.id: one.tool.effect for one in menu.offered}
         names = dict(zip(menu.names[len(menu.meta) :], effects.values(), strict=True))
-        return [_tool(one["function"], names.get(one["function"]["name"])) for one in menu.openai_tools()]
+        return [mcp_tool(one["function"], names.get(one["function"]["name"])) for one in menu.openai_tools()]
 
     async def answered(
         self,
@@ -90,7 +95,7 @@ class McpMenus:
         return self._sessions[key]
 
 
-def _tool(function: dict[str, Any], effect: Effect | None) -> mcp_types.Tool:
+def mcp_tool(function: dict[str, Any], effect: Effect | None) -> mcp_types.Tool:
     """Convert a definition to an MCP tool. Meta-tools have no effect and are marked read-only."""
     return mcp_types.Tool(
         name=function["name"],

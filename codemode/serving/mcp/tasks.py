@@ -1,165 +1,197 @@
-"""MCP tasks (2025-11-25): `execute` called as a task continues after its request has been answered.
+"""The extension `io.modelcontextprotocol/tasks` of MCP 2026-07-28 (SEP-2663).
 
-A task is a recorded execution under the same id. `tasks/get`, `tasks/result`, `tasks/list` and `tasks/cancel` match
-the executions of the HTTP API. A task is visible to its owner only.
+The server decides when a call becomes a task: an `execute` of a client that declares the extension does so if its
+program still runs after `AS_TASK_AFTER_S`, or waits for a person whom the client cannot ask. The task is the recorded
+execution, under the same id. It belongs to the caller that started it, and to other callers it does not exist.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeVar
+import asyncio
+from collections import OrderedDict
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
 import mcp_types
-from mcp.server import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types import INVALID_PARAMS
-from pydantic import ValidationError
+from mcp_types import MISSING_REQUIRED_CLIENT_CAPABILITY
+from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from codemode.errors import CodeModeError, WrongArgument
-from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.programs import Request
-from codemode.serving.executions import BEYOND_S
-from codemode.serving.model_text import shown_to_model
-from codemode.serving.two_tools import ExecuteArguments, problem_of
+from codemode.errors import ExecutionChanged, ExecutionEnded, ExecutionNotFound, ExecutionWaiting, LeaseHeld
+from codemode.serving.mcp.in_client import requests_of, round_of
+from codemode.serving.mcp.results import outcome_of, result_of
+from codemode.serving.mcp.task_errors import POLL_MS, known
 from codemode.text.times import rfc3339
-from sandbox import SandboxError
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Callable, Mapping
 
     from mcp.server import ServerRequestContext
-    from mcp.server.context import CallNext, HandlerResult
 
+    from codemode.executions.cards.card import ApprovalCard
     from codemode.executions.journal.base import StoredExecution
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
+    from codemode.serving.mcp.background import Running
+    from codemode.serving.mcp.in_client import InClient
 
     Context = ServerRequestContext[Any]
 
-_T = TypeVar("_T")
+EXTENSION = "io.modelcontextprotocol/tasks"
 
-#: Milliseconds between two status requests of a client.
-POLL_MS = 1_000
+#: Seconds after which a call that has not ended becomes a task.
+AS_TASK_AFTER_S = 5.0
 
-_STATUS: dict[str, mcp_types.TaskStatus] = {
-    "queued": "working",
-    "running": "working",
-    "paused": "input_required",
-    "completed": "completed",
-    "cancelled": "cancelled",
-}
+#: Milliseconds between two status requests while a person must decide.
+PAUSED_POLL_MS = 5_000
+
+#: Largest number of tasks of which the calls left to the inbox are remembered.
+_MOST_LEFT = 10_000
 
 
-class TaskServer(Server[Any]):
-    """A server that announces task support to clients of the session era."""
+class UpdateTaskRequestParams(mcp_types.RequestParams):
+    """Parameters of `tasks/update`."""
 
-    def get_capabilities(self, *arguments: Any, **more: Any) -> mcp_types.ServerCapabilities:
-        """Return the SDK's capabilities plus tasks."""
-        call = mcp_types.TasksToolsCapability(call=mcp_types.TasksCallCapability())
-        tasks = mcp_types.ServerTasksCapability(
-            list=mcp_types.TasksListCapability(),
-            cancel=mcp_types.TasksCancelCapability(),
-            requests=mcp_types.ServerTasksRequestsCapability(tools=call),
-        )
-        return super().get_capabilities(*arguments, **more).model_copy(update={"tasks": tasks})
+    task_id: str
+    input_responses: mcp_types.InputResponses
 
 
 class McpTasks:
-    """The tasks of all clients."""
+    """The tasks of clients that declare the extension."""
 
     def __init__(
         self,
         service: CodeMode,
         caller_of: Callable[[Context], Caller],
         credentials_of: Callable[[Context], Mapping[str, str]],
-        opened: Callable[[], Awaitable[None]],
+        in_client: InClient,
     ) -> None:
         self._service = service
         self._caller_of = caller_of
         self._credentials_of = credentials_of
-        self._opened = opened
+        self._in_client = in_client
+        self._left: OrderedDict[str, frozenset[str]] = OrderedDict()
 
-    def serve(self, server: Server[Any]) -> None:
-        """Register the task requests, and intercept tool calls that ask for a task."""
-        server.add_request_handler("tasks/get", mcp_types.GetTaskRequestParams, self._get)
-        server.add_request_handler("tasks/list", mcp_types.PaginatedRequestParams, self._list)
-        server.add_request_handler("tasks/cancel", mcp_types.CancelTaskRequestParams, self._cancel)
-        server.add_request_handler("tasks/result", mcp_types.GetTaskPayloadRequestParams, self._result)
-        server.middleware.append(self._intercept)
-
-    async def _intercept(self, ctx: Context, call_next: CallNext) -> HandlerResult:
-        """Start a task before the SDK handles the call: the SDK knows no task result for `tools/call`."""
-        params = dict(ctx.params or {})
-        if ctx.method != "tools/call" or params.get("task") is None or params.get("name") != "execute":
-            return await call_next(ctx)
+    async def finished(self, running: Running, caller: Caller) -> StoredExecution | None:
+        """Wait a while for an execution to stop. Return it, or None if it still runs. Cancelling this cancels it."""
         try:
-            asked = ExecuteArguments.model_validate(params.get("arguments") or {})
-            if asked.dry_run:
-                raise WrongArgument("a dry run is not recorded, and cannot be a task: call execute without a task")
-            await self._opened()
-            stored = await self._begun(asked, ctx)
-        except ValidationError as error:
-            raise MCPError(INVALID_PARAMS, f"execute: {problem_of(error)}") from None
-        except (CodeModeError, SandboxError) as error:
-            message = error.for_model() if isinstance(error, CodeModeError) else "no program can run here at present"
-            raise MCPError(INVALID_PARAMS, message) from None
-        created = mcp_types.CreateTaskResult(task=mcp_types.Task(**_fields(stored)))
-        return created.model_dump(by_alias=True, mode="json", exclude={"meta", "result_type"})
+            await asyncio.wait({running.stopped}, timeout=AS_TASK_AFTER_S)
+        except asyncio.CancelledError:
+            await self._service.executions.cancel(running.execution, caller)
+            raise
+        return await self._service.executions.get(running.execution, caller) if running.stopped.done() else None
 
-    async def _begun(self, asked: ExecuteArguments, context: Context) -> StoredExecution:
-        """Start or resume an execution."""
-        executions, caller = self._service.executions, self._caller_of(context)
-        execution, credentials = asked.resume_from, self._credentials_of(context)
-        if asked.code:
-            execution = await executions.start(Request(asked.code, credentials, asked.resume_from), caller)
-        else:
-            await executions.resume(execution, caller, credentials)
-        return await executions.get(execution, caller)
+    async def created(self, execution: str, caller: Caller) -> dict[str, Any]:
+        """Return the `CreateTaskResult` of an execution."""
+        stored = await self._service.executions.get(execution, caller)
+        return {"resultType": "task", **self._fields(stored, "working", _message(stored))}
 
-    async def _get(self, context: Context, params: mcp_types.GetTaskRequestParams) -> mcp_types.GetTaskResult:
-        stored = await _known(self._service.executions.get(params.task_id, self._caller_of(context)))
-        return mcp_types.GetTaskResult(**_fields(stored))
+    async def get(self, context: Context, params: mcp_types.GetTaskRequestParams) -> dict[str, Any]:
+        """Answer `tasks/get`. A paused execution whose calls have been decided continues."""
+        caller = self._required(context)
+        stored = await known(self._own(params.task_id, caller))
+        if stored.status in ("queued", "running"):
+            return self._fields(stored, "working", str(stored.status))
+        if stored.status == "cancelled":
+            return self._fields(stored, "cancelled", str(stored.status))
+        if stored.status == "paused":
+            return await known(self._paused(stored, caller, context))
+        result = await result_of(self._service, outcome_of(stored), caller)
+        shown = result.model_dump(by_alias=True, mode="json", exclude_none=True)
+        return {**self._fields(stored, "completed", str(stored.status)), "result": shown}
 
-    async def _cancel(self, context: Context, params: mcp_types.CancelTaskRequestParams) -> mcp_types.CancelTaskResult:
-        stored = await _known(self._service.executions.cancel(params.task_id, self._caller_of(context)))
-        return mcp_types.CancelTaskResult(**_fields(stored))
+    async def update(self, context: Context, params: UpdateTaskRequestParams) -> dict[str, Any]:
+        """Answer `tasks/update`: record the decisions, and continue the execution."""
+        caller = self._required(context)
+        stored = await known(self._own(params.task_id, caller))
+        if stored.status == "paused":
+            asked = await known(self._waiting(stored, caller, context))
+            left = self._left.get(params.task_id, frozenset())
+            round_ = round_of(params.task_id, asked, left)
+            self._leave(params.task_id, await known(self._in_client.answer(round_, params.input_responses, caller)))
+            await known(self._resumed(stored, caller, context))
+        return {}
 
-    async def _list(self, context: Context, params: mcp_types.PaginatedRequestParams) -> mcp_types.ListTasksResult:
-        found = await _known(self._service.executions.list(self._caller_of(context), before=params.cursor or ""))
-        tasks = [mcp_types.Task(**_fields(stored)) for stored in found]
-        return mcp_types.ListTasksResult(tasks=tasks, next_cursor=found[-1].given.id if found else None)
+    async def cancel(self, context: Context, params: mcp_types.CancelTaskRequestParams) -> dict[str, Any]:
+        """Answer `tasks/cancel`. An execution that has ended stays as it is."""
+        caller = self._required(context)
+        await known(self._own(params.task_id, caller))
+        await known(self._cancelled(params.task_id, caller))
+        return {}
 
-    async def _result(
-        self, context: Context, params: mcp_types.GetTaskPayloadRequestParams
-    ) -> mcp_types.CallToolResult:
-        """Return the call's result once the execution has ended or is paused."""
-        patience_s = self._service.settings.limits.wall_s + BEYOND_S
-        waiting = self._service.executions.wait(params.task_id, self._caller_of(context), patience_s)
-        stored = await _known(waiting)
-        ended = ExecutionOutcome.from_json({**(stored.outcome or {}), "id": params.task_id, "status": stored.status})
-        text, data = shown_to_model(ended, self._service.hooks, can_resume=True)
-        return mcp_types.CallToolResult(
-            content=[mcp_types.TextContent(type="text", text=text)],
-            structured_content=data,
-            is_error=not ended.ok,
-            _meta={"io.modelcontextprotocol/related-task": {"taskId": params.task_id}},
-        )
+    def _required(self, context: Context) -> Caller:
+        """Return the caller. Raises MCPError if its client does not declare the extension."""
+        if not declares_tasks(context):
+            data: dict[str, Any] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
+            message = f"tasks need a client that declares the extension {EXTENSION}"
+            raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, message, data)
+        return self._caller_of(context)
+
+    async def _own(self, task: str, caller: Caller) -> StoredExecution:
+        stored = await self._service.executions.get(task, caller)
+        if stored.given.owner != caller.id:
+            raise ExecutionNotFound(task)
+        return stored
+
+    async def _cancelled(self, task: str, caller: Caller) -> None:
+        with suppress(ExecutionEnded):
+            await self._service.executions.cancel(task, caller)
+
+    async def _waiting(self, stored: StoredExecution, caller: Caller, context: Context) -> tuple[ApprovalCard, ...]:
+        execution, capabilities = stored.given.id, context.session.client_capabilities
+        return await self._in_client.waiting(execution, caller, capabilities, self._left.get(execution, frozenset()))
+
+    async def _paused(self, stored: StoredExecution, caller: Caller, context: Context) -> dict[str, Any]:
+        asked = await self._waiting(stored, caller, context)
+        if asked:
+            requests = {
+                call: request.model_dump(by_alias=True, mode="json", exclude_none=True)
+                for call, request in requests_of(asked).items()
+            }
+            return {**self._fields(stored, "input_required", _message(stored)), "inputRequests": requests}
+        why = await self._resumed(stored, caller, context)
+        return self._fields(stored, "working", why)
+
+    async def _resumed(self, stored: StoredExecution, caller: Caller, context: Context) -> str:
+        """Continue a paused execution. Return why it cannot continue yet, or that it runs."""
+        try:
+            await self._service.executions.resume(stored.given.id, caller, self._credentials_of(context))
+        except (ExecutionWaiting, ExecutionChanged) as error:
+            return error.for_model()
+        except (ExecutionEnded, LeaseHeld):
+            pass  # another request continued it first
+        return "running"
+
+    def _leave(self, task: str, left: frozenset[str]) -> None:
+        if left:
+            self._left[task] = left
+            self._left.move_to_end(task)
+            if len(self._left) > _MOST_LEFT:
+                self._left.popitem(last=False)
+
+    def _fields(self, stored: StoredExecution, status: mcp_types.TaskStatus, message: str) -> dict[str, Any]:
+        journal, is_paused = self._service.settings.journal, stored.status == "paused"
+        kept_s = (stored.updated_us - stored.created_us) / 1e6 + journal.keep_s + journal.expire_s * is_paused
+        return {
+            "taskId": stored.given.id,
+            "status": status,
+            "statusMessage": message,
+            "createdAt": rfc3339(stored.created_us),
+            "lastUpdatedAt": rfc3339(stored.updated_us),
+            "ttlMs": int(kept_s * 1000),
+            "pollIntervalMs": PAUSED_POLL_MS if is_paused else POLL_MS,
+        }
 
 
-async def _known(asked: Awaitable[_T]) -> _T:
-    """Await a result. Convert CodeModeError to an MCP error."""
-    try:
-        return await asked
-    except CodeModeError as error:
-        raise MCPError(INVALID_PARAMS, error.for_model()) from None
+def declares_tasks(context: Context) -> bool:
+    """Return whether the request declares the extension, in the era that has it."""
+    capabilities = context.session.client_capabilities
+    declared = capabilities.extensions if capabilities is not None else None
+    return context.protocol_version in MODERN_PROTOCOL_VERSIONS and EXTENSION in (declared or {})
 
 
-def _fields(stored: StoredExecution) -> dict[str, Any]:
-    return {
-        "task_id": stored.given.id,
-        "status": _STATUS.get(stored.status, "failed"),
-        "status_message": str(stored.status),
-        "created_at": rfc3339(stored.created_us),
-        "last_updated_at": rfc3339(stored.updated_us),
-        "ttl": None,
-        "poll_interval": POLL_MS,
-    }
+def _message(stored: StoredExecution) -> str:
+    pending = outcome_of(stored).pending
+    if not pending:
+        return str(stored.status)
+    return f"paused: a person must decide on {', '.join(call.id for call in pending)}"

@@ -34,13 +34,15 @@ DATA = (str, bytes, bytearray, int, float, complex, type(None))
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])")
 
 
-async def load(name: str, settings: SourceSettings, _: SourceContext) -> tuple[Surface, FunctionTransport]:
+async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, FunctionTransport]:
     """Import a location and read its functions. Raises SourceError."""
     try:
         surface = load_functions(import_target(settings.location), name=name)
     except SourceError as error:
         raise error if error.location else error.at(settings.location) from None
-    return surface, FunctionTransport(name, timeout_s=settings.timeout_s, concurrency=settings.concurrency)
+    return surface, FunctionTransport(
+        name, timeout_s=settings.timeout_s, concurrency=settings.concurrency, contents=context.contents
+    )
 
 
 def import_target(location: str) -> Any:

@@ -54,7 +54,9 @@ async def load(
     if settings.bind:
         target = await asyncio.to_thread(_target, settings.bind)
         surface = await asyncio.to_thread(_python_surface, name, descriptions, ids, target)
-        transport = FunctionTransport(name, timeout_s=settings.timeout_s, concurrency=settings.concurrency)
+        transport = FunctionTransport(
+            name, timeout_s=settings.timeout_s, concurrency=settings.concurrency, contents=context.contents
+        )
     else:
         surface = await asyncio.to_thread(_http_surface, name, descriptions, ids, settings.endpoints)
         transport = http_transport(name, settings, context)

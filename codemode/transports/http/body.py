@@ -37,7 +37,7 @@ def encode_body(plan: BodyPlan, value: Any, contents: OwnedContents) -> tuple[by
     """
     match plan.kind:
         case BodyKind.JSON:
-            return _json(value), _json_type(plan.media_types, value)
+            return _json(contents.as_base64(value)), _json_type(plan.media_types, value)
         case BodyKind.FORM:
             return _form(plan, value).encode(), plan.media_type
         case BodyKind.MULTIPART:
@@ -45,7 +45,7 @@ def encode_body(plan: BodyPlan, value: Any, contents: OwnedContents) -> tuple[by
         case BodyKind.LINES:
             lines = value if isinstance(value, list) else [value]
             before = b"\x1e" if "json-seq" in plan.media_type else b""  # RFC 7464
-            return b"".join(before + _json(line) + b"\n" for line in lines), plan.media_type
+            return b"".join(before + _json(contents.as_base64(line)) + b"\n" for line in lines), plan.media_type
         case BodyKind.TEXT | BodyKind.BYTES:
             return _raw(plan, value, contents)
 

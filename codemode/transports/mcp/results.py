@@ -17,9 +17,14 @@ if TYPE_CHECKING:
 
 
 def value_of(result: mcp_types.CallToolResult, contents: OwnedContents) -> Any:
-    """Return the structured result, else the text or its JSON data, else the list of contents."""
+    """Return the structured result, else the text or its JSON data, else the list of contents.
+
+    Images and files beside a structured object are added to it as `content`.
+    """
     if result.structured_content is not None:
-        return loaded(json.dumps(result.structured_content))
+        structured = loaded(json.dumps(result.structured_content))
+        files = [_block(block, contents) for block in result.content if _is_file(block)]
+        return {**structured, "content": files} if files and "content" not in structured else structured
     values = [_block(block, contents) for block in result.content]
     if len(values) == 1:
         return _data(values[0])
@@ -39,6 +44,12 @@ def _block(block: mcp_types.ContentBlock, contents: OwnedContents) -> Any:
             return {"uri": str(text.uri), "text": text.text}
         case _:
             return block.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _is_file(block: mcp_types.ContentBlock) -> bool:
+    if isinstance(block, mcp_types.EmbeddedResource):
+        return isinstance(block.resource, mcp_types.BlobResourceContents)
+    return isinstance(block, (mcp_types.ImageContent, mcp_types.AudioContent))
 
 
 def _data(value: Any) -> Any:

@@ -23,9 +23,11 @@ from codemode.errors import AnswerInvalid, CallError, SourceError, UpstreamError
 from codemode.text.prose import shorten
 from codemode.transports.content import ContentStore
 from codemode.transports.http.certificates import distrusted
+from codemode.transports.mcp.elicitation import Exchanges, question_in
 from codemode.transports.mcp.keepalive import PATIENCE_S, answers
 from codemode.transports.mcp.process import ANSWER_TOO_LARGE
 from codemode.transports.mcp.results import value_of
+from codemode.transports.questions import InputRequired
 from codemode.transports.rate_limit import Pace
 from codemode.transports.redaction import Redactor
 
@@ -96,6 +98,7 @@ class McpTransport:
         self._definitions: Definitions = ()
         self._instructions = ""
         self._client: Client | None = None
+        self._exchanges = Exchanges()
         self._connections = 0
         self._settled = asyncio.Event()  # connected, or known to be unreachable
         self._tried = asyncio.Event()
@@ -123,10 +126,12 @@ class McpTransport:
         """Call a tool. `tool.invocation` is its name on the server.
 
         Returns the structured result, else the text (or its JSON data), else a list of contents with content references
-        for images and resources. Raises UpstreamError for an error result, UpstreamTimeout, UpstreamUnreachable.
+        for images and resources. Raises UpstreamError for an error result, InputRequired for a question to a person,
+        UpstreamTimeout, UpstreamUnreachable.
         """
         by_wire_name = {parameter.name: parameter.wire_name for parameter in tool.parameters}
-        sent = {by_wire_name[name]: value for name, value in arguments.items()}
+        contents = self._contents.of(context.owner)
+        sent = {by_wire_name[name]: contents.as_base64(value) for name, value in arguments.items()}
         is_sent = asyncio.Event()
         try:
             async with asyncio.timeout(self._timeout_s):
@@ -146,7 +151,7 @@ class McpTransport:
                 self._suspect(self._timeout_s)
             raise
         try:
-            value = value_of(result, self._contents.of(context.owner))
+            value = value_of(result, contents)
         except (ValueError, RecursionError) as error:
             message = f"{self._source} returned an unusable result: {_reason(error)}"
             raise AnswerInvalid(message) from None
@@ -192,7 +197,7 @@ class McpTransport:
             raise self._unreachable()
         is_sent.set()
         try:
-            return await client.call_tool(name, arguments, progress_callback=self._progress(context.on_progress))
+            return await self._asking(client, name, arguments, context)
         except MCPError as error:
             if self._is_over(error):
                 if self._client is client:
@@ -205,6 +210,23 @@ class McpTransport:
         except (ValueError, RuntimeError) as error:  # raised by the SDK for an invalid result
             message = f"{self._source} returned an unusable result: {_reason(error)}"
             raise AnswerInvalid(self._redactor.text(message)) from None
+
+    async def _asking(
+        self, client: Client, name: str, arguments: dict[str, Any], context: CallContext
+    ) -> mcp_types.CallToolResult:
+        """Call a tool. Raises InputRequired if the server asks a person and got no answer."""
+        progress = self._progress(context.on_progress)
+        async with self._exchanges.under_way(context.answers) as exchange:
+            try:
+                result = await client.call_tool(name, arguments, progress_callback=progress)
+            except MCPError as error:
+                asks = question_in(error) or exchange.asks
+                if asks is None or self._is_over(error):
+                    raise
+                raise InputRequired(self._source, self._redactor.value(asks)) from None
+        if result.is_error and exchange.asks is not None:
+            raise InputRequired(self._source, self._redactor.value(exchange.asks))
+        return result
 
     def _is_over(self, error: MCPError) -> bool:
         """Return whether the connection has ended, or the session, so that the request was rejected."""
@@ -280,7 +302,11 @@ class McpTransport:
         timeout_s = self._timeout_s
         async with (
             Client(
-                self._connect(self._lose), read_timeout_seconds=timeout_s, message_handler=self._heard, cache=None
+                self._connect(self._lose),
+                read_timeout_seconds=timeout_s,
+                message_handler=self._heard,
+                elicitation_callback=self._exchanges.asked,
+                cache=None,
             ) as client,
             _beside(_listen(client, self._changed)),
         ):

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 import re
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple
 
 from sandbox.guest.language.bindings import bound_names
@@ -11,13 +12,14 @@ from sandbox.guest.language.deferral import deferred_calls
 from sandbox.guest.language.ending import declare_global, keep_value
 from sandbox.guest.language.imports import ANNOTATIONS, future_flags
 from sandbox.guest.language.leftovers import Leftovers
+from sandbox.guest.language.loaded_values import load_values
 from sandbox.guest.language.policy import LanguagePolicy
 from sandbox.guest.language.refusals import Refusals
 from sandbox.guest.language.sites import call_sites, shadowing_imports
 from sandbox.guest.language.source import parse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Mapping
     from types import CodeType
 
     from sandbox.outcome import CallSite, Refusal
@@ -47,8 +49,18 @@ class Program(NamedTuple):
     makes_named_tuples: bool = False
 
 
-def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limit_depth: int) -> Program:
-    """Compile a program. Refusals of the policy are in `refusals`. Raises SourceRefused and SyntaxError."""
+def compile_program(
+    code: str,
+    *,
+    names: Collection[str],
+    limit_bytes: int,
+    limit_depth: int,
+    values: Mapping[str, str] = MappingProxyType({}),
+) -> Program:
+    """Compile a program. Refusals of the policy are in `refusals`. Raises SourceRefused and SyntaxError.
+
+    `values` maps names that the program may read to the functions that return their values.
+    """
     source = parse(code, limit_bytes=limit_bytes, limit_depth=limit_depth)
     tree = source.tree
     bound = bound_names(source.nodes)
@@ -60,6 +72,7 @@ def compile_program(code: str, *, names: Collection[str], limit_bytes: int, limi
     deferred = deferred_calls(source.nodes, names, bound) if may_await else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
     kinds = source.kinds
+    load_values(tree, source.nodes, values, bound)
     returns = keep_value(tree, bound=bound, kinds=kinds)
     policy = LanguagePolicy(refusals, bound=bound, deferred=deferred, annotations_are_text=bool(flags & ANNOTATIONS))
     policy.visit(tree)

@@ -83,7 +83,20 @@ def test_every_key_of_the_configuration_is_documented_with_its_default(tmp_path:
     file = tmp_path / "codemode.yaml"
     file.write_text("sources: {gym: {location: gym.json}}", encoding="utf-8")
     defaults = load_settings(file).model_dump(mode="json")
-    for section in ("journal", "limits", "menu", "observe", "policy", "sandbox", "search", "server"):
+    sections = (
+        "content",
+        "journal",
+        "limits",
+        "menu",
+        "notify",
+        "observe",
+        "policy",
+        "sandbox",
+        "saved",
+        "search",
+        "server",
+    )
+    for section in sections:
         assert documented[section] == defaults[section], section
     assert set(documented["sources"]["gym"]) == set(defaults["sources"]["gym"])
 

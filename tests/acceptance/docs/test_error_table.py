@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError
+from codemode.executions.continuations.seal import ContinuationInvalid
 from codemode.serving.agent import ModelUnreachable
 from codemode.serving.http.app import STATUS
 
@@ -29,7 +30,8 @@ def test_every_code_stands_in_the_table_once() -> None:
     answered = set(re.findall(r'\bproblem\(\s*\d+, "(\w+)"', serving))
     answered |= set(re.findall(r'\b\d{3}: "(\w+)"', serving))
     assert len(answered) > 8
-    assert issubclass(ModelUnreachable, CodeModeError), "what stands outside of errors.py is known once it is imported"
+    for error in (ContinuationInvalid, ModelUnreachable):
+        assert issubclass(error, CodeModeError), "what stands outside of errors.py is known once it is imported"
     assert sorted(table) == sorted({*(error.code for error in kinds_of(CodeModeError)), *answered})
 
 

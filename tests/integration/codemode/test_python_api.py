@@ -21,6 +21,7 @@ from codemode import (
     Tool,
 )
 from codemode.catalog.tool import Effect
+from codemode.errors import WrongArgument
 from codemode.settings import Settings, SourceSettings
 from codemode.sources.source import SourceContext
 from codemode.testing.served import Served
@@ -162,3 +163,16 @@ async def test_a_custom_source_is_one_class() -> None:
     with pytest.raises(codemode.CallError, match=r"sky\.forecast has no pages"):
         await transport.call_page(tool, {}, CallContext())
     await transport.aclose()
+
+
+def test_functions_without_a_namespace_and_a_command_in_pieces_are_rejected() -> None:
+    with pytest.raises(WrongArgument, match=r"^name the functions by their namespace: .*shop=\[find_order\]"):
+        CodeMode.from_functions([len])
+    with pytest.raises(WrongArgument, match=r'^pass the command as one list: .*\["npx", "-y", "server"\]'):
+        CodeMode.from_mcp("npx", "server")
+
+
+def test_files_are_kept_and_read_without_await() -> None:
+    with SyncCodeMode(CodeMode.from_functions(text=[len])) as cm:
+        reference = cm.keep_content(b"a,b", "text/csv")
+        assert cm.content(reference).data == b"a,b"

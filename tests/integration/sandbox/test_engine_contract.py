@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sandbox import CallFailed, CallSite, Failure, Limits, ProgramRefused, ProgramStopped, Refusal, Sandbox
-from sandbox.testing import Script
+from sandbox.testing import Script, Tools
 from tests.integration.sandbox.engines import run, tools
 
 if TYPE_CHECKING:
@@ -63,6 +63,41 @@ async def test_a_tool_is_called_by_its_dotted_name(engine: Engine, code: str) ->
     assert (outcome.failure, outcome.value) == (None, "m0")
     assert answers.calls[0].tool == "gym.members.list"
     assert answers.calls[0].arguments == {"limit": 1}
+
+
+VALUES = ("load(name)", "last=load")
+
+
+@pytest.mark.parametrize(
+    "code",
+    [
+        "last['n']",
+        "'''Doc.'''\nif last:\n    return last['n']\nreturn 0",
+        "def read():\n    return last['n']\n[read() for _ in 'ab'][1]",
+        "import asyncio\nawait asyncio.sleep(0)\nlast['n']",
+    ],
+)
+async def test_a_value_is_loaded_if_the_program_reads_its_name(engine: Engine, code: str) -> None:
+    answers = Tools({"load": {"n": 5}})
+    outcome = await engine.run(code, names=VALUES, call=answers)
+    assert (outcome.failure, outcome.value) == (None, 5)
+    assert {(call.tool, call.arguments["name"]) for call in answers.calls} == {("load", "last")}
+
+
+@pytest.mark.parametrize(
+    "code", ["5", "last = 5\nlast", "def f(last):\n    return last\nf(5)", "'last'; {'last': 5}['last']"]
+)
+async def test_a_value_is_not_loaded_if_the_program_does_not_read_its_name(engine: Engine, code: str) -> None:
+    answers = Tools({"load": 0})
+    outcome = await engine.run(code, names=VALUES, call=answers)
+    assert (outcome.failure, outcome.value, answers.calls) == (None, 5, [])
+
+
+async def test_a_value_that_cannot_be_loaded_fails_at_its_first_use(engine: Engine) -> None:
+    answers = Tools({"load": CallFailed("there is no `last`")})
+    outcome = await engine.run("x = 1\ny = last", names=VALUES, call=answers)
+    assert outcome.failure is not None
+    assert (outcome.failure.line, outcome.failure.message) == (2, "there is no `last`")
 
 
 async def test_functions_take_positional_arguments_and_tools_do_not(engine: Engine) -> None:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 MODULES = INSTALLED / "npm" / "node_modules"
 
 #: How many tools each of them has.
-TOOLS = {"everything": 13, "filesystem": 14, "memory": 9, "thinking": 1, "git": 12, "time": 2, "fetch": 1}
+TOOLS = {"everything": 15, "filesystem": 14, "memory": 9, "thinking": 1, "git": 12, "time": 2, "fetch": 1}
 
 #: Servers of ours beside them, and the tools of each, so that there are eleven with 340 tools.
 OURS, TOOLS_OF_OURS = ("orders", "parts", "people", "rooms"), 72

@@ -168,15 +168,96 @@ def test_the_inspector_lists_a_menu_and_calls_native_tools(folder: Path, inspect
     assert found["structuredContent"]["status"] == "completed"
 
 
+PAYS = "bank.pay(amount=3)"
+BANK = """
+from codemode import tool
+
+
+@tool(effect="destructive")
+def pay(amount: int) -> int:
+    \"\"\"Pay an amount.\"\"\"
+    return amount
+"""
+OF_BANK = """
+sources: {bank: {location: bank.py}}
+approvals: {in_client: single_user}
+server: {port: 0}
+state_folder: state
+cache_folder: cache
+"""
+
+
+@pytest.fixture
+def bank(tmp_path: Path) -> Iterator[str]:
+    """The address of a server for a single user, who is asked about payments in the client."""
+    (tmp_path / "bank.py").write_text(BANK, encoding="utf-8")
+    (tmp_path / "codemode.yaml").write_text(OF_BANK, encoding="utf-8")
+    with serving(tmp_path) as address:
+        yield address
+
+
+def inspecting(address: str, era: str, code: str) -> list[str]:
+    arguments = ["--method", "tools/call", "--tool-name", "execute", "--tool-args-json", json.dumps({"code": code})]
+    way = ["--server-url", f"{address}/mcp", "--transport", "http", "--protocol-era", era, "--format", "json", "-q"]
+    return [*npm("mcp-inspector"), "--cli", *way, *arguments]
+
+
+@pytest.mark.parametrize("era", ["legacy", "modern"])
+def test_the_inspector_waits_for_a_long_program_as_its_protocol_says(bank: str, tmp_path: Path, era: str) -> None:
+    """In the modern era it declares tasks, and reads the result from `tasks/get`."""
+    said = run(inspecting(bank, era, "import time\ntime.sleep(6)\n'slept'"), tmp_path)
+    assert json.loads(said)["result"]["structuredContent"]["value"] == "slept"
+
+
+def test_the_inspector_gets_the_result_of_a_task_after_an_approval(bank: str, tmp_path: Path) -> None:
+    command = inspecting(bank, "modern", PAYS)
+    with subprocess.Popen(command, cwd=tmp_path, env=environment(tmp_path), stdout=subprocess.PIPE) as client:
+        while not (waiting := json.loads(run([str(BIN / "codemode"), "approvals", "list", "--json"], tmp_path))):
+            assert client.poll() is None
+        run([str(BIN / "codemode"), "approvals", "approve", waiting[0]["id"]], tmp_path)
+        said, _ = client.communicate(timeout=120)
+    assert json.loads(said)["result"]["structuredContent"]["value"] == 3
+
+
+FASTMCP = """
+import asyncio, sys
+from fastmcp import Client
+from fastmcp.client.elicitation import ElicitResult
+
+async def person(message, response_type, params, context):
+    print(message.splitlines()[0])
+    return ElicitResult(action="accept", content={"decision": sys.argv[3]})
+
+async def main():
+    async with Client(sys.argv[1], mode=sys.argv[2], elicitation_handler=person) as client:
+        ended = await client.call_tool("execute", {"code": "bank.pay(amount=3)"}, raise_on_error=False)
+        data = ended.structured_content
+        print(data["failure"]["message"] if ended.is_error else data["value"])
+
+asyncio.run(main())
+"""
+
+
+@pytest.mark.parametrize("mode", ["auto", "legacy"])
+def test_the_person_at_fastmcps_client_decides(bank: str, tmp_path: Path, mode: str) -> None:
+    python = program("mcp-clients", "python")
+    (tmp_path / "client.py").write_text(FASTMCP, encoding="utf-8")
+    for decision, said in (("approve", "3"), ("reject", "a person rejected bank.pay")):
+        question, ended = run([python, "client.py", f"{bank}/mcp", mode, decision], tmp_path).splitlines()
+        assert question.startswith("Approve bank.pay?")
+        assert said in ended
+
+
 def conforming(suite: list[str], folder: Path) -> str:
     """What the conformance suite found, which it tells on standard error."""
     return run(["sh", "-c", f"{shlex.join(suite)} 2>&1"], folder)
 
 
-#: The scenarios of the conformance suite that a server without prompts, resources, logging and completion takes part
+#: The scenarios of the conformance suite that a server without prompts, resources and completion takes part
 #: in; the others ask for tools of the suite's own names.
 SERVER_SCENARIOS = (
     "server-initialize",
+    "logging-set-level",
     "ping",
     "tools-list",
     "tools-call-simple-text",

@@ -49,11 +49,6 @@ class Discovered:
         return f"{url.scheme}://{url.netloc.rpartition('@')[2]}{url.path}"
 
     @property
-    def is_codemode(self) -> bool:
-        """Whether it is codemode itself."""
-        return runs_codemode(self.source.command)
-
-    @property
     def can_be_added(self) -> bool:
         """Whether its command or URL can be copied: it has no secret, and no variable that only the client replaces."""
         return self.shown == " ".join(self.place) and not any(_REFERS.search(word) for word in self.place)
@@ -96,7 +91,10 @@ class Discovered:
 
 
 def discover(folder: Path) -> tuple[list[Discovered], list[str]]:
-    """Return the servers of all clients, of this user and of the project in `folder`, and unreadable files."""
+    """Return the servers of all clients, of this user and of the project in `folder`, and unreadable files.
+
+    codemode's own entries are left out.
+    """
     found: list[Discovered] = []
     unreadable: list[str] = []
     for client in mcp_clients().values():
@@ -108,7 +106,8 @@ def discover(folder: Path) -> tuple[list[Discovered], list[str]]:
             except ConfigurationError as error:
                 unreadable.append(str(error).removeprefix("mcp_servers: "))
                 continue
-            found += (Discovered(client, file, name, source) for name, source in servers.items())
+            entries = (Discovered(client, file, name, source) for name, source in servers.items())
+            found += (entry for entry in entries if not runs_codemode(entry.source.command))
     return found, unreadable
 
 
@@ -117,7 +116,7 @@ def new_names(servers: Collection[Discovered], known: Mapping[str, SourceSetting
     names = set(known)
     places = {source.command or (source.location,) for source in known.values()}
     for server in servers:
-        if server.is_codemode or not server.can_be_added or server.place in places:
+        if not server.can_be_added or server.place in places:
             continue
         numbered = (server.name if number == 1 else f"{server.name}_{number}" for number in range(1, 1000))
         name = next(name for name in numbered if name not in names)

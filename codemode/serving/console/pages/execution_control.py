@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
-from codemode.executions.programs import Request as ExecutionRequest
-from codemode.serving.console.forms import form_of
 from codemode.serving.console.session import caller_of
 from codemode.serving.http.executions import keep_turn
 
@@ -31,7 +29,7 @@ _CHANGE = ["POST"]
 
 def routes(console: Console) -> list[Route]:
     """Return the routes below `/executions/{id}` that change something, and the forms that lead there."""
-    return [*_ending(console), *_starting(console), *_rollback(console)]
+    return [*_ending(console), *_forms(console), *_rollback(console)]
 
 
 def _ending(console: Console) -> list[Route]:
@@ -52,7 +50,7 @@ def _ending(console: Console) -> list[Route]:
     ]
 
 
-def _starting(console: Console) -> list[Route]:
+def _forms(console: Console) -> list[Route]:
     def form(title: str, explanation: str, *, is_repair: bool) -> Callable[[Request], Awaitable[Response]]:
         async def show(request: Request) -> Response:
             id_ = request.path_params["id"]
@@ -69,20 +67,9 @@ def _starting(console: Console) -> list[Route]:
 
         return show
 
-    async def execute(request: Request) -> Response:
-        caller, given = caller_of(request), await form_of(request)
-        wanted = ExecutionRequest(
-            given.get("code", ""), resume_from=given.get("resume_from", ""), fresh_reads=bool(given.get("fresh_reads"))
-        )
-        await console.service.start_sandbox()
-        started = await console.service.executions.start(wanted, caller)
-        keep_turn(request, console.service, started, caller)
-        return console.redirect(request, "executions", started)
-
     return [
         Route("/executions/{id}/again", form("Run again", _AGAIN, is_repair=False)),
         Route("/executions/{id}/corrected", form("Run corrected from here", _CORRECTED, is_repair=True)),
-        Route("/execute", execute, methods=_CHANGE),
     ]
 
 

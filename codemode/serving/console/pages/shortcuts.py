@@ -18,6 +18,8 @@ SHORTCUTS = (
     ("j", "Go to the next row"),
     ("k", "Go to the previous row"),
     ("Enter", "Open the row"),
+    ("a", "On an approval: go to the button that approves"),
+    ("d", "On an approval: go to the button that rejects"),
     ("?", "Show this page"),
 )
 

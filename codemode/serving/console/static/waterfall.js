@@ -227,7 +227,8 @@ function follow(holder) {
   const picture = new Picture(holder, (call) => show(page.querySelector("#call"), call));
   const output = page.querySelector("#output");
   const state = page.querySelector("#live");
-  const wasLive = holder.dataset.live === "true";
+  let status = holder.dataset.status; // as the page shows it
+  let isNew = holder.dataset.live === "true"; // events to come are not in the page yet
   let began = performance.now();
   let last = 0;
   let ticking = 0;
@@ -250,7 +251,7 @@ function follow(holder) {
     on(source, "call_ended", (data) => calls.ended(data));
     on(source, "output", (data) => {
       output.closest("section").hidden = false;
-      if (wasLive) output.append(visible(data.text));
+      if (isNew) output.append(visible(data.text));
     });
     on(source, "closed", (data) => {
       source.close();
@@ -259,7 +260,9 @@ function follow(holder) {
     on(source, "status", (data) => {
       source.close();
       redraw();
-      if (wasLive) reload();
+      isNew = true;
+      if (data.status !== status) reload();
+      status = data.status;
       if (data.status === "paused") setTimeout(open, LOOK_AGAIN_MS);
       else stop("");
     });

@@ -152,4 +152,5 @@ async def test_without_an_approver_the_model_reads_what_the_program_waits_for(sh
     async with serving(refunds) as (model, _):
         agent = create_agent(model, await codemode_tools(shop.service, caller=CLERK))
         ended = await agent.ainvoke({"messages": [("user", "Refund order 7.")]})
-    assert "a person must decide on:\nshop.refund(order=7)" in ended["messages"][-1].content
+    assert "a person must decide on:\nap_" in ended["messages"][-1].content
+    assert " shop.refund(order=7)" in ended["messages"][-1].content

@@ -1,6 +1,7 @@
 """Run a program in a process of its own: `python -m tests.integration.codemode.executions.one_process`.
 
-Reads one line of JSON with `folder`, `port`, `sections` (as in `Place`) and `code`. Prints the final status.
+Reads one line of JSON with `folder`, `port`, `sections` (as in `Place`), `code` and perhaps `conversation` and `plan`.
+Prints the final status.
 """
 
 from __future__ import annotations
@@ -18,7 +19,9 @@ async def main() -> None:
     given = json.loads(sys.stdin.readline())
     here = Place(Path(given["folder"]), Upstream(), given["port"])
     async with here.service(**given["sections"]) as service:
-        outcome = await service.execute(given["code"], caller=OWNER)
+        outcome = await service.execute(
+            given["code"], plan=given.get("plan", ""), caller=OWNER, conversation=given.get("conversation", "")
+        )
     sys.stdout.write(f"{outcome.status}\n")
 
 

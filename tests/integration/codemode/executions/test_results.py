@@ -10,7 +10,8 @@ import pytest
 from codemode import CodeMode, tool
 from codemode.errors import ResultNotFound
 from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.results import Results, handle_of
+from codemode.executions.handles import handle_of
+from codemode.executions.results import Results
 from codemode.gateway.caller import Caller
 from codemode.settings import Settings
 from sandbox import JsonText, Usage

@@ -35,11 +35,12 @@ async def here(tmp_path: Path) -> AsyncIterator[Place]:
 
 
 @asynccontextmanager
-async def running(here: Place, code: str, **sections: Any) -> AsyncIterator[Process]:
+async def running(here: Place, code: str, *, conversation: str = "", **sections: Any) -> AsyncIterator[Process]:
     """Start a program on a server in its own process."""
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", MODULE, stdin=PIPE, stdout=PIPE)
     assert process.stdin is not None
     given = {"folder": str(here.folder), "port": here.port, "sections": sections, "code": code}
+    given |= {"conversation": conversation}
     process.stdin.write(json.dumps(given).encode() + b"\n")
     try:
         yield process
@@ -66,7 +67,7 @@ await asyncio.gather(up.x.get(n=0), up.x.post(n=1))
 
 
 async def test_a_call_that_waits_for_its_turn_is_made_once_by_who_has_the_execution_then(here: Place) -> None:
-    sections = {"source": {"rate_per_s": 0.25}, "journal": {"lease_s": 60}}
+    sections: dict[str, Any] = {"source": {"rate_per_s": 0.25}, "journal": {"lease_s": 60}}
     async with running(here, WAITING, **sections) as first:
         await here.upstream.wait_for(1)
         while "delivered" not in entries(here):  # noqa: ASYNC110 -- another process: when the write waits for its turn

@@ -42,6 +42,13 @@ async def test_the_pins_are_offered_and_called(service: CodeMode) -> None:
     assert answer.outcome.status == "paused"
 
 
+async def test_programs_of_a_conversation_share_state(service: CodeMode) -> None:
+    toolset = Toolset(service, CLERK, conversation="chat")
+    await toolset.call("execute", {"code": "store('n', 1)\n'first'"})
+    assert (await toolset.call("execute", {"code": "[load('n'), last]"})).text == '[1, "first"]'
+    assert not (await Toolset(service, CLERK).call("execute", {"code": "last"})).ok
+
+
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [

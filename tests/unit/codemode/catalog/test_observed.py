@@ -125,3 +125,19 @@ def test_without_a_file_nothing_is_unsaved() -> None:
     shapes = ObservedShapes()
     shapes.observe(TOOL, {"id": 1}, "ann")
     assert not shapes.is_unsaved
+
+
+def test_two_servers_learn_into_one_file(tmp_path: Path) -> None:
+    file = tmp_path / "shapes.json"
+    ours, theirs = ObservedShapes(file), ObservedShapes(file)
+    ours.observe(TOOL, {"id": 7}, "ann")
+    ours.save()
+    theirs.observe(TOOL, {"name": "Ann"}, "ann")
+    theirs.observe(TOOL, {"id": 8}, "bob")
+    theirs.save()
+    known = ObservedShapes(file)
+    schemas = {caller: known.schema(caller, TOOL) for caller in ("ann", "bob")}
+    assert {caller: sorted(one.properties()) for caller, one in schemas.items() if one is not None} == {
+        "ann": ["id", "name"],
+        "bob": ["id"],
+    }

@@ -33,6 +33,15 @@ async def test_an_answer_that_differs_is_committed_with_a_note_and_counted() -> 
     assert checks.differences == {"gym.count": Differences(1, LAST)}
 
 
+def test_two_servers_count_in_one_file(tmp_path: Path) -> None:
+    ours, theirs = AnswerChecks(tmp_path / "answers.json"), AnswerChecks(tmp_path / "answers.json")
+    for checks, number in ((ours, 2), (theirs, 1), (ours, 1)):
+        for _ in range(number):
+            checks.check(TOOL, {"total": "7"}, None)
+        checks.save()
+    assert AnswerChecks(tmp_path / "answers.json").differences == {"gym.count": Differences(4, LAST)}
+
+
 async def test_an_undeclared_result_is_compared_once_its_schema_is_steady() -> None:
     answers = iter([*[{"total": 7}] * 17, {"total": "7"}])
     transport = RecordingTransport(lambda _, __: next(answers))

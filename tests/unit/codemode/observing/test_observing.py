@@ -15,6 +15,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from codemode import CodeMode, ConfigurationError, tool
+from codemode.executions.journal.base import Decision
 from codemode.executions.observer import Observers, Started
 from codemode.gateway.caller import Caller
 from codemode.observing.audit import AuditFile
@@ -94,6 +95,32 @@ async def test_an_audit_file_that_was_moved_away_is_begun_anew(tmp_path: Path) -
         file.rename(tmp_path / "audit.1")
         await service.execute("2")
     assert [len((tmp_path / name).read_text().splitlines()) for name in ("audit.1", "audit.jsonl")] == [2, 2]
+
+
+async def test_a_decision_is_an_audit_event_of_its_own(tmp_path: Path) -> None:
+    file = tmp_path / "audit.jsonl"
+    given = settings(tmp_path, audit_file=str(file))
+    async with CodeMode.from_settings(given, functions={"shop": [order, refuse, drop]}) as service:
+        await service.execute("shop.drop()", caller=CALLER)
+        boss = Caller("key:boss", "approver")
+        (call,) = await service.executions.approvals(boss)
+        decision = Decision(call.id, call.digest, "rejected", by="", note="not now", via="http 192.0.2.7")
+        await service.executions.decide([decision], boss)
+    (line,) = [json.loads(line) for line in file.read_text().splitlines() if '"decided"' in line]
+    assert line.pop("at").endswith("Z")
+    assert line == {
+        "event": "decided",
+        "execution": call.execution,
+        "approval": call.id,
+        "tool": "shop.drop",
+        "digest": call.digest,
+        "verdict": "rejected",
+        "by": "key:boss",
+        "via": "http 192.0.2.7",
+        "note": "not now",
+        "up_to": 0,
+        "grant": "",
+    }
 
 
 async def test_a_disk_that_is_full_ends_no_program(caplog: pytest.LogCaptureFixture) -> None:

@@ -28,7 +28,7 @@ def test_a_key_is_found_with_any_name_in_it(name: str, found: str) -> None:
     ("name", "near"),
     [
         ("journal.leese_s", "did you mean 'journal.lease_s'?"),
-        ("timeout_s", "did you mean agent.timeout_s, sources.*.timeout_s, search.embeddings.timeout_s?"),
+        ("timeout_s", "did you mean agent.timeout_s, notify.timeout_s, sources.*.timeout_s"),
         ("nonsense", "`codemode config schema` prints all keys"),
         ("zzz", "`codemode config schema` prints all keys"),
         ("journal.*", "unknown key 'journal.*'"),

@@ -48,6 +48,9 @@ async def on_call(context: Any, params: mcp_types.CallToolRequestParams) -> mcp_
             data = base64.b64encode(b"\x89PNG").decode()
             image = mcp_types.ImageContent(type="image", data=data, mime_type="image/png")
             return mcp_types.CallToolResult(content=[text("a picture"), image])
+        case "structured and image":
+            image = mcp_types.ImageContent(type="image", data="iVBORw==", mime_type="image/png")
+            return mcp_types.CallToolResult(content=[image], structured_content={"found": 3})
         case "structured":
             return mcp_types.CallToolResult(content=[text("{}")], structured_content={"found": 3})
         case "change":

@@ -6,7 +6,7 @@ import unicodedata
 
 import pytest
 
-from codemode.text.visible import visible, visible_data
+from codemode.text.visible import visible, visible_data, visible_text
 
 
 @pytest.mark.parametrize(
@@ -33,6 +33,12 @@ def test_every_control_and_bidirectional_character_is_escaped() -> None:
         is_unseen = unicodedata.category(char) == "Cc" or unicodedata.bidirectional(char) in bidirectional
         if is_unseen and char not in "\n\t":
             assert visible(char) != char, hex(code)
+
+
+def test_a_text_for_one_place_stays_on_one_line_and_says_what_it_lacks() -> None:
+    assert visible_text("Ana\n[Approve]\u202e\t") == "Ana\\n[Approve]\\u202e\\t"
+    assert visible_text("x" * 2_000) == "x" * 2_000
+    assert visible_text("x" * 3_234, most=3) == "xxx… (3,231 more characters)"
 
 
 def test_data_is_made_visible_with_its_keys() -> None:

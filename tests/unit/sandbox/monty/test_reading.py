@@ -15,7 +15,7 @@ PAGE = Path(__file__).parents[4] / "docs" / "limitations" / "monty.md"
 
 
 def reading(code: str) -> dict[str, Any]:
-    return read(code=code, names=["gym", "search"], limit_bytes=10_000, limit_depth=100)
+    return read(code=code, names=["gym", "search"], values={"last": "load"}, limit_bytes=10_000, limit_depth=100)
 
 
 def parallel(code: str) -> list[str]:
@@ -28,6 +28,11 @@ def test_calls_whose_value_is_only_awaited_are_found_by_their_place() -> None:
     assert parallel("x = gym.a(n=1)\nawait gym.b(n=2)") == ["gym.b(n=2)"]
     assert parallel("name = '\u20ac'; await gym.b(\n    n='\u00e9')") == ["gym.b(\n    n='\u00e9')"]
     assert {"gym.a()", "gym.b()"} < {*parallel("import asyncio\r\nawait asyncio.gather(gym.a(), gym.b())")}
+
+
+def test_a_value_is_loaded_where_its_name_is_read_and_not_bound() -> None:
+    assert reading("x = [last, 'last']")["text"] == "x = [load(\"last\"), 'last']"
+    assert reading("last = 1\nlast")["text"] == "last = 1\nlast"
 
 
 @pytest.mark.parametrize(

@@ -30,6 +30,11 @@ UNDO = (
     "DROP INDEX executions_by_owner_and_end",
     "ALTER TABLE executions DROP COLUMN bytes",
     "DROP TABLE space",
+    "DROP TABLE kept_content",
+    "DROP TABLE state",
+    "DROP TABLE stores",
+    "DROP TABLE plans",
+    "DROP TABLE outbox",
 )
 
 
@@ -42,7 +47,7 @@ async def taken_back(journal: Journal) -> None:
     assert isinstance(journal, PostgresJournal)
     connection = await asyncpg.connect(journal._url)
     try:
-        await connection.execute(";".join((*UNDO, "DELETE FROM codemode_migrations WHERE version = 3")))
+        await connection.execute(";".join((*UNDO, "DELETE FROM codemode_migrations WHERE version >= 3")))
     finally:
         await connection.close()
 

@@ -65,7 +65,7 @@ def test_137_native_tools_are_what_the_service_refuses() -> None:
 def test_a_mode_that_there_is_not(tmp_path: Path) -> None:
     ended = codemode("eval", str(TASKS), "--mode", "code,nativ", "--model", "m")
     assert ended.returncode == 2
-    assert "'nativ' is not one of code, menu, hybrid, native, auto; did you mean 'native'?" in ended.stderr
+    assert "'nativ' is not one of code, hybrid, menu, native, off, auto; did you mean 'native'?" in ended.stderr
 
 
 @pytest.mark.parametrize(

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
-import pty
-import select
-import signal
-import subprocess
 import threading
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 import pytest
 
 from codemode.testing.model_server import Say, Seen
-from tests.command_line import SCRIPT, codemode, script_environment
+from tests.command_line import codemode
 from tests.model_service import serving
+from tests.terminal import Terminal
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -83,55 +78,6 @@ def test_cost_adds_up_all_messages(tmp_path: Path) -> None:
     assert "2 messages: 4 requests, 4,000 + 40 tokens, cost 0.0204" in ended.stdout
 
 
-class Terminal:
-    """The command on a terminal."""
-
-    def __init__(self, folder: Path, *words: str, **environment: str) -> None:
-        self.shown = ""
-        self._read = 0
-        self._end, terminal = pty.openpty()
-        variables = {**script_environment(folder), "TERM": "xterm-256color", "COLUMNS": "80", **environment}
-        self._process = subprocess.Popen(
-            [SCRIPT, *words],
-            cwd=folder,
-            env=variables,
-            stdin=terminal,
-            stdout=terminal,
-            stderr=terminal,
-            start_new_session=True,
-        )
-        os.close(terminal)
-
-    def wait_for(self, text: str) -> None:
-        """Wait until the text appears after what was waited for before."""
-        while (found := self.shown.find(text, self._read)) < 0:
-            self.shown += os.read(self._end, 4096).decode(errors="replace")
-        self._read = found + len(text)
-
-    def type(self, text: str) -> None:
-        os.write(self._end, text.encode())
-
-    def interrupt(self) -> None:
-        """Do what Ctrl-C does."""
-        self._process.send_signal(signal.SIGINT)
-
-    def interrupt_until(self, text: str) -> None:
-        """Press Ctrl-C until the text appears. One that comes just before `input` waits is noticed at the next key."""
-        while self.shown.find(text, self._read) < 0:
-            self.interrupt()
-            while self.shown.find(text, self._read) < 0 and select.select([self._end], [], [], 2.0)[0]:
-                self.shown += os.read(self._end, 4096).decode(errors="replace")
-        self.wait_for(text)
-
-    def close(self) -> int:
-        """Read to the end, and return the exit code."""
-        with suppress(OSError):  # the other end is closed
-            while data := os.read(self._end, 4096):
-                self.shown += data.decode(errors="replace")
-        os.close(self._end)
-        return self._process.wait()
-
-
 @pytest.fixture
 def answers() -> Iterator[threading.Event]:
     """Set when the model is to answer."""
@@ -176,3 +122,34 @@ def test_an_interrupt_cancels_the_answer_and_the_end_of_input_ends(tmp_path: Pat
         *("what is it?", "wait", "/cost")
     ]
     assert history.stat().st_mode & 0o777 == 0o600
+
+
+def test_a_person_in_the_chat_is_asked_and_the_model_reads_how_it_ended(tmp_path: Path) -> None:
+    def pays(seen: Seen) -> Say:
+        if seen.answers:
+            return Say(f"It said {seen.answers[-1].text.splitlines()[0]}.")
+        return Say("", calls=[("execute", {"code": "shop.price(number=3)"})])
+
+    with serving(pays) as server:
+        options = configured(tmp_path, server)
+        with (tmp_path / "codemode.yaml").open("a", encoding="utf-8") as file:
+            file.write("policy: {default: {write: ask}}\n")
+        terminal = Terminal(tmp_path, "chat", *options, OPENAI_API_KEY=server.key)
+        terminal.wait_for("> ")
+        terminal.type("what is it?\n")
+        terminal.wait_for("Approve shop.price?")
+        terminal.wait_for("[q]uit: ")
+        terminal.type("y\n")
+        terminal.wait_for("It said 42.")
+        terminal.wait_for("> ")
+        terminal.type("again\n")
+        terminal.wait_for("[q]uit: ")
+        terminal.interrupt()
+        terminal.wait_for("cancelled")
+        terminal.wait_for("> ")
+        terminal.type("/exit\n")
+        assert terminal.close() == 0, terminal.shown
+        piped = codemode("chat", *options, stdin="what is it?\n", OPENAI_API_KEY=server.key)
+        assert "It said paused: ApprovalRequired" in piped.stdout
+        by_rule = codemode("chat", "so?", *options, "--yes-to", "shop.*", "--json", OPENAI_API_KEY=server.key)
+        assert json.loads(by_rule.stdout)["text"] == "It said 42."

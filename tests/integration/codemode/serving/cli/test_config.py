@@ -28,6 +28,9 @@ def test_a_file_is_checked_without_its_sources_and_secrets(tmp_path: Path) -> No
     checked = run("check", "-c", str(file))
     assert (checked.exit_code, checked.stdout) == (0, f"{file} is valid; sources: gone\n")
     assert json.loads(run("check", "--json", "-c", str(file)).stdout)["sources"] == ["gone"]
+    assert run("check", str(file)).stdout == checked.stdout
+    twice = run("check", str(file), "-c", str(file))
+    assert (twice.exit_code, "FILE and --config exclude each other" in twice.stderr) == (2, True)
 
 
 def test_an_outdated_schema_beside_the_file_is_reported(tmp_path: Path) -> None:

@@ -66,7 +66,6 @@ def test_servers_are_listed_with_their_client_and_without_values(home: Path) -> 
         ("cursor", "keyed", "https://api.example.com/mcp"),
         ("cursor", "told", "told --api-key … --auth-token=… KEY=… x"),
         ("cursor", "late", "x ${env:ROOT}"),
-        ("cursor", "codemode", "/opt/codemode mcp --config /x.yaml"),
         ("codex", "files", "npx files"),
         ("codex", "github", "docker github"),
     ]

@@ -8,7 +8,9 @@ import os
 import signal
 import sqlite3
 import subprocess
+import sys
 from contextlib import closing
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -17,12 +19,12 @@ from codemode import CodeMode
 from codemode.gateway.caller import Caller
 from codemode.serving.auth.keys import KeyFile
 from tests.command_line import SCRIPT, Ended, codemode, script_environment
+from tests.terminal import Terminal
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from codemode.executions.execution import ExecutionOutcome
 
+ASKING_SERVER = Path(__file__).parents[4] / "unit" / "codemode" / "sources" / "asking_server.py"
 BANK = '''
 from pathlib import Path
 
@@ -129,7 +131,7 @@ def test_a_call_is_approved_and_its_program_goes_on_in_another_process(desk: Des
     (waiting,) = desk.json("approvals", "list")
     assert waiting["execution"] == paused["id"]
     shown = desk.type("approvals", "show", waiting["id"])
-    assert "'amount': 500" in shown.stdout or '"amount": 500' in shown.stdout
+    assert "amount = 500" in shown.stdout
     assert "much money" in shown.stdout
     approved = desk.type("approvals", "approve", waiting["id"])
     assert approved.returncode == 0, approved.stderr
@@ -147,6 +149,82 @@ def test_a_paused_program_ends_with_the_command_that_approves_its_call(desk: Des
     assert f"next: codemode approvals approve {waiting['id']}" in paused.stderr
 
 
+def test_a_paused_program_has_an_exit_code_of_its_own(desk: Desk) -> None:
+    assert desk.type("run", "-", stdin=PAYS).returncode == 75
+    assert desk.type("run", "-", "--json", stdin=PAYS).returncode == 75
+    assert desk.type("call", "bank.pay", "to=bob", "amount=2").returncode == 75
+    (first, *_) = desk.json("approvals", "list")
+    assert desk.type("executions", "resume", first["execution"]).returncode == 2
+    assert desk.book == ["ann 1", "ann 1"]
+
+
+def test_a_card_is_shown_before_and_after_the_decision(desk: Desk) -> None:
+    desk.type("run", "-", stdin=PAYS)
+    (waiting,) = desk.json("approvals", "list")
+    shown = desk.type("approvals", "show", waiting["id"]).stdout
+    for text in ("Approve bank.pay?", "Send money.", "asked by local, role default", 'to = "bob"', "amount = 500"):
+        assert text in shown
+    assert "so far: bank.pay committed" in shown
+    assert f"codemode approvals approve {waiting['id']} --up-to N" in shown
+    unknown = desk.type("approvals", "show", waiting["id"][:-1])
+    assert (unknown.returncode, f"did you mean '{waiting['id']}'" in unknown.stderr) == (2, True)
+    desk.type("approvals", "approve", waiting["id"], "--note", "as agreed")
+    decided = desk.json("approvals", "show", waiting["id"])
+    assert (decided["verdict"], decided["by"], decided["via"]) == ("approved", "operator", "command line")
+    assert decided["code"] == PAYS
+    assert "decided: approved by operator (command line)" in desk.type("approvals", "show", waiting["id"]).stdout
+
+
+def test_one_command_approves_up_to_a_number_of_calls(desk: Desk) -> None:
+    desk.type("run", "-", stdin="[bank.pay(to='bob', amount=n) for n in range(4)]")
+    (waiting,) = desk.json("approvals", "list")
+    assert desk.type("approvals", "approve", waiting["id"], "--up-to", "3").returncode == 75
+    assert desk.book == ["bob 0", "bob 1", "bob 2"]
+
+
+def test_a_pattern_approves_the_calls_of_its_tools_only(desk: Desk) -> None:
+    ended = desk.json("run", "-", "--yes-to", "bank.pay", stdin=PAYS)
+    assert (ended["status"], ended["value"]) == ("completed", 501)
+    card = desk.json("approvals", "list")
+    assert card == []
+    assert "approved by operator" in ended["calls"][1]["rule"]
+    assert desk.type("run", "-", "--yes-to", "shop.*", stdin=PAYS).returncode == 75
+    assert desk.type("call", "bank.pay", "to=bob", "amount=2", "--yes-to", "bank.*").returncode == 0
+    assert desk.book == ["ann 1", "bob 500", "ann 1", "bob 2"]
+
+
+@pytest.mark.parametrize(
+    ("typed", "code", "book"),
+    [
+        (["y", "yes"], 0, ["bob 0", "bob 1"]),
+        (["a 2"], 0, ["bob 0", "bob 1"]),
+        (["all"], 0, ["bob 0", "bob 1"]),
+        (["a 0", "what?", "d", "n too much"], 1, []),
+        (["y", "q"], 75, ["bob 0"]),
+        (["\x04"], 75, []),
+    ],
+)
+def test_a_person_at_the_terminal_is_asked_and_the_program_goes_on(
+    desk: Desk, typed: list[str], code: int, book: list[str]
+) -> None:
+    (desk.folder / "two.py").write_text("[bank.pay(to='bob', amount=n) for n in range(2)]", encoding="utf-8")
+    terminal = Terminal(desk.folder, "run", "two.py")
+    for word in typed:
+        terminal.wait_for("[q]uit: ")
+        terminal.type(word if word == "\x04" else f"{word}\n")
+    assert terminal.close() == code, terminal.shown
+    assert desk.book == book
+    assert "Approve bank.pay?" in terminal.shown
+    assert ("too much" in terminal.shown) == ("n too much" in typed)
+
+
+def test_nobody_is_asked_without_input(desk: Desk) -> None:
+    (desk.folder / "pays.py").write_text(PAYS, encoding="utf-8")
+    terminal = Terminal(desk.folder, "run", "pays.py", "--no-input")
+    assert terminal.close() == 75
+    assert "[q]uit: " not in terminal.shown
+
+
 def test_a_call_is_rejected(desk: Desk) -> None:
     desk.type("run", "-", stdin=PAYS)
     (waiting,) = desk.json("approvals", "list")
@@ -154,6 +232,18 @@ def test_a_call_is_rejected(desk: Desk) -> None:
     assert rejected.returncode == 1
     assert "too much" in rejected.stdout
     assert desk.book == ["ann 1"]
+
+
+def test_the_question_of_a_service_is_answered(desk: Desk) -> None:
+    command = json.dumps([sys.executable, str(ASKING_SERVER), str(desk.folder / "book")])
+    (desk.folder / "codemode.yaml").write_text(f"sources: {{tickets: {{command: {command}}}}}\n{FOLDERS}")
+    paused = desk.type("run", "-", stdin="tickets.file(title='leak')")
+    (waiting,) = desk.json("approvals", "list")
+    assert f"next: codemode approvals answer {waiting['id']}" in paused.stderr
+    assert "Which project?" in desk.type("approvals", "show", waiting["id"]).stdout
+    answered = desk.type("approvals", "answer", waiting["id"], '{"project": "roof"}')
+    assert answered.returncode == 0, answered.stderr
+    assert json.loads(desk.book[0])["project"] == "roof"
 
 
 def test_executions_are_listed_shown_repaired_and_taken_back(desk: Desk) -> None:
@@ -285,3 +375,12 @@ def test_a_paused_execution_is_cancelled(desk: Desk) -> None:
     paused = desk.json("run", "-", stdin=PAYS)
     assert desk.json("executions", "cancel", paused["id"])["status"] == "cancelled"
     assert desk.json("approvals", "list") == []
+
+
+def test_programs_of_a_conversation_share_state(desk: Desk) -> None:
+    desk.json("run", "-", "--conversation", "monday", stdin="store('n', 1)\n'first'")
+    assert desk.json("run", "-", "--conversation", "monday", stdin="[load('n'), last]")["value"] == [1, "first"]
+    ended = desk.type("run", "-", "--conversation", "tuesday", stdin="load('n')")
+    assert ended.returncode == 1
+    assert "has no stored value 'n': nothing is stored" in ended.stdout + ended.stderr
+    assert "expected 1 to 128 visible characters" in desk.type("run", "-", "--conversation", "a\tb", stdin="1").stderr

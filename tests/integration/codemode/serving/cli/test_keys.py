@@ -85,3 +85,11 @@ def test_check_finds_rules_that_never_decide_and_patterns_that_fit_nothing(folde
     assert unknown.returncode == 2
     assert "no tool matches 'gym.salaries.*'; did you mean 'gym.salary.*'?" in unknown.stderr
     assert "codemode.yaml, line 11" in unknown.stderr
+
+
+def test_the_label_of_a_key_may_be_an_argument(folder: Path) -> None:
+    assert codemode("keys", "create", "CI", folder=folder).returncode == 0
+    (listed,) = json.loads(codemode("keys", "list", "--json", folder=folder).stdout)
+    assert listed["label"] == "CI"
+    twice = codemode("keys", "create", "CI", "--label", "ann", folder=folder)
+    assert (twice.returncode, "LABEL and --label exclude each other" in twice.stderr) == (2, True)

@@ -137,6 +137,19 @@ def test_doctor_finds_all_well(folder: Path) -> None:
     assert found[""] == 0
 
 
+def test_doctor_loads_the_plugins(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    info = folder / "hours-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: hours\nVersion: 1.0\n", encoding="utf-8")
+    (info / "entry_points.txt").write_text("[codemode.plugins]\nhours = no_such_module:Hours\n", encoding="utf-8")
+    monkeypatch.syspath_prepend(folder)
+    (folder / "codemode.yaml").write_text(
+        "sources: {shop: {location: shop/openapi.yaml}}\nplugins: [hours]\n", encoding="utf-8"
+    )
+    found = findings(folder=folder)["plugins: hours"]
+    assert (found["state"], "no_such_module" in found["found"]) == ("failure", True)
+
+
 def test_doctor_counts_the_keys_that_were_made(folder: Path) -> None:
     (folder / "codemode.yaml").write_text(
         f"sources: {{shop: {{location: shop/openapi.yaml}}}}\nstate_folder: {folder}/state\n", encoding="utf-8"

@@ -6,19 +6,23 @@ import re
 from typing import TYPE_CHECKING
 
 import pytest
+from fastapi import FastAPI
 
+import codemode
 from codemode import CodeMode
 from codemode.serving.auth.callers import Callers
-from codemode.serving.console.session import COOKIE, LIFETIME_S, Sessions
+from codemode.serving.console.session import COOKIE, LIFETIME_S, MOST_PER_KEY, Sessions
 from codemode.serving.http.app import create_app
 from codemode.settings import Settings
 from tests.integration.codemode.serving.console.conftest import KEY, SAME_ORIGIN, add, browser_of, log_in
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     import httpx2
-    from fastapi import FastAPI
 
     from codemode.serving.auth.keys import KeyFile
+    from tests.conftest import Gym
 
 
 def token_of(page: httpx2.Response) -> str:
@@ -87,6 +91,15 @@ async def test_a_session_ends_after_its_time() -> None:
     assert sessions.find(id_) is None
 
 
+def test_a_key_has_a_limited_number_of_sessions_and_ends_none_of_others() -> None:
+    sessions = Sessions()
+    other = sessions.open("another")
+    first, second, *_ = [sessions.open("key") for _ in range(MOST_PER_KEY + 1)]
+    assert sessions.find(first) is None
+    assert sessions.find(second) is not None
+    assert sessions.find(other) is not None
+
+
 def test_a_session_does_not_show_its_key() -> None:
     sessions = Sessions()
     assert "secret-key" not in repr(sessions.find(sessions.open("secret-key")))
@@ -145,3 +158,28 @@ async def test_the_console_can_be_turned_off(key_file: KeyFile) -> None:
         app = create_app(service, Callers({}, key_file, had_keys=True))
         async with browser_of(app) as browser:
             assert (await browser.get("/console/catalog")).status_code == 404
+
+
+async def test_a_mounted_console_stays_below_its_mount(gym: Gym, tmp_path: Path) -> None:
+    path = tmp_path / "keys"
+    path.write_text(KEY, encoding="utf-8")
+    settings = gym.settings(server={"keys": [{"file": str(path)}]})
+    server = codemode.app(settings)
+    outer = FastAPI(lifespan=server.lifespan)
+    outer.mount("/tools", server)
+    async with server.lifespan(), browser_of(outer) as browser:
+        refused = await browser.get("/tools/console/catalog?page=2")
+        assert refused.headers["location"] == "/tools/console/login?next=%2Ftools%2Fconsole%2Fcatalog%3Fpage%3D2"
+        let_in = await browser.post("/tools/console/login", data={"key": KEY, "next": "/tools/console/catalog"})
+        assert let_in.headers["location"] == "/tools/console/catalog"
+        assert "Path=/tools/console;" in let_in.headers["set-cookie"]
+        page = await browser.get("/tools/console/catalog")
+        assert page.status_code == 200
+        assert 'href="/tools/console/static/console.css"' in page.text
+        form = {"csrf_token": token_of(page)}
+        assert (await browser.post("/tools/console/logout", data=form)).headers["location"] == "/tools/console/login"
+
+
+async def test_the_index_names_the_console(browser: httpx2.AsyncClient) -> None:
+    assert (await browser.get("/", headers={"Accept": "application/json"})).json()["console"] == "/console"
+    assert '<a href="/console">' in (await browser.get("/")).text

@@ -122,6 +122,49 @@ async def test_a_call_that_is_asked_for_is_approved_by_another_key_and_the_progr
     assert bank.sent == [("ann", 10), ("bob", 20)]
 
 
+async def test_a_card_is_shown_and_one_decision_covers_all_calls_of_the_tool(
+    client: httpx2.AsyncClient, bank: Bank, service: CodeMode
+) -> None:
+    paused = await execute(client, PAYS)
+    (listed,) = await approvals(client)
+    assert listed["requester"] == {"id": "agent", "label": "", "role": "default"}
+    assert (listed["summary"], listed["effect"]) == ("Send money.", "write")
+    answer = await client.get(f"/v1/approvals/{listed['id']}", headers=BOSS)
+    card = answer.json()
+    assert {name: card[name] for name in listed} == listed
+    assert [one["name"] for one in card["details"]] == ["to", "amount"]
+    assert card["text"].startswith("Approve bank.pay?")
+    assert card["answers"]["console"] == f"/console/approvals/{listed['id']}"
+    body = {"digest": listed["digest"], "verdict": "approved", "up_to": 2}
+    decided = await client.post(f"/v1/approvals/{listed['id']}", json=body, headers=BOSS)
+    assert decided.json()["approvals"][0]["up_to"] == 2
+    stored = await service.executions.wait(paused["id"], Caller("agent"), 30)
+    assert (stored.status, bank.sent) == ("completed", [("ann", 10), ("bob", 20)])
+    shown = (await client.get(f"/v1/approvals/{listed['id']}", headers=BOSS)).json()
+    assert (shown["verdict"], shown["by"], shown["via"], shown["expires"]) == (
+        "approved",
+        "boss",
+        "http 127.0.0.1",
+        None,
+    )
+    own = (await client.get(f"/v1/approvals/{listed['id']}")).json()
+    assert own["via"] == "", "its owner does not learn the address of the person"
+    events = (await client.get(f"/v1/executions/{paused['id']}/events")).text
+    assert "decided" in events
+    assert "127.0.0.1" not in events
+    foreign = await client.get(f"/v1/approvals/{listed['id']}", headers=OTHER)
+    assert (foreign.status_code, foreign.json()["code"]) == (404, "approval_not_found")
+
+
+async def test_the_links_of_a_card_lead_to_the_public_address(bank: Bank, tmp_path: Path) -> None:
+    given = settings(tmp_path, server={"public_url": "https://desk.example/"})
+    async with CodeMode.from_settings(given, functions={"bank": [bank.pay]}) as service:
+        await service.execute(PAYS, caller=Caller("agent"))
+        (card,) = await service.executions.cards.waiting(Caller("boss", "approver"))
+        assert card.answers["console"] == f"https://desk.example/console/approvals/{card.call.id}"
+        assert card.answers["http"] == f"POST https://desk.example/v1/approvals/{card.call.id}"
+
+
 async def test_who_may_not_decide_decides_nothing(client: httpx2.AsyncClient, bank: Bank) -> None:
     paused = await execute(client, PAYS)
     (call,) = await approvals(client)

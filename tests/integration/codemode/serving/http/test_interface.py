@@ -66,7 +66,7 @@ def test_every_answer_has_a_schema(document: dict[str, Any]) -> None:
         for status, response in operation["responses"].items():
             ((media_type, content),) = response["content"].items()
             if status in ("200", "202"):
-                assert media_type in ("application/json", "text/event-stream"), path
+                assert media_type in ("application/json", "text/event-stream", "application/octet-stream"), path
                 assert content["schema"], path
             else:
                 assert media_type == "application/problem+json", path

@@ -9,7 +9,7 @@ import subprocess
 import sys
 from contextlib import asynccontextmanager, suppress
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
@@ -100,6 +100,34 @@ async def test_a_session_is_told_the_conventions_of_an_api_once(server: str, era
             for query in ("freeze a membership", "list trainers")
         ]
     assert [answer.startswith("# gym: Money is in minor units") for answer in answers] == [True, again]
+
+
+@pytest.mark.parametrize(("era", "result"), [("auto", "no conversation"), ("legacy", [1, "first"])])
+async def test_the_programs_of_a_session_share_state(server: str, era: str, result: object) -> None:
+    caught = "try:\n    x = [load('n'), load('last')]\nexcept ToolError as error:\n    x = 'no conversation'\nx"
+    async with client_of(server, "KEY_OF_ANN", era) as client:
+        store = "store('n', 1)\n'first'" if era == "legacy" else "'first'"
+        await client.call_tool("execute", {"code": store})
+        assert (await client.call_tool("execute", {"code": caught})).structured_content["value"] == result
+
+
+def named(conversation: str) -> Any:
+    return {"codemode/conversation": conversation}
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_a_client_names_the_conversation_of_a_call(server: str, era: str) -> None:
+    chat = named(f"chat of {era}")
+    async with client_of(server, "KEY_OF_ANN", era) as client:
+        await client.call_tool("execute", {"code": "store('n', 1)\n'first'"}, meta=chat)
+    async with client_of(server, "KEY_OF_ANN", era) as client:
+        shared = await client.call_tool("execute", {"code": "[load('n'), last]"}, meta=chat)
+        invalid = await client.call_tool("execute", {"code": "1"}, meta=named("x" * 129))
+    async with client_of(server, "KEY_OF_BOB", era) as client:
+        others = await client.call_tool("execute", {"code": "load('n')"}, meta=chat)
+    assert shared.structured_content["value"] == [1, "first"]
+    assert "expected 1 to 128 visible characters" in text(invalid)
+    assert "has no stored value 'n'" in text(others)
 
 
 async def test_a_client_sees_what_the_role_of_its_key_may_use(server: str) -> None:

@@ -12,11 +12,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 from mcp import Client, StdioServerParameters, stdio_client
+from mcp_types import EmptyResult, SetLevelRequest, SetLevelRequestParams
 
 from codemode import CodeMode, tool
 from codemode.errors import ConfigurationError
 from codemode.gateway.caller import Caller
-from codemode.serving.mcp import server as mcp
+from codemode.serving.mcp import progress as reports
 from codemode.serving.mcp.server import McpFace
 from codemode.settings import Settings
 
@@ -87,12 +88,20 @@ async def execute_answers_the_result_as_text_and_as_data(client: Client) -> None
 MISTAKES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("execute", {"code": "gym.clients.get_client_list()"}, "nearest: gym.clients.get_clients_list"),
     ("execute", {"code": "1/0"}, "ZeroDivisionError: division by zero (line 1)"),
-    ("execute", {"code": "gym.core.get_gym_info()\n1/0"}, "calls made: gym.core.get_gym_info committed"),
+    ("execute", {"code": "gym.core.get_gym_info()\n1/0"}, "calls made: gym.core.get_gym_info read"),
     ("execute", {"program": "1"}, "program: unknown argument; valid: code, resume_from"),
     ("search", {"queries": []}, "queries: "),
     ("search", {"queries": ["x"], "namespace": "gim"}, "gym"),
     ("gym.clients.get_clients_list", {}, "execute calls them"),
 )
+
+
+#: What a client hears of one call, by the level that it asks for.
+LOGGED = [
+    (era, level, states)
+    for era in ERAS
+    for level, states in ((None, []), ("debug", ["sent", "committed"]), ("info", ["committed"]), ("warning", []))
+]
 
 
 class Counter:
@@ -120,7 +129,7 @@ async def face(tmp_path: Path, counter: Counter) -> AsyncIterator[tuple[Client, 
 
 
 async def test_progress_is_reported_while_a_program_runs(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(mcp, "PROGRESS_S", 0.01)
+    monkeypatch.setattr(reports, "PROGRESS_S", 0.01)
     counter = Counter()
     heard: list[tuple[float, str | None]] = []
 
@@ -135,6 +144,29 @@ async def test_progress_is_reported_while_a_program_runs(tmp_path: Path, monkeyp
     assert text(ended) == '"done"'
     assert heard == sorted(heard)
     assert any(message == "0 calls ended; slow.wait is running" for _, message in heard)
+
+
+@pytest.mark.parametrize(("era", "level", "states"), LOGGED)
+async def test_calls_are_logged_at_the_level_that_a_client_asks_for(
+    tmp_path: Path, era: str, level: Any, states: list[str]
+) -> None:
+    heard: list[Any] = []
+
+    async def listen(params: Any) -> None:
+        heard.append(params)
+
+    settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache")
+    async with (
+        CodeMode.from_settings(settings, functions={"shop": [price_of]}) as service,
+        Client(McpFace(service).server, mode=era, logging_callback=listen, log_level=level) as connected,
+    ):
+        assert connected.server_capabilities.logging is not None
+        if era == "legacy" and level is not None:
+            request = SetLevelRequest(params=SetLevelRequestParams(level=level))
+            await connected.session.send_request(request, EmptyResult)
+        await connected.call_tool("execute", {"code": "shop.price_of(name='secret thing')"})
+    assert [one.data["state"] for one in heard] == states
+    assert "secret thing" not in json.dumps([one.data for one in heard])
 
 
 async def test_a_call_that_is_cancelled_ends_its_program(tmp_path: Path) -> None:
@@ -165,7 +197,8 @@ async def test_a_large_result_is_shortened_and_the_next_program_loads_the_whole(
         ended = await connected.call_tool("execute", {"code": "[some.large(characters=100_000), 7]"})
         handle = ended.structured_content["whole"]
         again = await connected.call_tool("execute", {"code": f"len(load({handle!r})[0])"})
-    shown, told = text(ended).split("\n")
+    shown, told, note = text(ended).split("\n")
+    assert note.startswith("note: `last` is this result")
     assert json.loads(shown) == ended.structured_content["value"]
     assert json.loads(shown)[0].startswith("xxx")
     assert told.startswith("shortened: []: ")
@@ -186,7 +219,7 @@ async def test_what_a_client_gets_as_data_is_no_longer_than_the_text(tmp_path: P
         assert len(json.dumps(ended.structured_content)) < 400
         failed = await connected.call_tool("execute", {"code": "some.large(characters=1)\n1 / 0"})
         assert failed.structured_content["failure"]["type"] == "ZeroDivisionError"
-        assert "calls made: some.large committed" in failed.structured_content["text"]
+        assert "calls made: some.large read" in failed.structured_content["text"]
 
 
 @tool(effect="read")
@@ -241,3 +274,20 @@ async def test_definitions_stay_as_they_are_while_a_session_lasts(tmp_path: Path
             await service.reload()
             assert "more" in service.catalog.namespaces
             assert (await connected.list_tools()).model_dump_json() == before
+
+
+async def test_a_paused_result_carries_its_continuation_beside_what_the_model_reads(tmp_path: Path) -> None:
+    @tool(effect="destructive")
+    def drop(number: int) -> int:
+        """Drop an order."""
+        return number
+
+    (tmp_path / "key").write_text("a secret of more than 32 characters", encoding="utf-8")
+    settings = Settings.model_validate({"continuations": {"key": {"file": tmp_path / "key"}}})
+    async with CodeMode.from_settings(settings, functions={"shop": [drop]}) as service:
+        async with Client(McpFace(service).server) as client:
+            paused = await client.call_tool("execute", {"code": "shop.drop(number=7)"})
+        continuation = (paused.meta or {})["codemode/continuation"]
+        (waiting,) = await service.continuations.pending(continuation, Caller("ann", "approver"))
+    assert waiting.arguments == {"number": 7}
+    assert continuation not in text(paused) + json.dumps(paused.structured_content)

@@ -98,6 +98,13 @@ async def test_a_program_goes_on_as_a_task_and_its_result_is_asked_for(wire: Wir
     assert [one["taskId"] for one in (await wire.ask("tasks/list"))["tasks"]] == [task["taskId"]]
 
 
+async def test_tasks_and_calls_of_one_process_share_state(wire: Wire) -> None:
+    task = await wire.begin("store('n', 1)\n'first'")
+    await wire.ask("tasks/result", taskId=task["taskId"])
+    called = await wire.ask("tools/call", name="execute", arguments={"code": "[load('n'), last]"})
+    assert called["structuredContent"]["value"] == [1, "first"]
+
+
 async def test_tasks_are_cancelled_fail_and_are_not_there(wire: Wire) -> None:
     task = await wire.begin("gate.wait()")
     assert (await wire.ask("tasks/cancel", taskId=task["taskId"]))["status"] == "cancelled"

@@ -63,11 +63,17 @@ async def test_all_pages_become_tools_with_names_that_programs_can_write(offer: 
         assert (await service.execute(code)).value == {"tool": "get-item_7", "sent": {"do": "x", "from": 3}}
 
 
-async def test_results_are_data_images_are_references_and_errors_are_errors(offer: Callable[..., Settings]) -> None:
+async def test_results_are_data_images_are_references_in_and_out_and_errors_are_errors(
+    offer: Callable[..., Settings],
+) -> None:
     async with CodeMode.from_settings(offer(definition("act"))) as service:
         assert (await service.execute("files.act(do='structured')")).value == {"found": 3}
         text, image = (await service.execute("files.act(do='image')")).value
         assert (text, image["media_type"], image["size_bytes"]) == ("a picture", "image/png", 4)
+        both = (await service.execute("files.act(do='structured and image')")).value
+        assert (both["found"], both["content"][0]["size_bytes"]) == (3, 4)
+        sent = (await service.execute("files.act(do=files.act(do='image')[1])")).value
+        assert sent["sent"] == {"do": "iVBORw=="}
         failed = await service.execute("files.act(do='fail')")
         assert failed.failure is not None
         assert "files: no such file" in failed.failure.message

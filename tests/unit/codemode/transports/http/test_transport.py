@@ -502,7 +502,7 @@ async def test_an_object_in_the_query_cannot_pass_for_other_parameters(recorder:
 
 def test_content_of_nothing_is_kept_for_no_longer_than_other_content() -> None:
     contents = ContentStore(10 * 1024).of("owner")
-    first, *_, last = [contents.put(Content(b"")) for _ in range(11)]
+    first, *_, last = [contents.put(Content(b"", name=str(number))) for number in range(11)]
     assert contents.get(last).data == b""
     with pytest.raises(CallError, match="no longer stored, or never was"):
         contents.get(first)

@@ -218,6 +218,13 @@ async def test_a_media_type_that_is_none_does_not_break_out_of_its_header(record
     assert (dict(form), [*files]) == ({}, ["picture"])
 
 
+async def test_content_in_a_json_body_is_base64(recorder: Recorder) -> None:
+    contents = ContentStore()
+    value = {"name": "a", "files": [{"data": contents.put(Content(b"hello"), "")}, {"data": {"$base64": "aGk="}}]}
+    received = await _sent(recorder, _body("application/json", {}), {"body": value}, method="post", contents=contents)
+    assert json.loads(received.body) == {"name": "a", "files": [{"data": "aGVsbG8="}, {"data": "aGk="}]}
+
+
 async def test_parts_of_a_multipart_body(recorder: Recorder) -> None:
     binary = {"type": "string", "format": "binary"}
     properties = {

@@ -6,7 +6,7 @@ from xml.etree import ElementTree
 import pytest
 
 from codemode.catalog.cost_curve import CostCurve, Line, Point, cost_curve
-from codemode.serving.cli.cost_plot import cost_svg, marks
+from codemode.serving.cost_plot import cost_svg, marks
 from tests.unit.codemode.catalog.test_cost import catalog
 
 SVG = "{http://www.w3.org/2000/svg}"

@@ -1,4 +1,4 @@
-"""The cost of a catalog as a picture: a self-contained SVG, or bars on the terminal."""
+"""The cost of a catalog as a picture: a self-contained SVG."""
 
 from __future__ import annotations
 
@@ -6,10 +6,8 @@ from html import escape
 from typing import TYPE_CHECKING
 
 from codemode.catalog.cost import MENU_TOOLS
-from codemode.serving.cli import terminal as show
 
 if TYPE_CHECKING:
-    from codemode.catalog.cost import CostReport
     from codemode.catalog.cost_curve import CostCurve, Line, Point
 
 _WIDTH, _HEIGHT = 760, 400
@@ -27,9 +25,6 @@ _LABEL = 36
 _STEPS = (1, 2, 5, 10)
 _MARKS = 6
 
-#: Columns of the longest bar.
-_BAR = 40
-
 
 def cost_svg(curve: CostCurve) -> str:
     """Return the tokens against the number of tools as an SVG image, without scripts, styles and links."""
@@ -43,21 +38,11 @@ def cost_svg(curve: CostCurve) -> str:
         *_labels(curve, scale),
     ]
     return (
-        f'<svg xmlns="http://www.w3.org/2000/svg" role="img" viewBox="0 0 {_WIDTH} {_HEIGHT}" '
+        '<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="Tokens of tool definitions against tools" '
+        f'viewBox="0 0 {_WIDTH} {_HEIGHT}" '
         f'width="{_WIDTH}" height="{_HEIGHT}" font-family="ui-sans-serif, system-ui, sans-serif" font-size="12">'
         f'<rect width="{_WIDTH}" height="{_HEIGHT}" fill="#ffffff"/>{"".join(parts)}</svg>\n'
     )
-
-
-def print_bars(report: CostReport) -> None:
-    """Print one bar for each mode."""
-    most = max((mode.tokens for mode in report.modes), default=0) or 1
-    names = max(len(mode.name) for mode in report.modes)
-    for mode, style in zip(report.modes, ("red", "yellow", "green"), strict=True):
-        bar = "█" * max(1, round(mode.tokens / most * _BAR))
-        line = show.plain(f"{mode.name:<{names}}  ") + show.plain(bar, style=style) + show.plain(f" {mode.tokens:,}")
-        show.console.print(line, soft_wrap=True)
-    show.console.print(show.plain(f"tokens of {report.tools:,} tools, counted {report.method}", style="dim"))
 
 
 class _Scale:

@@ -1,0 +1,77 @@
+"""Saved programs: programs that are tools of the namespace `saved`."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.tool import Effect
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.catalog.tool import Tool
+
+#: The namespace of saved programs, and the name of their source.
+SAVED = "saved"
+
+_ORDER = (Effect.READ, Effect.WRITE, Effect.DESTRUCTIVE)
+
+
+@dataclass(frozen=True, slots=True)
+class SavedProgram:
+    """A program that is called as `saved.NAME(…)`.
+
+    - `parameters`: JSON Schemas (2020-12) by name. The program reads its arguments as variables. A parameter with a
+      `default` is optional.
+    - `returns`: the JSON Schema of the value. Empty if it is unknown.
+    - `effect`: the worst effect of the tools that it calls.
+    - `tools`: the ids of those tools.
+    - `roles`: the roles that see it. Empty: all.
+    - `version`: counts from 1, and grows with each change.
+    - `saved_by`, `saved_at`, `execution`: the caller and the time (RFC 3339) of the save, and the promoted execution.
+    - `problem`: why it is broken, "" if it is not. It depends on the catalog, and is in no file.
+    - `code`: the whole text of its file, so that the lines of errors are lines of the file.
+    """
+
+    name: str
+    description: str
+    code: str
+    effect: Effect
+    tools: tuple[str, ...] = ()
+    parameters: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    returns: Mapping[str, Any] = field(default_factory=dict)
+    roles: tuple[str, ...] = ()
+    version: int = 1
+    saved_by: str = ""
+    saved_at: str = ""
+    execution: str = ""
+    problem: str = ""
+
+    @property
+    def id(self) -> str:
+        """The id of its tool."""
+        return f"{SAVED}.{self.name}"
+
+    @property
+    def defaults(self) -> dict[str, Any]:
+        """The defaults of optional parameters."""
+        return {name: schema["default"] for name, schema in self.parameters.items() if "default" in schema}
+
+    def missing(self, catalog: Catalog) -> tuple[str, ...]:
+        """Return the tools that it needs and the catalog lacks."""
+        return tuple(id_ for id_ in self.tools if id_ not in catalog)
+
+
+def program_of(tool: Tool | None) -> SavedProgram | None:
+    """Return the saved program behind a tool, None for any other tool."""
+    if tool is None or tool.source != SAVED:
+        return None
+    invocation = tool.invocation
+    return invocation if isinstance(invocation, SavedProgram) else None
+
+
+def worst(effects: Iterable[Effect]) -> Effect:
+    """Return the worst effect. A program without calls reads."""
+    return max(effects, key=_ORDER.index, default=Effect.READ)

@@ -1,0 +1,1 @@
+"""Approval cards: what a person needs to know of a pending call."""

@@ -1,0 +1,116 @@
+"""Approval cards as callers may see them."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import suppress
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codemode.errors import ExecutionError, ExecutionNotFound, JournalDamaged
+from codemode.executions.cards.building import arguments_of, brief_card, calls_made, earlier_approval
+from codemode.executions.cards.card import ApprovalCard, Requester
+from codemode.executions.cards.readings import Readings
+from codemode.executions.replay.record import Record
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from codemode.executions.approvals import Approvals
+    from codemode.executions.journal.base import Journal, PendingCall, StoredExecution
+    from codemode.executions.visible import VisibleExecutions
+    from codemode.gateway.caller import Caller
+
+#: Approved calls that are searched for one with the same shape.
+_MOST_EARLIER = 500
+
+
+class ApprovalNotFound(ExecutionNotFound):
+    """No pending or decided call has that id, it was removed, or it belongs to someone else."""
+
+    code = "approval_not_found"
+
+    def __init__(self, approval: str) -> None:
+        message = f"there is no approval {approval[:80]!r}; it never existed, or retention removed it"
+        ExecutionError.__init__(self, message)
+
+
+class Cards:
+    """The cards of one journal. `expire_s` is how long paused executions wait, `public_url` the server's address."""
+
+    def __init__(
+        self, journal: Journal, approvals: Approvals, visible: VisibleExecutions, expire_s: float, public_url: str = ""
+    ) -> None:
+        self._public_url = public_url
+        self._journal = journal
+        self._approvals = approvals
+        self._visible = visible
+        self._expire_s = expire_s
+
+    async def show(self, approval: str, caller: Caller) -> ApprovalCard:
+        """Return the card of a pending or decided call, to approvers and to the owner of its execution.
+
+        Raises ApprovalNotFound, JournalDamaged.
+        """
+        call, stored = await self._found(approval, caller)
+        is_approver = self._approvals.are_up_to(caller)
+        owner = "" if is_approver else caller.id
+        card = await whole_card(
+            self._journal, call, stored, expire_s=self._expire_s, public_url=self._public_url, owner=owner
+        )
+        return replace(card, shows_via=is_approver)
+
+    async def waiting(self, caller: Caller, execution: str = "") -> tuple[ApprovalCard, ...]:
+        """Return brief cards of the calls that wait, oldest first. If an execution is unreadable, its requester is "".
+
+        Raises ExecutionNotFound.
+        """
+        await (self._visible.seen(execution, caller) if execution else self._visible.opened())
+        calls = await self._approvals.waiting(caller, execution)
+        executions = await self._executions(calls)
+        return tuple(
+            brief_card(call, executions[call.execution], expire_s=self._expire_s, public_url=self._public_url)
+            if call.execution in executions
+            else ApprovalCard(call, Requester("", "", ""), 0, {})
+            for call in calls
+        )
+
+    async def _executions(self, calls: Iterable[PendingCall]) -> dict[str, StoredExecution]:
+        found = {}
+        for execution in dict.fromkeys(call.execution for call in calls):
+            with suppress(JournalDamaged):
+                found[execution] = await self._journal.get(execution)
+        return found
+
+    async def _found(self, approval: str, caller: Caller) -> tuple[PendingCall, StoredExecution]:
+        await self._visible.opened()
+        calls = await self._journal.pending(unanswered=False, question=approval)
+        if not calls:
+            raise ApprovalNotFound(approval)
+        try:
+            return calls[0], await self._visible.seen(calls[0].execution, caller)
+        except ExecutionNotFound:
+            raise ApprovalNotFound(approval) from None
+
+
+async def whole_card(
+    journal: Journal,
+    call: PendingCall,
+    stored: StoredExecution,
+    *,
+    expire_s: float,
+    public_url: str = "",
+    owner: str = "",
+) -> ApprovalCard:
+    """Return the whole card of a call. `owner` limits earlier approvals to those of one owner's executions.
+
+    Raises JournalDamaged.
+    """
+    record = Record(call.execution, await journal.read(call.execution))
+    arguments = await asyncio.to_thread(lambda: arguments_of(call, Readings(record)))  # a large record takes long
+    return replace(
+        brief_card(call, stored, expire_s=expire_s, public_url=public_url),
+        arguments=arguments,
+        so_far=calls_made(record, stored),
+        earlier=earlier_approval(call, await journal.approved(owner=owner, most=_MOST_EARLIER)),
+    )

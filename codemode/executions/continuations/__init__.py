@@ -1,0 +1,1 @@
+"""Continuations: paused executions that their callers keep, sealed, in the place of a journal."""

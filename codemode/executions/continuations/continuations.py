@@ -1,0 +1,164 @@
+"""Executions without a journal: each has its own in memory, which a paused execution's caller keeps, sealed.
+
+The rules are those of the journal: the same replay, the same approvers, the same checks for what has changed. Two
+things are weaker. A continuation is used once within one process, which forgets that when it ends. And if the process
+dies while a program runs, nobody knows which of its calls were made since the last pause.
+"""
+
+from __future__ import annotations
+
+import time
+from contextlib import asynccontextmanager
+from dataclasses import replace
+from types import MappingProxyType
+from typing import TYPE_CHECKING
+
+from codemode.executions.continuations.seal import ContinuationInvalid
+from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.executions import Executions
+from codemode.executions.journal.memory import MemoryJournal
+from sandbox import Failure
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
+
+    from codemode.executions.continuations.seal import Opened, Sealer, SealingKey
+    from codemode.executions.journal.base import Decision, NewExecution, PendingCall
+    from codemode.executions.programs import Programs, Request
+    from codemode.gateway.caller import Caller
+    from codemode.settings import JournalSettings
+
+#: Longest time of one run, in seconds. The limits of the program end it long before.
+_RUN_S = 2 * 3600.0
+
+
+class Used:
+    """The continuations that this process has used, until they expire."""
+
+    def __init__(self) -> None:
+        self._until: dict[bytes, int] = {}
+
+    def take(self, opened: Opened) -> None:
+        """Mark a continuation as used. Raises ContinuationInvalid if it is."""
+        now = time.time()
+        self._until = {id_: until for id_, until in self._until.items() if until > now}
+        if opened.id in self._until:
+            message = f"the continuation of {opened.execution} was already used; use the one that its use returned"
+            raise ContinuationInvalid(message, execution=opened.execution)
+        self._until[opened.id] = opened.expires
+
+    def give_back(self, opened: Opened) -> None:
+        """Mark it as unused: its use changed nothing."""
+        self._until.pop(opened.id, None)
+
+
+class Continuations:
+    """Starts programs, and continues those that paused. `approvers` returns the roles that decide on pending calls."""
+
+    def __init__(
+        self,
+        sealer: Sealer,
+        programs: Programs,
+        settings: JournalSettings,
+        project: str,
+        approvers: Callable[[], Collection[str]],
+    ) -> None:
+        self._sealer = sealer
+        self._programs = programs
+        self._settings = settings
+        self._project = project
+        self._approvers = approvers
+        self._used = Used()
+        self._empty = b""
+        #: See `Executions.role_of`.
+        self.role_of: Callable[[NewExecution], str | None] = lambda given: given.role
+
+    async def start(self, request: Request, caller: Caller) -> ExecutionOutcome:
+        """Run a program to its end or its first pause. A paused outcome carries its `continuation`."""
+        async with self._executions(self._sealer.key, await self._new()) as (journal, executions):
+            outcome = await executions.execute(request, caller)
+            return self._carrying(outcome, journal, self._sealer.key)
+
+    async def pending(self, continuation: str, caller: Caller) -> tuple[PendingCall, ...]:
+        """Return the calls that wait for a decision. The continuation stays usable.
+
+        Raises ContinuationInvalid, and ExecutionNotFound if the caller is neither the owner nor an approver.
+        """
+        opened = self._sealer.open(continuation)
+        async with self._executions(opened.key, opened.image) as (_, executions):
+            return await executions.approvals(caller, opened.execution)
+
+    async def decide(self, continuation: str, decisions: Sequence[Decision], caller: Caller) -> str:
+        """Record decisions of `caller`, all or none. Return the continuation that holds them and takes the place.
+
+        Raises ContinuationInvalid, ExecutionNotFound, and ApprovalRefused or ApprovalForbidden as
+        `Executions.decide` does.
+        """
+        opened = self._sealer.open(continuation)
+        self._used.take(opened)
+        try:
+            async with self._executions(opened.key, opened.image) as (journal, executions):
+                await executions.decide(decisions, caller)
+                return self._sealer.seal(opened.execution, journal.image(), opened.key, expires=opened.expires)
+        except BaseException:
+            self._used.give_back(opened)
+            raise
+
+    async def execute(
+        self,
+        continuation: str,
+        caller: Caller,
+        *,
+        decisions: Sequence[Decision] = (),
+        credentials: Mapping[str, str] = MappingProxyType({}),
+    ) -> ExecutionOutcome:
+        """Continue a program to its end or its next pause, after recording `decisions` of the caller.
+
+        Raises ContinuationInvalid, and the errors of `Executions.decide` and `Executions.resume`. After an error the
+        continuation stays usable, as nothing was run.
+        """
+        opened = self._sealer.open(continuation)
+        self._used.take(opened)
+        async with self._executions(opened.key, opened.image) as (journal, executions):
+            try:
+                if decisions:
+                    await executions.decide(decisions, caller)
+                await executions.resume(opened.execution, caller, credentials)
+            except BaseException:
+                self._used.give_back(opened)
+                raise
+            stored = await executions.wait(opened.execution, caller, _RUN_S)
+            data = {**(stored.outcome or {}), "id": opened.execution, "status": stored.status}
+            return self._carrying(ExecutionOutcome.from_json(data), journal, opened.key)
+
+    async def _new(self) -> bytes:
+        """Return an empty journal. Its tables are created once, as this takes milliseconds."""
+        if not self._empty:
+            journal = MemoryJournal(self._sealer.key.digests, project=self._project)
+            await journal.open()
+            self._empty = journal.image()
+            await journal.aclose()
+        return self._empty
+
+    @asynccontextmanager
+    async def _executions(self, key: SealingKey, image: bytes) -> AsyncIterator[tuple[MemoryJournal, Executions]]:
+        """Yield the executions of a journal in memory. Leaving ends those that still run."""
+        journal = MemoryJournal(key.digests, project=self._project, image=image)
+        executions = Executions(journal, self._programs, self._settings, self._approvers)
+        executions.role_of = lambda given: self.role_of(given)
+        await executions.open()
+        try:
+            yield journal, executions
+        finally:
+            await executions.aclose()
+
+    def _carrying(self, outcome: ExecutionOutcome, journal: MemoryJournal, key: SealingKey) -> ExecutionOutcome:
+        """Return a paused outcome with its continuation, or as failed if that is too large."""
+        if outcome.status != "paused":
+            return outcome
+        try:
+            return replace(outcome, continuation=self._sealer.seal(outcome.id, journal.image(), key))
+        except ContinuationInvalid as error:
+            hint = "calls that the ledger shows as committed took effect; the pending calls were not sent"
+            failure = Failure("ContinuationTooLarge", str(error), hint=hint)
+            return replace(outcome, status="failed", failure=failure, pending=())

@@ -1,0 +1,17 @@
+CREATE TABLE state (
+  project TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  conversation TEXT NOT NULL,
+  name TEXT NOT NULL,
+  value BLOB NOT NULL,
+  bytes INTEGER NOT NULL,
+  expires_us INTEGER NOT NULL,
+  seal BLOB NOT NULL,
+  PRIMARY KEY (project, owner, conversation, name)
+);
+CREATE INDEX state_by_expiry ON state (project, expires_us);
+CREATE TABLE stores (
+  execution TEXT NOT NULL,
+  path TEXT NOT NULL,
+  PRIMARY KEY (execution, path)
+);

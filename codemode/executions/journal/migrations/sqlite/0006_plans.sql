@@ -1,0 +1,15 @@
+CREATE TABLE plans (
+  id TEXT PRIMARY KEY,
+  project TEXT NOT NULL,
+  owner TEXT NOT NULL,
+  created_us INTEGER NOT NULL,
+  content TEXT NOT NULL,
+  seal BLOB NOT NULL,
+  verdict TEXT NOT NULL,
+  answer TEXT NOT NULL,
+  decided_us INTEGER NOT NULL,
+  verdict_seal BLOB,
+  execution TEXT NOT NULL
+);
+CREATE INDEX plans_by_age ON plans (project, created_us, id);
+CREATE INDEX plans_by_owner ON plans (project, owner, created_us, id);

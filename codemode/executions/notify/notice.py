@@ -1,0 +1,151 @@
+"""The content of a message: what waits, who asked for it, and where to answer. No secrets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from codemode.text.times import SECOND_US, rfc3339
+from codemode.text.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from codemode.executions.journal.base import PendingCall, StoredExecution
+
+#: Longest value that is shown, in characters.
+_LONGEST = 80
+
+#: Tools of an ended execution that are named.
+_MOST_TOOLS = 10
+
+_TITLES = {
+    "approval.asked": "A call waits for approval",
+    "approval.expiring": "A call will soon expire without an answer",
+    "call.unknown": "Nobody knows whether a call took effect",
+    "test": "Test message of codemode",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Notice:
+    """A message, the same for all targets.
+
+    - `id`: the same in all attempts, for receivers to recognize a repetition.
+    - `tools`: the tool of the call, or the tools of an ended execution's unknown calls.
+    - `arguments`: names of arguments, or names with values.
+    - `requester`, `role`: the owner of the execution.
+    - `asked`, `expires`: RFC 3339 times, "" if unknown.
+    - `link`: the page to answer on, "" without a public URL.
+    """
+
+    id: str
+    event: str
+    project: str
+    execution: str
+    approval: str = ""
+    tools: tuple[str, ...] = ()
+    arguments: Mapping[str, Any] | tuple[str, ...] = ()
+    reason: str = ""
+    host: str = ""
+    requester: str = ""
+    role: str = ""
+    asked: str = ""
+    expires: str = ""
+    link: str = ""
+
+    @property
+    def title(self) -> str:
+        """One line that says what has happened."""
+        return f"{_TITLES[self.event]}: {', '.join(self.tools)}" if self.tools else _TITLES[self.event]
+
+    def facts(self) -> dict[str, str]:
+        """Return the facts for people, by label."""
+        shown = {
+            "Tool": ", ".join(self.tools),
+            "Arguments": self._arguments(),
+            "Reason": self.reason,
+            "Host": self.host,
+            "Requested by": f"{self.requester} (role {self.role})" if self.requester else "",
+            "Asked": self.asked,
+            "Expires": self.expires,
+            "Project": self.project,
+            "Execution": self.execution,
+            "Approval": self.approval,
+        }
+        return {label: visible(" ".join(text.split())) for label, text in shown.items() if text}
+
+    def text(self) -> str:
+        """Return the whole message as text."""
+        lines = [visible(self.title), "", *(f"{label}: {text}" for label, text in self.facts().items())]
+        return "\n".join([*lines, "", self.link] if self.link else lines)
+
+    def data(self) -> dict[str, Any]:
+        """Return the message as JSON data."""
+        arguments = list(self.arguments) if isinstance(self.arguments, tuple) else dict(self.arguments)
+        names = ("execution", "approval", "reason", "host", "requester", "role", "asked", "expires", "project", "link")
+        return {"tools": list(self.tools), "arguments": arguments} | {name: getattr(self, name) for name in names}
+
+    def _arguments(self) -> str:
+        if isinstance(self.arguments, tuple):
+            return ", ".join(self.arguments)
+        return ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
+
+
+@dataclass(frozen=True, slots=True)
+class NoticeWriter:
+    """Writes notices for one project. `expire_s` is how long a paused execution waits."""
+
+    project: str
+    public_url: str = ""
+    show_arguments: bool = False
+    expire_s: float = 0.0
+
+    def of_call(self, id_: str, event: str, call: PendingCall, stored: StoredExecution) -> Notice:
+        """Return the notice about a pending call."""
+        shown = {name: _shown(value) for name, value in call.arguments.items()}
+        return Notice(
+            id_,
+            event,
+            self.project,
+            call.execution,
+            approval=call.id,
+            tools=(call.tool,),
+            arguments=shown if self.show_arguments else tuple(call.arguments),
+            reason=call.reason,
+            host=call.host,
+            requester=stored.given.owner,
+            role=stored.given.role,
+            asked=rfc3339(call.asked_us),
+            expires=rfc3339(stored.updated_us + self.expire_s * SECOND_US),
+            link=self._link("approvals", call.id),
+        )
+
+    def of_end(self, id_: str, event: str, stored: StoredExecution, tools: tuple[str, ...]) -> Notice:
+        """Return the notice about an execution that ended with unknown calls of these tools."""
+        return Notice(
+            id_,
+            event,
+            self.project,
+            stored.given.id,
+            tools=tools[:_MOST_TOOLS],
+            reason=f"the execution ended as {stored.status}; check what became of these calls",
+            requester=stored.given.owner,
+            role=stored.given.role,
+            link=self._link("executions", stored.given.id),
+        )
+
+    def of_test(self, id_: str) -> Notice:
+        """Return a test message."""
+        reason = "somebody ran `codemode notify test`; nothing waits"
+        return Notice(id_, "test", self.project, "", reason=reason, link=self.public_url)
+
+    def _link(self, page: str, id_: str) -> str:
+        return f"{self.public_url.rstrip('/')}/console/{page}/{id_}" if self.public_url else ""
+
+
+def _shown(value: Any) -> Any:
+    """Return a short value, and … for any other."""
+    if value is None or isinstance(value, (bool, int, float)):
+        return value
+    return visible(value) if isinstance(value, str) and len(value) <= _LONGEST else "…"

@@ -1,0 +1,68 @@
+"""Questions to people about calls: their ids, and what the catalog says about them when they are asked."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, Any
+
+from codemode.executions.journal.base import PendingCall
+from codemode.executions.replay.dependencies import meaning
+from codemode.text.prose import plain, shorten
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from codemode.catalog.tool import Tool
+    from codemode.executions.journal.base import QuestionKind
+    from codemode.gateway.call import JudgedCall
+    from codemode.gateway.gateway import Gateway
+
+#: Hexadecimal digits of the keyed digest in an id.
+DIGITS = 24
+
+#: Characters of a tool's description in a question.
+_SUMMARY_CHARACTERS = 400
+
+_UNKNOWN = "it was sent, and the server died before the answer arrived: check whether it took effect"
+
+
+class Questions:
+    """Makes the questions of one execution. `digest` is the journal's keyed digest."""
+
+    def __init__(self, execution: str, gateway: Gateway, digest: Callable[[Any], str]) -> None:
+        self._execution = execution
+        self._gateway = gateway
+        self._digest = digest
+
+    def id_of(self, tool: Tool | None, path: str, digest: str, kind: QuestionKind, attempt: int = 0) -> str:
+        """Return the id of a question. It stands for one call, and for the tool's present definition and location."""
+        means = meaning(tool, self._gateway, self._digest)
+        return f"ap_{self._digest([self._execution, path, digest, kind, attempt, means])[:DIGITS]}"
+
+    def ask(
+        self,
+        judged: JudgedCall,
+        identity: tuple[str, str],
+        arguments: Mapping[str, Any],
+        kind: QuestionKind,
+        attempt: int,
+    ) -> PendingCall:
+        """Return the question about a call: `identity` is its tool and digest, `arguments` lack secrets."""
+        tool, path = judged.tool, judged.call.path
+        name, digest = identity
+        reason = judged.ruling.reason or judged.ruling.rule if judged.ruling else ""
+        return PendingCall(
+            id=self.id_of(tool, path, digest, kind, attempt),
+            execution=self._execution,
+            path=path,
+            tool=name,
+            arguments=arguments,
+            digest=digest,
+            reason=reason if kind == "approval" else _UNKNOWN,
+            kind=kind,
+            asked_us=time.time_ns() // 1000,
+            host=self._gateway.destination(tool).host if tool is not None else "",
+            summary=shorten(plain(tool.description or tool.summary), _SUMMARY_CHARACTERS) if tool is not None else "",
+            effect=tool.effect if tool is not None else "",
+            operation=tool.key if tool is not None else "",
+        )

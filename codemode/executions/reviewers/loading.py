@@ -1,0 +1,50 @@
+"""Load the configured reviewers, and put them in order around the plugins."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from inspect import iscoroutinefunction
+from typing import TYPE_CHECKING, Any
+
+from codemode.errors import ConfigurationError
+from codemode.executions.reviewers.reviewer import Reviewer
+from codemode.text.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codemode.executions.plugins.plugin import Plugin
+    from codemode.settings import ReviewerSettings
+
+
+def load_reviewers(named: Sequence[ReviewerSettings]) -> tuple[Reviewer, ...]:
+    """Return the configured reviewers. Raises ConfigurationError for a function that cannot be used."""
+    return tuple(Reviewer(one, _opinion(one)) for one in named)
+
+
+def in_order(plugins: Sequence[Plugin], reviewers: Sequence[Reviewer]) -> tuple[Plugin, ...]:
+    """Return plugins and reviewers so that no approval keeps a vetoing reviewer from being asked."""
+    vetoing = [one for one in reviewers if not one.can_approve]
+    return (*vetoing, *plugins, *(one for one in reviewers if one.can_approve))
+
+
+def _opinion(settings: ReviewerSettings) -> Any:
+    if settings.model is not None:
+        from codemode.executions.reviewers.model import ModelOpinion
+
+        return ModelOpinion(settings.model)
+    module_name, _, name = str(settings.function).partition(":")
+    where = f"reviewers: {settings.name}: "
+    try:
+        module = import_module(module_name)
+    except ImportError as error:
+        message = f"{where}{module_name} cannot be imported: {error}"
+        raise ConfigurationError(message) from error
+    function = getattr(module, name, None)
+    if function is None:
+        message = f"{where}{module_name} has no function {name!r}{did_you_mean(name, dir(module))}"
+        raise ConfigurationError(message)
+    if not iscoroutinefunction(function):
+        message = f"{where}{settings.function} must be a coroutine function: `async def {name}(call)`"
+        raise ConfigurationError(message)
+    return function

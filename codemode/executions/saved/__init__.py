@@ -1,0 +1,1 @@
+"""Saved programs: their files, their promotion from executions, and their runs within other programs."""

@@ -1,0 +1,185 @@
+"""Run saved programs within another program: each in a sandbox of its own, with the session of its caller.
+
+The inner calls are calls of the session, under the path of the saved program's call: `3:1` is the first call of the
+program that call 3 runs. They pass the same policy, approvals, limits and journal.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import contextmanager
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from codemode.executions.preflight import check
+from codemode.executions.saved.errors import SavedProgramBroken, SavedProgramFailed
+from codemode.gateway.call import CallState, ToolOutcome
+from sandbox import CallFailed, ProgramStopped, Status
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Iterator, Sequence
+    from datetime import datetime
+
+    from codemode.catalog.saved import SavedProgram
+    from codemode.executions.call_session import CallSession
+    from codemode.executions.replay.inner_recording import InnerRecording
+    from codemode.gateway.call import JudgedCall
+    from sandbox import Call, CallSite, Engine, Failure, Limits, Outcome
+
+#: Saved programs within each other, at most.
+MOST_DEEP = 4
+
+#: Saved programs of one depth that run at the same time, in all executions together.
+MOST_AT_ONCE = 4
+
+#: Programs that run at the same time, without saved programs. Each depth has its own turns, so that a program never
+#: waits for one that waits for it.
+MOST_PROGRAMS = 64
+
+#: The `running` of an engine that never lets one of these wait.
+MOST_RUNNING = MOST_PROGRAMS + MOST_DEEP * MOST_AT_ONCE
+
+#: Between the path of a saved program's call and those of its own calls.
+WITHIN = ":"
+
+
+class Turns:
+    """The turns of programs, and of saved programs by their depth."""
+
+    def __init__(self) -> None:
+        self._turns = [asyncio.Semaphore(MOST_PROGRAMS), *(asyncio.Semaphore(MOST_AT_ONCE) for _ in range(MOST_DEEP))]
+
+    def at(self, depth: int) -> asyncio.Semaphore:
+        """Return the turns of programs of a depth. 0 are those that callers start."""
+        return self._turns[depth]
+
+
+@dataclass(frozen=True, slots=True)
+class InnerRun:
+    """What one run of a saved program is made from. Without a recording, seed and time are fresh."""
+
+    code: str
+    seed: bytes | None = None
+    now: datetime | None = None
+    recording: InnerRecording | None = None
+
+
+class SavedRuns:
+    """The saved programs that one program calls. `names` are the namespaces that they see."""
+
+    def __init__(
+        self, session: CallSession, engine: Engine, turns: Turns, *, limits: Limits, names: Collection[str]
+    ) -> None:
+        self._session = session
+        self._engine = engine
+        self._turns = turns
+        self._limits = limits
+        self._names = tuple(name for name in names if not {"(", "="} & set(name))
+        self._ids: dict[str, str] = {}
+
+    async def answer(self, judged: JudgedCall, program: SavedProgram) -> Any:
+        """Run a program and return its value, or its error to the caller.
+
+        Raises CallFailed, and ProgramStopped if one of its calls stops the whole execution.
+        """
+        session, path = self._session, judged.call.path
+        session.ledger.send(path)
+        self._ids[path] = program.id
+        stop = Stop()
+        try:
+            self._refuse_broken(path, program)
+            value = _value(program, await self._run(judged, program, stop))
+        except (SavedProgramBroken, SavedProgramFailed) as error:
+            if stop.failure is not None:
+                session.ledger.settle(path, CallState.PENDING)  # it goes on with the execution
+                raise ProgramStopped(stop.failure) from None
+            failed = ToolOutcome(program.id, CallState.FAILED, error=error)
+            session.ledger.finish(path, failed)
+            raise CallFailed(error.for_model(), kind=error.code) from None
+        session.ledger.finish(path, ToolOutcome(program.id, CallState.COMMITTED, value=value))
+        return value
+
+    def _refuse_broken(self, path: str, program: SavedProgram) -> None:
+        chain = [*self._callers(path), program.id]
+        if program.id in chain[:-1]:
+            message = f"{program.id} calls itself ({' → '.join(chain)}): write the repetition as a loop"
+            raise SavedProgramFailed(message)
+        if len(chain) > MOST_DEEP:
+            message = f"saved programs call each other {MOST_DEEP} deep at most: {' → '.join(chain)}"
+            raise SavedProgramFailed(message)
+        missing = program.missing(self._session.catalog)
+        if missing:
+            message = f"{program.id} is broken: it needs {', '.join(missing)}, not available here; nothing was sent"
+            raise SavedProgramBroken(message)
+
+    def _callers(self, path: str) -> list[str]:
+        """Return the saved programs around a call, outermost first."""
+        parts = path.split(WITHIN)
+        around = (WITHIN.join(parts[:count]) for count in range(1, len(parts)))
+        return [self._ids[one] for one in around if one in self._ids]
+
+    async def _run(self, judged: JudgedCall, program: SavedProgram, stop: Stop) -> Outcome:
+        path = judged.call.path
+        with stop.noted():
+            run = await self._session.inner_run(judged, program, stop)
+
+        async def call(inner: Call) -> Any:
+            placed = inner._replace(path=f"{path}{WITHIN}{inner.path}")
+            with stop.noted():
+                if run.recording is not None:
+                    run.recording.identify(placed)
+                return await self._answered(placed)
+
+        async def preflight(sites: Sequence[CallSite]) -> None:
+            check(sites, self._session.catalog)
+
+        async with self._turns.at(path.count(WITHIN) + 1):
+            return await self._engine.run(
+                run.code,
+                names=self._names,
+                call=call,
+                preflight=preflight,
+                seed=run.seed,
+                now=run.now,
+                limits=self._limits,
+                inputs={**program.defaults, **judged.arguments},
+                recording=run.recording,
+            )
+
+    async def _answered(self, call: Call) -> Any:
+        most = self._limits.calls
+        if len(self._session.ledger) >= most:
+            message = f"the execution made {most:,} calls, those of saved programs included; more are not allowed"
+            raise CallFailed(message, kind="calls_exhausted")
+        return await self._session.answer(call)
+
+
+class Stop:
+    """The failure with which a call or the journal has stopped the whole execution, None while none has."""
+
+    def __init__(self) -> None:
+        self.failure: Failure | None = None
+
+    @contextmanager
+    def noted(self) -> Iterator[None]:
+        """Keep the failure of a ProgramStopped that passes."""
+        try:
+            yield
+        except ProgramStopped as stopped:
+            self.failure = self.failure or stopped.failure
+            raise
+
+
+def _value(program: SavedProgram, ended: Outcome) -> Any:
+    if ended.ok:
+        return ended.value
+    failure = ended.failure
+    reason = f"{failure.type}: {failure.message}" if failure is not None else str(ended.status)
+    if failure is not None and failure.refusals:
+        reason = "; ".join(f"line {one.line}: {one.message}" for one in failure.refusals)
+    if ended.status is Status.REFUSED:
+        message = f"{program.id} is broken: {reason}; nothing was sent"
+        raise SavedProgramBroken(message)
+    where = f" at line {failure.line}" if failure is not None and failure.line else ""
+    message = f"{program.id} {ended.status}{where}: {reason}"
+    raise SavedProgramFailed(message)

@@ -1,0 +1,121 @@
+"""The state of all conversations of a service: in its journal, or in memory if it has none."""
+
+from __future__ import annotations
+
+from collections import OrderedDict
+from functools import partial
+from typing import TYPE_CHECKING, Any, Protocol
+
+from codemode.executions.journal.base import CONVERSATION
+from codemode.executions.state.conversation import conversation_key
+from codemode.executions.state.dry_state import DryState
+from codemode.executions.state.memory import MemoryState, plain_digest
+from codemode.executions.state.program_state import ProgramState
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from codemode.errors import CodeModeError
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.replay.recording import ExecutionRecording
+    from codemode.executions.state.program_state import StateReader
+    from codemode.executions.state.values import StateKey, StateWrite
+    from codemode.gateway.caller import Caller
+    from codemode.settings import ConversationSettings
+
+
+#: Conversations that are remembered as greeted. Another greeting does no harm.
+_GREETED = 10_000
+
+
+class LoadResult(Protocol):
+    """Returns a caller's result by its handle. Raises ResultNotFound."""
+
+    def __call__(self, handle: str, *, caller: Caller) -> Awaitable[Any]:
+        """Return the result as JSON data."""
+        ...
+
+
+class Conversations:
+    """Gives each program the state of its conversation. `result` returns a caller's result by its handle.
+
+    Set `journal` to keep the state there.
+    """
+
+    def __init__(self, settings: ConversationSettings, result: LoadResult) -> None:
+        self.journal: Journal | None = None
+        self._memory = MemoryState()
+        self._greeted: OrderedDict[str, None] = OrderedDict()
+        self._settings = settings
+        self._result = result
+
+    def recorded(self, recording: ExecutionRecording, caller: Caller) -> ProgramState | None:
+        """Return the state for a recorded program, None if it has no conversation."""
+        key = recording.given.settings.get(CONVERSATION, "")
+        write = partial(recording.journal.store_state, recording.lease)
+        return self._state(key, caller, recording.journal, write)
+
+    def unrecorded(
+        self, conversation: str, caller: Caller, *, dry_run: bool, why: CodeModeError | None
+    ) -> ProgramState | None:
+        """Return the state for an unrecorded program, None if it has no conversation.
+
+        If the program was to be recorded, `why` is the error that prevented it, and its state is unavailable. Raises
+        WrongArgument for an invalid id.
+        """
+        kept: Journal | MemoryState = self.journal or self._memory
+        key = conversation_key(conversation, caller.id, self.journal.digest if self.journal else plain_digest)
+        if why is not None:
+            absent = _Unavailable(why)
+            return self._state(key, caller, absent, absent.store_state)
+        if dry_run:
+            dry = DryState(kept)
+            return self._state(key, caller, dry, dry.store_state, is_greeted=True)
+        return self._state(key, caller, self._memory, self._memory.store_state)
+
+    def _state(
+        self,
+        key: str,
+        caller: Caller,
+        reader: StateReader,
+        write: Callable[[str, StateWrite], Awaitable[int]],
+        *,
+        is_greeted: bool = False,
+    ) -> ProgramState | None:
+        if not key:
+            return None
+        result = partial(self._result, caller=caller)
+        return ProgramState(
+            caller.id,
+            key,
+            reader=reader,
+            write=write,
+            result=result,
+            greets=lambda: not is_greeted and self._greets(key),
+            settings=self._settings,
+        )
+
+    def _greets(self, key: str) -> bool:
+        """Return whether a conversation has not been greeted before."""
+        is_new = key not in self._greeted
+        self._greeted[key] = None
+        self._greeted.move_to_end(key)
+        if len(self._greeted) > _GREETED:
+            self._greeted.popitem(last=False)
+        return is_new
+
+
+class _Unavailable:
+    """State that cannot be read or written, for the reason `why`."""
+
+    def __init__(self, why: CodeModeError) -> None:
+        self._why = why
+
+    async def store_state(self, _: str, __: StateWrite) -> int:
+        raise self._why
+
+    async def load_state(self, _: StateKey) -> bytes | None:
+        raise self._why
+
+    async def state_names(self, _: str, __: str) -> tuple[str, ...]:
+        raise self._why

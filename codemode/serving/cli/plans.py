@@ -1,0 +1,140 @@
+"""`codemode plans`: show the lists of dry runs, approve or reject them as a whole, and run them.
+
+Access to the state folder makes the user the operator, who decides as `operator` and runs a plan as its owner.
+"""
+
+from __future__ import annotations
+
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from codemode.errors import ConfigurationError
+from codemode.executions.plans.plan import may_be_plan
+from codemode.gateway.caller import Caller
+from codemode.serving.cli import terminal as show
+from codemode.serving.cli.stored import with_journal
+from codemode.serving.cli.surface import AsJson, Project, Surface, local_caller, on_surface, with_service
+from codemode.serving.cli.tables import print_table
+from codemode.settings import DEFAULT_ROLE
+
+if TYPE_CHECKING:
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.plans.plan import Plan, PlanVerdict
+    from codemode.service import CodeMode
+
+app = typer.Typer(no_args_is_help=True)
+
+PlanId = Annotated[str, typer.Argument(metavar="PLAN", help="The id of a plan, as a dry run prints it.")]
+Note = Annotated[str, typer.Option(help="Reason, recorded with the decision.")]
+
+
+@app.command("list")
+@on_surface
+def list_plans(surface: Project, as_json: AsJson = False) -> None:  # noqa: FBT002
+    """List the newest 100 plans, newest first."""
+    expire_s = surface.settings().journal.expire_s
+
+    async def work(journal: Journal) -> int:
+        found = [plan.expiring(expire_s) for plan in await journal.plans("", 100)]
+        if as_json:
+            show.print_json([plan.to_json(_now_us()) for plan in found])
+        elif found:
+            rows = [(plan.id, plan.status(_now_us()), plan.owner, str(len(plan.calls)), _first(plan)) for plan in found]
+            print_table(("plan", "status", "owner", "calls", "program"), rows, may_be_cut=("program",))
+        else:
+            show.errors.print("there is no plan: `codemode run PROGRAM --dry-run` makes one")
+        return 0
+
+    with_journal(surface, work, as_json=as_json)
+
+
+@app.command("show")
+@on_surface
+def show_plan(surface: Project, plan: PlanId, as_json: AsJson = False) -> None:  # noqa: FBT002
+    """Show one plan: its program, and the calls that it lists."""
+    expire_s = surface.settings().journal.expire_s
+
+    async def work(journal: Journal) -> int:
+        _require_id(plan)
+        _print((await journal.plan(plan)).expiring(expire_s), as_json=as_json)
+        return 0
+
+    with_journal(surface, work, as_json=as_json)
+
+
+@app.command()
+@on_surface
+def approve(surface: Surface, plan: PlanId, note: Note = "", as_json: AsJson = False) -> None:  # noqa: FBT002
+    """Approve a plan as a whole, once and with the arguments that it lists. Nothing runs."""
+    _decide(surface, plan, "approved", note, as_json=as_json)
+
+
+@app.command()
+@on_surface
+def reject(surface: Surface, plan: PlanId, note: Note = "", as_json: AsJson = False) -> None:  # noqa: FBT002
+    """Reject a plan. It can then not be run."""
+    _decide(surface, plan, "rejected", note, as_json=as_json)
+
+
+@app.command("run")
+@on_surface
+def run_plan(surface: Surface, plan: PlanId, as_json: AsJson = False) -> None:  # noqa: FBT002
+    """Run the program of an approved plan, once and as its owner. A write that the plan does not list waits."""
+
+    async def work(service: CodeMode) -> int:
+        found = await service.executions.plans.get(plan, _operator(service))
+        owner = replace(local_caller(service, found.role), id=found.owner)
+        ended = await service.execute("", plan=plan, caller=owner)
+        if as_json:
+            show.print_json(ended.to_json())
+        else:
+            show.print_outcome(ended)
+        return 0 if ended.ok else 1
+
+    with_service(surface, work, needs_search=False, as_json=as_json)
+
+
+def _decide(surface: Surface, plan: str, verdict: PlanVerdict, note: str, *, as_json: bool) -> None:
+    async def work(service: CodeMode) -> int:
+        who, plans = _operator(service), service.executions.plans
+        found = await plans.get(plan, who)
+        _print(await plans.decide(plan, found.digest, verdict, who, note=note), as_json=as_json)
+        return 0
+
+    with_service(surface, work, needs_sources=False, as_json=as_json)
+
+
+def _print(plan: Plan, *, as_json: bool) -> None:
+    if as_json:
+        show.print_json(plan.to_json(_now_us()))
+        return
+    status = plan.status(_now_us())
+    used = f" by {plan.execution}" if plan.execution else ""
+    show.console.print(show.plain(f"{plan.id}  {status}{used}  of {plan.owner}", style="bold"))
+    show.console.print(show.program(plan.code))
+    for call in plan.calls:
+        show.console.print(show.plain(str(call)), soft_wrap=True)
+    steps = {"pending": f"codemode plans approve {plan.id} (or reject)", "approved": f"codemode plans run {plan.id}"}
+    if status in steps:
+        show.errors.print(show.plain(f"next: {steps[status]}", style="bold"), soft_wrap=True)
+
+
+def _operator(service: CodeMode) -> Caller:
+    return Caller("operator", next(iter(service.settings.policy.approvers), DEFAULT_ROLE))
+
+
+def _require_id(plan: str) -> None:
+    if not may_be_plan(plan):
+        message = f"{plan!r} is no id of a plan: `codemode plans list` shows them"
+        raise ConfigurationError(message)
+
+
+def _first(plan: Plan) -> str:
+    return plan.code.strip().partition("\n")[0]
+
+
+def _now_us() -> int:
+    return time.time_ns() // 1000

@@ -1,0 +1,161 @@
+"""The inbox: calls that wait for a person, and calls of which nobody knows what became of them."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from starlette.exceptions import HTTPException
+from starlette.routing import Route
+
+from codemode.errors import ApprovalRefused
+from codemode.executions.journal.base import VERDICTS, Decision
+from codemode.serving.console.forms import form_of
+from codemode.serving.console.session import caller_of
+from codemode.serving.executions import gone_on
+from codemode.serving.http.executions import keep_turn
+from codemode.text.counted import counted
+
+if TYPE_CHECKING:
+    from starlette.datastructures import ImmutableMultiDict
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from codemode.executions.cards.card import ApprovalCard
+    from codemode.executions.journal.base import PendingCall, QuestionKind
+    from codemode.gateway.caller import Caller
+    from codemode.serving.console.views import Console
+
+
+class Inbox(NamedTuple):
+    """A list of one kind of questions."""
+
+    name: str
+    title: str
+    kinds: tuple[QuestionKind, ...]
+
+
+#: Calls to decide on come with the questions of services, which their callers answer too.
+INBOXES = (Inbox("approvals", "Approvals", ("approval", "input")), Inbox("unknown", "Unknown calls", ("unknown",)))
+
+
+def routes(console: Console) -> list[Route]:
+    """Return the routes below `/approvals`, and `/unknown`."""
+    return [
+        *(Route(f"/{inbox.name}", _Listing(console, inbox).show) for inbox in INBOXES),
+        Route("/approvals", _Deciding(console).several, methods=["POST"]),
+        Route("/approvals/{id}", _Card(console).show),
+        Route("/approvals/{id}", _Deciding(console).one, methods=["POST"]),
+    ]
+
+
+class _Listing:
+    def __init__(self, console: Console, inbox: Inbox) -> None:
+        self._console = console
+        self._inbox = inbox
+
+    async def show(self, request: Request) -> Response:
+        """Show the calls that wait, oldest first."""
+        caller = caller_of(request)
+        cards = await self._console.service.executions.cards.waiting(caller)
+        shown = [card for card in cards if card.call.kind in self._inbox.kinds]
+        return self._console.page(
+            request,
+            "approvals/list.html",
+            title=self._inbox.title,
+            data={"approvals": [card.brief() for card in shown]},
+            inbox=self._inbox,
+            decides=self._console.service.executions.sees_all(caller),
+            caller_id=caller.id,
+            line=_line,
+        )
+
+
+class _Card:
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    async def show(self, request: Request, mistake: str = "") -> Response:
+        """Show one call with all that is known of it."""
+        caller = caller_of(request)
+        card = await self._console.service.executions.cards.show(request.path_params["id"], caller)
+        return self._console.page(
+            request,
+            "approvals/card.html",
+            title=f"Decide on {card.call.id}" if card.call.verdict is None else f"Decision on {card.call.id}",
+            data={"card": card.to_json()},
+            status=409 if mistake else 200,
+            mistake=mistake,
+            why_not=self._why_not(card, caller),
+            verdicts=VERDICTS[card.call.kind],
+        )
+
+    def _why_not(self, card: ApprovalCard, caller: Caller) -> str:
+        """Return why the caller cannot decide, "" if they can."""
+        if card.requester.id == caller.id and card.call.kind == "input":
+            return ""
+        if card.requester.id == caller.id:
+            return "Your own key started this program, so somebody else must decide."
+        if not self._console.service.executions.sees_all(caller):
+            return f"Your role, {caller.role}, decides on no calls."
+        return ""
+
+
+class _Deciding:
+    def __init__(self, console: Console) -> None:
+        self._console = console
+
+    async def one(self, request: Request) -> Response:
+        """Decide on one call, which the form names by the digest that the person saw."""
+        form = await form_of(request)
+        decision = _decision(request.path_params["id"], form.get("digest", ""), form)
+        try:
+            decided = await self._decide(request, [decision])
+        except ApprovalRefused as refused:
+            return await _Card(self._console).show(request, mistake=str(refused))
+        return self._back(request, decided)
+
+    async def several(self, request: Request) -> Response:
+        """Decide on the chosen calls, all or none."""
+        form = await form_of(request)
+        chosen = [text.partition(" ") for text in form.getlist("call")]  # an id and a digest each
+        if not chosen:
+            raise HTTPException(422, "choose at least one call")
+        decisions = [_decision(id_, digest, form) for id_, _, digest in chosen]
+        return self._back(request, await self._decide(request, decisions))
+
+    async def _decide(self, request: Request, decisions: list[Decision]) -> tuple[PendingCall, ...]:
+        service, caller = self._console.service, caller_of(request)
+        decided = await service.executions.decide(decisions, caller)
+        for execution in dict.fromkeys(call.execution for call in decided):
+            if not (await gone_on(service, execution, caller))["reason"]:
+                keep_turn(request, service, execution, caller)
+        return decided
+
+    def _back(self, request: Request, decided: tuple[PendingCall, ...]) -> Response:
+        verdict = (decided[0].verdict or "").replace("_", " ")
+        message = f"{counted(len(decided), 'call')}: {verdict}"
+        return self._console.redirect(request, "executions", decided[0].execution, message=message)
+
+
+def _decision(id_: str, digest: str, form: ImmutableMultiDict[str, str]) -> Decision:
+    """Return the decision of a form. Raises HTTPException with status 422."""
+    verdict: Any = form.get("verdict", "")
+    if verdict not in {one for kind in VERDICTS.values() for one in kind}:
+        raise HTTPException(422, "verdict: choose one of the buttons")
+    up_to, text = form.get("up_to", ""), form.get("value", "").strip()
+    if up_to and (not up_to.isdecimal() or not 1 <= int(up_to[:9]) <= 10_000):
+        raise HTTPException(422, "up_to: write a number of calls, from 1 to 10000")
+    try:
+        value = json.loads(text) if text and verdict in ("committed", "answered") else None
+    except ValueError as error:
+        detail = f"value: the answer of the call is not JSON: {error}"
+        raise HTTPException(422, detail) from None
+    granted = int(up_to) if up_to and verdict == "approved" else 0
+    return Decision(id_, digest, verdict, by="", note=form.get("note", ""), value=value, via="console", up_to=granted)
+
+
+def _line(call: dict[str, Any]) -> str:
+    """Return a call on one line."""
+    given = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in call["arguments"].items())
+    return f"{call['tool']}({given})"

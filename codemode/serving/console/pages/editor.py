@@ -1,0 +1,111 @@
+"""The editor: write a program with completion and checks, run it, or see what it would change."""
+
+from __future__ import annotations
+
+import json
+from bisect import bisect_left
+from typing import TYPE_CHECKING, Any
+
+from starlette.routing import Route
+
+from codemode.catalog.stubs import one_liner
+from codemode.executions.programs import Request as ExecutionRequest
+from codemode.serving.console.forms import form_of
+from codemode.serving.console.session import caller_of
+from codemode.serving.http.executions import keep_turn, until_disconnect
+from codemode.serving.http.outgoing import DataResponse
+from codemode.text.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator, Mapping
+
+    from starlette.requests import Request
+    from starlette.responses import Response
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.executions.execution import ExecutionOutcome
+    from codemode.gateway.caller import Caller
+    from codemode.serving.console.views import Console
+    from sandbox import Failure
+
+#: Completions of one prefix.
+MOST = 50
+
+
+def routes(console: Console) -> list[Route]:
+    """Return the routes below `/editor`, and `/execute`, which runs programs of every page."""
+    service = console.service
+
+    def page(request: Request, code: str, outcome: ExecutionOutcome | None = None) -> Response:
+        data = {"code": code, "outcome": None if outcome is None else outcome.to_json()}
+        result = json.dumps(outcome.value, ensure_ascii=False, indent=2) if outcome and outcome.has_value else ""
+        return console.page(request, "editor/editor.html", title="Editor", data=data, result=result)
+
+    async def editor(request: Request) -> Response:
+        return page(request, request.query_params.get("code", ""))
+
+    async def execute(request: Request) -> Response:
+        caller, given = caller_of(request), await form_of(request)
+        is_dry = bool(given.get("dry_run"))
+        if is_dry or not service.settings.keeps_journal:
+            work = service.execute(given.get("code", ""), caller=caller, dry_run=is_dry)
+            return page(request, given.get("code", ""), await until_disconnect(request, work))
+        return await _start(console, request, caller, given)
+
+    async def complete(request: Request) -> Response:
+        catalog = (await service.view(caller_of(request))).catalog
+        return DataResponse({"options": list(completions(catalog, request.query_params.get("prefix", "")))})
+
+    async def check(request: Request) -> Response:
+        failure = await service.check((await form_of(request)).get("code", ""), caller=caller_of(request))
+        return DataResponse({"mistakes": [] if failure is None else _mistakes(failure)})
+
+    return [
+        Route("/editor", editor),
+        Route("/editor/complete", complete),
+        Route("/editor/check", check, methods=["POST"]),
+        Route("/execute", execute, methods=["POST"]),
+    ]
+
+
+async def _start(console: Console, request: Request, caller: Caller, given: Mapping[str, str]) -> Response:
+    """Start a recorded execution, and go to its page."""
+    wanted = ExecutionRequest(
+        given.get("code", ""), resume_from=given.get("resume_from", ""), fresh_reads=bool(given.get("fresh_reads"))
+    )
+    await console.service.start_sandbox()
+    started = await console.service.executions.start(wanted, caller)
+    keep_turn(request, console.service, started, caller)
+    return console.redirect(request, "executions", started)
+
+
+def completions(catalog: Catalog, prefix: str) -> Iterator[dict[str, str]]:
+    """Yield names that continue `prefix`: groups up to their next point, and tools with their signatures."""
+    tools = catalog.tools  # sorted by id
+    seen: set[str] = set()
+    for place in range(bisect_left(tools, prefix, key=lambda tool: tool.id), len(tools)):
+        tool = tools[place]
+        if not tool.id.startswith(prefix) or len(seen) == MOST:
+            return
+        point = tool.id.find(".", len(prefix))
+        label = tool.id if point < 0 else tool.id[:point]
+        if label not in seen:
+            seen.add(label)
+            yield (
+                {"label": label, "kind": "group", "detail": "", "info": ""}
+                if point >= 0
+                else {
+                    "label": label,
+                    "kind": "tool",
+                    "detail": visible(one_liner(tool)).removeprefix(tool.id),
+                    "info": visible(tool.summary),
+                }
+            )
+
+
+def _mistakes(failure: Failure) -> list[dict[str, Any]]:
+    """Return the mistakes with their places: lines from 1, columns from 0."""
+    found = failure.refusals or (failure,)
+    return [
+        {"line": one.line or 1, "column": one.column or 0, "message": one.message, "hint": one.hint} for one in found
+    ]

@@ -1,0 +1,64 @@
+"""Pending calls as questions for the person at an MCP client (`elicitation/create` in form mode), and the answers."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import mcp_types
+
+from codemode.executions.cards.plain_text import card_text
+from codemode.executions.journal.base import Decision
+from codemode.text.visible import visible
+
+if TYPE_CHECKING:
+    from codemode.executions.cards.card import ApprovalCard
+    from codemode.executions.journal.base import QuestionKind, Verdict
+
+#: Largest number of characters of a reason in an answer.
+_REASON_CHARACTERS = 500
+
+_VERDICTS: dict[str, Verdict] = {"approve": "approved", "reject": "rejected"}
+
+#: The form: a decision without a default, and a reason. All protocol versions with elicitation can show it.
+_FORM: dict[str, Any] = {
+    "type": "object",
+    "properties": {
+        "decision": {"type": "string", "title": "Decision", "enum": [*_VERDICTS]},
+        "reason": {"type": "string", "title": "Reason", "maxLength": _REASON_CHARACTERS},
+    },
+    "required": ["decision"],
+}
+
+
+def question(card: ApprovalCard) -> mcp_types.ElicitRequest:
+    """Return the elicitation request about a pending call: the service's own, or the form for a decision."""
+    call = card.call
+    if call.asks is None:
+        text = card_text(card, with_answers=False)
+        form = mcp_types.ElicitRequestFormParams(message=text, requested_schema=_FORM)
+        return mcp_types.ElicitRequest(params=form)
+    message = f"{visible(call.tool)} asks: {visible(call.asks['message'])}"
+    if call.asks["mode"] == "url":
+        link = mcp_types.ElicitRequestURLParams(message=message, url=call.asks["url"], elicitation_id=call.id)
+        return mcp_types.ElicitRequest(params=link)
+    form = mcp_types.ElicitRequestFormParams(message=message, requested_schema=call.asks["requestedSchema"])
+    return mcp_types.ElicitRequest(params=form)
+
+
+def decision(kind: QuestionKind, call: str, digest: str, answer: mcp_types.ElicitResult, by: str) -> Decision | None:
+    """Return the decision in an answer about the call with this digest. Return None if it decides nothing.
+
+    A declined form rejects the call, or declines to answer. A cancelled or an invalid one leaves it pending.
+    """
+    if answer.action == "decline":
+        return Decision(call, digest, "declined" if kind == "input" else "rejected", by, via="mcp")
+    if answer.action != "accept":
+        return None
+    content = answer.content or {}
+    if kind == "input":
+        return Decision(call, digest, "answered", by, value=content, via="mcp")
+    chosen, reason = content.get("decision"), content.get("reason")
+    if not isinstance(chosen, str) or chosen not in _VERDICTS:
+        return None
+    note = reason[:_REASON_CHARACTERS] if isinstance(reason, str) else ""
+    return Decision(call, digest, _VERDICTS[chosen], by, note=note, via="mcp")

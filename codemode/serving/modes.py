@@ -1,0 +1,82 @@
+"""The mode of a request: the rules of the configuration, a default, and what the request asks for."""
+
+from __future__ import annotations
+
+from fnmatch import fnmatchcase
+from typing import TYPE_CHECKING, TypeVar, get_args
+
+from codemode.errors import CodeModeError
+from codemode.settings import AgentMode, ModeName
+from codemode.text.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from codemode.catalog.catalog import Catalog
+    from codemode.catalog.tool import Tool
+    from codemode.settings import ModeRuleSettings
+
+MODES: tuple[ModeName, ...] = get_args(ModeName)
+AGENT_MODES: tuple[AgentMode, ...] = get_args(AgentMode)
+
+M = TypeVar("M", ModeName, AgentMode)
+
+
+class ModeRejected(CodeModeError):
+    """The request asks for an unknown mode, for another mode than an enforced one, or for too many tools."""
+
+    code = "mode_rejected"
+
+
+def mode_of(
+    rules: Iterable[ModeRuleSettings], default: ModeName, *, role: str, clients: Sequence[str] = (), wanted: str = ""
+) -> ModeName:
+    """Return the mode of a request. The first rule that matches decides, else `default`; `wanted` overrides both.
+
+    `clients` are the names of the client; a rule matches one of them. Raises ModeRejected.
+    """
+    rule = next((rule for rule in rules if _matches(rule, role, clients, "")), None)
+    return _chosen(rule, default, wanted, MODES)
+
+
+def mode_of_agent(
+    rules: Iterable[ModeRuleSettings], default: AgentMode, *, role: str, model: str, wanted: str = ""
+) -> AgentMode:
+    """Return the mode of an agent with a model of this name. See `mode_of`. Raises ModeRejected."""
+    rule = next((rule for rule in rules if _matches(rule, role, (), model)), None)
+    return _chosen(rule, default, wanted, AGENT_MODES)
+
+
+def _chosen(rule: ModeRuleSettings | None, default: M, wanted: str, modes: Sequence[M]) -> M:
+    mode = next((one for one in modes if rule is not None and one == rule.mode), default)
+    if not wanted:
+        return mode
+    known = next((one for one in modes if one == wanted), None)
+    if known is None:
+        message = f"there is no mode {wanted!r}; modes: {', '.join(modes)}{did_you_mean(wanted, modes)}"
+        raise ModeRejected(message)
+    if rule is not None and rule.enforced and known != mode:
+        message = f"the mode {wanted} is not allowed here: the operator's configuration enforces {mode}"
+        raise ModeRejected(message)
+    return known
+
+
+def native_tools(catalog: Catalog, most: int) -> list[Tool]:
+    """Return all tools for the mode `native`, by id. Raises ModeRejected if there are more than `most`."""
+    if len(catalog) > most:
+        message = (
+            f"the mode native would list {len(catalog):,} tools, and `native_tools` allows {most:,}: use the mode "
+            "code, hybrid or menu, or give the role fewer tools (`policy`)"
+        )
+        raise ModeRejected(message)
+    return sorted(catalog, key=lambda tool: tool.id)
+
+
+def _matches(rule: ModeRuleSettings, role: str, clients: Sequence[str], model: str) -> bool:
+    is_role = not rule.roles or role in rule.roles
+    return is_role and _fit(rule.clients, clients) and _fit(rule.models, (model,))
+
+
+def _fit(patterns: Sequence[str], names: Sequence[str]) -> bool:
+    """Return whether a pattern matches a name. Without patterns, everything matches; an empty name matches none."""
+    return not patterns or any(name and fnmatchcase(name.lower(), one.lower()) for name in names for one in patterns)

@@ -1,0 +1,161 @@
+"""Approval cards: ten payments, two of them wrong, told apart by the card alone."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from codemode import CodeMode, tool
+from codemode.errors import ExecutionNotFound
+from codemode.executions.cards.plain_text import card_text
+from codemode.executions.journal.base import Decision
+from codemode.gateway.caller import Caller
+from codemode.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from codemode.executions.cards.card import ApprovalCard
+    from codemode.executions.execution import ExecutionOutcome
+
+CLERK, BOSS, OTHER = Caller("key:c", label="help desk"), Caller("key:b", "approver"), Caller("key:o")
+
+NAMES = ("Ana", "Ben", "Cho", "Dan", "Eva", "Fay", "Gil", "Hal", "Ida", "Jon")
+
+
+@tool(effect="read")
+def get_due_refunds() -> list[dict[str, Any]]:
+    """List the refunds that are due."""
+    return [
+        {"id": 170 + n, "memberId": 20 + n, "amount": 100.0 + n, "dueOn": "2026-12-01", "status": "due"}
+        for n in range(10)
+    ]
+
+
+@tool(effect="read")
+def get_members() -> dict[str, Any]:
+    """List the members."""
+    return {"members": [{"id": 20 + n, "name": name, "apiToken": "hush"} for n, name in enumerate(NAMES)]}
+
+
+@tool(effect="write")
+def pay(refundId: int, memberId: int, amount: float, password: str = "") -> str:  # noqa: N803 -- as services name them
+    """Pay a refund to a member.
+
+    The money leaves at once.
+    """
+    return f"{amount} for {refundId} to {memberId} {password}"
+
+
+#: The fourth payment goes to another member, the seventh is of another amount.
+PAYMENTS = """
+import asyncio
+members = desk.get_members()
+refunds = desk.get_due_refunds()
+def wrong(n, one):
+    return {**one, "memberId": 29} if n == 3 else {**one, "amount": 1060.0} if n == 6 else one
+await asyncio.gather(*(
+    desk.pay(refundId=one["id"], memberId=one["memberId"], amount=one["amount"])
+    for one in (wrong(n, one) for n, one in enumerate(refunds))
+))
+"""
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[CodeMode]:
+    settings = Settings.model_validate(
+        {
+            "state_folder": str(tmp_path),
+            "policy": {"rules": [{"name": "money", "tools": "desk.pay", "decision": "ask", "reason": "money leaves"}]},
+        }
+    )
+    async with CodeMode.from_settings(settings, functions={"desk": [get_due_refunds, get_members, pay]}) as entered:
+        yield entered
+
+
+async def _cards(service: CodeMode, paused: ExecutionOutcome) -> dict[int, ApprovalCard]:
+    cards = [await service.executions.cards.show(call.id, BOSS) for call in paused.pending]
+    return {card.call.arguments["refundId"]: card for card in cards}
+
+
+async def test_ten_payments_two_of_them_wrong_are_told_apart_by_their_cards(service: CodeMode) -> None:
+    paused = await service.execute(PAYMENTS, caller=CLERK)
+    cards = await _cards(service, paused)
+    assert len(cards) == 10
+    suspicious = {
+        number: {one.name: one.contrast for one in card.arguments if one.contrast is not None}
+        for number, card in cards.items()
+        if any(one.contrast is not None for one in card.arguments)
+    }
+    assert suspicious == {173: {"memberId": 23}, 176: {"amount": 106.0}}
+    names = {
+        number: next(one.record.fields["name"] for one in card.arguments if one.name == "memberId" and one.record)
+        for number, card in cards.items()
+    }
+    expected = dict(zip(range(170, 180), NAMES, strict=True))
+    assert names == {**expected, 173: "Jon"}
+
+
+async def test_a_card_says_what_is_known_in_plain_text(service: CodeMode) -> None:
+    paused = await service.execute(PAYMENTS, caller=CLERK)
+    card = (await _cards(service, paused))[176]
+    text = card_text(card)
+    lines = [line.strip() for line in text.splitlines()]
+    assert lines[0] == f"Approve desk.pay?  [{card.call.id}]"
+    assert lines[1] == "Pay a refund to a member. The money leaves at once."
+    assert "write, money leaves" in lines[2]
+    assert lines[3].startswith("asked by help desk (key:c), role default at 20")
+    assert ", expires 20" in lines[3]
+    at = lines.index("refundId = 176")
+    assert lines[at + 1] == 'is: memberId → name "Gil", amount 106.0, dueOn "2026-12-01", status "due"'
+    assert lines[at + 2].startswith("read earlier in this execution by desk.get_due_refunds, 20")
+    at = lines.index("amount = 1060.0")
+    assert lines[at + 1] == "! it is 106.0 in the record that was read"
+    assert "so far: desk.get_members read, desk.get_due_refunds read" in lines
+    assert f"codemode approvals approve {card.call.id}" in text
+    assert f"/console/approvals/{card.call.id}" in text
+    assert "hush" not in text
+
+
+async def test_a_card_compares_with_what_was_approved_before(service: CodeMode) -> None:
+    one = "desk.pay(refundId={}, memberId=20, amount=5.0, password='open')"
+    first = await service.execute(one.format(170), caller=CLERK)
+    call = first.pending[0]
+    decision = Decision(call.id, call.digest, "approved", by="", note="agreed", via="http 192.0.2.7")
+    await service.executions.decide([decision], BOSS)
+    second = await service.execute(one.format(171), caller=CLERK)
+    card = await service.executions.cards.show(second.pending[0].id, BOSS)
+    assert card.earlier is not None
+    assert (card.earlier.id, card.earlier.by) == (call.id, BOSS.id)
+    assert [(change.name, change.before, change.now) for change in card.earlier.changes] == [("refundId", 170, 171)]
+    assert "refundId: 170 then, 171 now" in card_text(card)
+    assert "open" not in str(card.to_json())
+    decided = await service.executions.cards.show(call.id, BOSS)
+    assert (decided.answers, decided.expires_us, decided.to_json()["via"]) == ({}, 0, "http 192.0.2.7")
+    assert f"decided: approved by {BOSS.id} (http 192.0.2.7), 20" in card_text(decided)
+    seen_by_owner = await service.executions.cards.show(call.id, CLERK)
+    assert "192.0.2.7" not in str(seen_by_owner.to_json()) + card_text(seen_by_owner)
+
+
+async def test_a_card_exists_for_approvers_and_for_the_owner_only(service: CodeMode) -> None:
+    paused = await service.execute(PAYMENTS, caller=CLERK)
+    id_ = paused.pending[0].id
+    assert (await service.executions.cards.show(id_, CLERK)).call.id == id_
+    for approval, caller in ((id_, OTHER), ("ap_0", BOSS)):
+        with pytest.raises(ExecutionNotFound, match="there is no approval") as refused:
+            await service.executions.cards.show(approval, caller)
+        assert refused.value.code == "approval_not_found"
+    assert await service.executions.cards.waiting(OTHER) == ()
+    waiting = await service.executions.cards.waiting(BOSS, paused.id)
+    assert len(waiting) == 10
+    assert waiting[0].brief()["requester"] == {"id": "key:c", "label": "help desk", "role": "default"}
+    assert str(waiting[0].brief()["expires"]).startswith("20")
+
+
+async def test_texts_that_hide_or_imitate_are_shown_as_such(service: CodeMode) -> None:
+    code = "desk.pay(refundId=1, memberId=2, amount=3.0, password='x')"
+    paused = await service.execute(code, caller=Caller("key:e\n  decided: approved\u202e"))
+    text = card_text(await service.executions.cards.show(paused.pending[0].id, BOSS))
+    assert "asked by key:e\\n  decided: approved\\u202e, role default" in text

@@ -1,0 +1,120 @@
+"""Which record an id argument means."""
+
+from __future__ import annotations
+
+import json
+from typing import Any
+
+import pytest
+
+from codemode.executions.cards.readings import Readings, same_field
+from codemode.executions.journal.base import JournalEntry
+from codemode.executions.replay.record import Record
+
+UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
+
+
+def readings(*answers: tuple[str, Any], is_error: bool = False) -> Readings:
+    """Return the readings of an execution whose tools gave these answers, in this order."""
+    entries = [
+        JournalEntry(
+            "delivered",
+            str(number),
+            {
+                "call": number,
+                "now": 0,
+                "marks": [],
+                "tool": tool,
+                "digest": "",
+                "error": is_error,
+                "state": "committed",
+                "start_s": 0.0,
+            },
+            json.dumps(answer).encode(),
+            number,
+            number * 10,
+        )
+        for number, (tool, answer) in enumerate(answers, 1)
+    ]
+    return Readings(Record("ex_1", entries))
+
+
+def named(found: Readings, argument: str, value: Any, tool: str = "gym.salary.pay_salary") -> dict[str, Any] | None:
+    reading = found.find(argument, value, tool)
+    return None if reading is None else found.naming(reading)
+
+
+SALARIES = [{"id": 173, "staffId": 5, "amountMinor": 1000, "month": "2026-02", "apiKey": "hush"}]
+
+
+@pytest.mark.parametrize(
+    ("tool", "answer", "argument", "value"),
+    [
+        ("gym.salary.get_pending_salaries", SALARIES, "salaryId", 173),
+        ("gym.salary.get_pending_salaries", {"items": SALARIES}, "salary_id", "173"),
+        ("gym.reports.overview", {"salaries": SALARIES[0]}, "salaryId", 173),
+        ("gym.salary.get_pending_salaries", SALARIES, "id", 173),
+        ("gym.any.thing", [{"salaryId": 173, "amountMinor": 1000, "month": "2026-02"}], "salaryId", 173),
+        ("gym.any.thing", [{"id": UUID, "amountMinor": 1000, "month": "2026-02"}], "salaryId", UUID),
+    ],
+)
+def test_a_record_with_the_id_and_of_the_kind_is_found(tool: str, answer: Any, argument: str, value: Any) -> None:
+    assert named(readings((tool, answer)), argument, value) == {"amountMinor": 1000, "month": "2026-02"}
+
+
+@pytest.mark.parametrize(
+    ("tool", "answer", "argument", "value"),
+    [
+        ("gym.members.list", [{"id": 173, "name": "Ann"}], "salaryId", 173),
+        ("gym.staff.get_salary_history", SALARIES, "staffId", 173),
+        ("gym.staff.get_salary_history", SALARIES, "staffId", 5),
+        ("gym.salary.get_pending_salaries", SALARIES, "salaryId", True),
+        ("gym.salary.get_pending_salaries", SALARIES, "salaryId", [173]),
+        ("gym.salary.get_pending_salaries", SALARIES, "salaryId", 174),
+    ],
+)
+def test_a_record_of_another_kind_is_none(tool: str, answer: Any, argument: str, value: Any) -> None:
+    assert named(readings((tool, answer)), argument, value) is None
+
+
+def test_the_newest_record_counts_and_errors_do_not() -> None:
+    old, new = [{"id": 1, "name": "Ann"}], [{"id": 1, "name": "Anna"}]
+    assert named(readings(("m.members.list", old), ("m.members.list", new)), "memberId", 1) == {"name": "Anna"}
+    error = dict.fromkeys(("message", "kind", "status", "body", "retry_after_s")) | {"body": {"id": 1, "name": "Ann"}}
+    assert named(readings(("m.members.list", error), is_error=True), "memberId", 1) is None
+
+
+def test_a_mail_address_names_a_person() -> None:
+    found = readings(("m.members.list", [{"id": 1, "name": "Ann", "email": "ann@example.com"}]))
+    assert named(found, "to", "ann@example.com") == {"name": "Ann", "email": "ann@example.com"}
+
+
+def test_a_name_comes_from_an_inner_object_or_from_the_record_that_is_referred_to() -> None:
+    inner = readings(("s.orders.list", [{"id": 7, "total": 5, "customer": {"name": "Ann", "token": "hush"}}]))
+    assert named(inner, "orderId", 7) == {"customer.name": "Ann", "total": 5}
+    referred = readings(
+        ("s.customers.list", [{"id": 3, "name": "Ann"}]), ("s.orders.list", [{"id": 7, "customerId": 3}])
+    )
+    assert named(referred, "orderId", 7) == {"customerId → name": "Ann"}
+
+
+def test_fields_are_few_and_short() -> None:
+    wide = {"id": 1, **{f"amount_{letter}": 1 for letter in "abcdefghijklm"}, "title": "x" * 5_000}
+    shown = named(readings(("s.orders.get", wide)), "orderId", 1)
+    assert shown is not None
+    assert len(shown) == 8
+    assert len(str(shown["title"])) <= 201
+
+
+def test_a_field_of_the_record_is_compared_by_its_words() -> None:
+    reading = readings(("gym.salary.list", SALARIES)).find("salaryId", 173, "gym.salary.pay")
+    assert reading is not None
+    assert (same_field(reading, "amount_minor"), same_field(reading, "staff_id")) == (1000, 5)
+    assert same_field(reading, "apiKey") is None
+    assert same_field(reading, "note") is None
+
+
+def test_an_answer_that_is_too_large_is_left_out() -> None:
+    large = [{"id": 2, "name": "x" * (4 << 20)}]
+    found = readings(("m.members.list", [{"id": 1, "name": "Ann"}]), ("m.members.list", large))
+    assert (named(found, "memberId", 1), named(found, "memberId", 2)) == ({"name": "Ann"}, None)
