@@ -12,7 +12,7 @@ from codemode.errors import CodeModeError, UpstreamError
 from codemode.executions.paging import PartialLists, collect, whole_list
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.plugins.plugin import Approved
-from codemode.executions.saved.runs import InnerRun
+from codemode.executions.saved.inner_run import InnerRun
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.policy import Tally
 from codemode.transports.base import CallContext
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from codemode.executions.ledger import Ledger, LedgerEntry
     from codemode.executions.planned import PlannedCall
     from codemode.executions.plugins.hooks import Hooks
-    from codemode.executions.saved.runs import SavedRuns, Stop
+    from codemode.executions.saved.inner_run import SavedCalls, Stop
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
@@ -78,7 +78,7 @@ class CallSession:
         self._started: set[str] = set()
         self._differing: set[str] = set()  # tools whose answers differ from their schemas
         #: Runs the saved programs that this program calls.
-        self.saved: SavedRuns | None = None
+        self.saved: SavedCalls | None = None
 
     @property
     def catalog(self) -> Catalog:

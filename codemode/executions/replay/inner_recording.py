@@ -9,10 +9,10 @@ import asyncio
 import hashlib
 import json
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 from codemode.executions.journal.base import JournalEntry
-from codemode.executions.saved.runs import WITHIN, InnerRun
+from codemode.executions.saved.inner_run import WITHIN, InnerRun
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -20,17 +20,36 @@ if TYPE_CHECKING:
     from codemode.catalog.saved import SavedProgram
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.replay.record import Began
-    from codemode.executions.replay.recorded_session import RecordedSession
-    from codemode.executions.saved.runs import Stop
+    from codemode.executions.saved.inner_run import Stop
     from sandbox import Call, Delivery
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
+class OuterSession(Protocol):
+    """The session around a saved program. `within` is the path of the saved program's call."""
+
+    def identify(self, call: Call, within: str) -> object:
+        """Register a call. Raises ProgramStopped if another call was recorded."""
+        ...
+
+    def replayed(self, call: Call, within: str) -> None:
+        """Compare a call with the record."""
+        ...
+
+    def live(self, within: str) -> None:
+        """End the replay. Raises ProgramStopped if the program has made fewer calls than recorded."""
+        ...
+
+    async def deliver(self, deliveries: Sequence[Delivery], within: str, over: asyncio.Event | None) -> bool:
+        """Journal what is about to be sent to the program."""
+        ...
+
+
 class InnerRecording:
     """The `sandbox.Recording` of the saved program that the call `path` runs. `stop` keeps what stopped it."""
 
-    def __init__(self, session: RecordedSession, path: str, recorded: Sequence[Delivery], stop: Stop) -> None:
+    def __init__(self, session: OuterSession, path: str, recorded: Sequence[Delivery], stop: Stop) -> None:
         self._session = session
         self._path = path
         self._stop = stop

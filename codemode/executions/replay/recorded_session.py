@@ -58,7 +58,7 @@ if TYPE_CHECKING:
     from codemode.executions.plugins.hooks import Hooks
     from codemode.executions.replay.record import RecordedCall
     from codemode.executions.replay.recording import ExecutionRecording
-    from codemode.executions.saved.runs import InnerRun, Stop
+    from codemode.executions.saved.inner_run import InnerRun, Stop
     from codemode.gateway.call import JudgedCall, ToolCall, ToolOutcome
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway

@@ -7,24 +7,21 @@ program that call 3 runs. They pass the same policy, approvals, limits and journ
 from __future__ import annotations
 
 import asyncio
-from contextlib import contextmanager
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.preflight import check
 from codemode.executions.saved.errors import SavedProgramBroken, SavedProgramFailed
+from codemode.executions.saved.inner_run import WITHIN, Stop
 from codemode.gateway.call import CallState, ToolOutcome
 from sandbox import CallFailed, ProgramStopped, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-    from datetime import datetime
+    from collections.abc import Collection, Sequence
 
     from codemode.catalog.saved import SavedProgram
     from codemode.executions.call_session import CallSession
-    from codemode.executions.replay.inner_recording import InnerRecording
     from codemode.gateway.call import JudgedCall
-    from sandbox import Call, CallSite, Engine, Failure, Limits, Outcome
+    from sandbox import Call, CallSite, Engine, Limits, Outcome
 
 #: Saved programs within each other, at most.
 MOST_DEEP = 4
@@ -39,9 +36,6 @@ MOST_PROGRAMS = 64
 #: The `running` of an engine that never lets one of these wait.
 MOST_RUNNING = MOST_PROGRAMS + MOST_DEEP * MOST_AT_ONCE
 
-#: Between the path of a saved program's call and those of its own calls.
-WITHIN = ":"
-
 
 class Turns:
     """The turns of programs, and of saved programs by their depth."""
@@ -52,16 +46,6 @@ class Turns:
     def at(self, depth: int) -> asyncio.Semaphore:
         """Return the turns of programs of a depth. 0 are those that callers start."""
         return self._turns[depth]
-
-
-@dataclass(frozen=True, slots=True)
-class InnerRun:
-    """What one run of a saved program is made from. Without a recording, seed and time are fresh."""
-
-    code: str
-    seed: bytes | None = None
-    now: datetime | None = None
-    recording: InnerRecording | None = None
 
 
 class SavedRuns:
@@ -152,22 +136,6 @@ class SavedRuns:
             message = f"the execution made {most:,} calls, those of saved programs included; more are not allowed"
             raise CallFailed(message, kind="calls_exhausted")
         return await self._session.answer(call)
-
-
-class Stop:
-    """The failure with which a call or the journal has stopped the whole execution, None while none has."""
-
-    def __init__(self) -> None:
-        self.failure: Failure | None = None
-
-    @contextmanager
-    def noted(self) -> Iterator[None]:
-        """Keep the failure of a ProgramStopped that passes."""
-        try:
-            yield
-        except ProgramStopped as stopped:
-            self.failure = self.failure or stopped.failure
-            raise
 
 
 def _value(program: SavedProgram, ended: Outcome) -> Any:

@@ -43,7 +43,7 @@ WaitS = Annotated[float | None, Field(ge=0, le=LONGEST_WAIT_S)]
 
 
 def _conversation(text: str) -> str:
-    if not is_conversation(text):
+    if text and not is_conversation(text):
         raise ValueError(EXPECTED)
     return text
 

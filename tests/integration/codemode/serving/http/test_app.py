@@ -282,7 +282,7 @@ async def test_a_wrong_body_is_told_what_is_wrong_with_it(
             "POST",
             "/v1/execute",
             "body.waits",
-            "did you mean 'wait_s'? Valid: code, resume_from, fresh_reads, inputs, dry_run, plan, wait_s",
+            "did you mean 'wait_s'? Valid: code, resume_from, fresh_reads, inputs, dry_run, conversation, plan, wait_s",
         ),
     ],
 )
