@@ -73,6 +73,10 @@ class Server:
                 workers_s += _whole_s(child)
         return Spent(own, fork_server_s, workers_s)
 
+    def below(self) -> tuple[Server, ...]:
+        """Return the server processes that this one supervises."""
+        return tuple(Server(self.port, child) for child in _children(self.process))
+
 
 @contextmanager
 def upstream() -> Iterator[str]:

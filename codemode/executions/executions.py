@@ -129,12 +129,15 @@ class Executions:
             [*self._launcher.shielded, *(each.task for each in self._attempts.values() if each.cancelled.is_set())]
         )
         await self._upkeep.aclose()
+        stopped = list(self._attempts)
         tasks = [*self._launcher.shielded, *(attempt.task for attempt in self._attempts.values())]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         with suppress(JournalUnavailable):
             await self._ended.record_late()
+            if stopped:
+                await self._journal.release(stopped)  # those that have ended have no lease
         await self._journal.aclose()
 
     # --- run ---------------------------------------------------------------------------------------------------

@@ -301,6 +301,10 @@ class Journal(Protocol):
         """
         ...
 
+    async def release(self, executions: Collection[str]) -> None:
+        """Give up this server's leases of these executions, which stay open: `orphans` returns them at once."""
+        ...
+
     async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:
         """Append entries in order, all or none. Return the last sequence number.
 

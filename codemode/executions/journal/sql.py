@@ -102,6 +102,10 @@ class SqlJournal(ABC):
         """See `Journal.renew`."""
         return await self._write(transactions.renew(executions, self.server, self._lease_s))
 
+    async def release(self, executions: Collection[str]) -> None:
+        """See `Journal.release`."""
+        await self._write(transactions.release(executions, self.server))
+
     async def read(
         self, execution: str, *, after: int = 0, values: bool = True, most: int | None = None
     ) -> tuple[JournalEntry, ...]:

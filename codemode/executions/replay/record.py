@@ -13,7 +13,8 @@ The data of entries, by kind:
     printed    text
                Output since the previous `printed` entry, written together with the next entry.
     resumed    by
-               Who continued the execution: `server` after the death of another server, else the id of the caller.
+               Who continued the execution: `server` after the death of another server, `handover` after a server was
+               stopped, else the id of the caller.
     ended      as `delivered`, without call, now and marks
                A page of a list. The program receives it as a part of the whole list.
 
@@ -35,6 +36,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from codemode.executions.journal.base import JournalEntry, StoredExecution
+
+
+#: Values of `by`: a server continued what another left, because that had died, or because it was told to stop.
+BY_SERVER = "server"
+HANDOVER = "handover"
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,7 +130,7 @@ class Record:
         elif entry.kind == "printed":
             self.printed += len(data["text"])
         elif entry.kind == "resumed":
-            self.taken_up = self.taken_up + 1 if data.get("by") == "server" else 0
+            self._resumed(data.get("by"))
         elif entry.kind == "delivered":
             if data["call"]:
                 self._ended(entry)
@@ -132,6 +138,12 @@ class Record:
             marks = tuple(int(mark) for mark in data["marks"])
             is_error = bool(data.get("error"))
             self.deliveries.append(Delivery(int(data["call"]), int(data["now"]), marks, answer, is_error=is_error))
+
+    def _resumed(self, by: Any) -> None:
+        if by == BY_SERVER:
+            self.taken_up += 1
+        elif by != HANDOVER:
+            self.taken_up = 0
 
     def _started(self, entry: JournalEntry) -> None:
         data = entry.data

@@ -22,11 +22,14 @@ COMMAND = str(Path(sys.executable).parent / "codemode")
 TOOLS = """
 import os, time
 from pathlib import Path
+from codemode import tool
 
+@tool(effect="read")
 def server() -> int:
     "Return the process of the server."
     return os.getpid()
 
+@tool(effect="read")
 def get_when_released(started: str, release: str) -> int:
     "Get the process of the server, once a file exists."
     Path(started).with_suffix(".new").write_text(str(os.getpid()))
@@ -150,7 +153,7 @@ async def test_a_killed_process_is_replaced_and_its_execution_continues(tmp_path
             await http.get(f"/v1/executions/{begun['id']}/events")  # until it ends
             ended = (await http.get(f"/v1/executions/{begun['id']}")).json()
         assert ended["status"] == "completed", ended
-        assert ended["value"] != killed
+        assert ended["outcome"]["value"] != killed
         assert killed not in await both(url)
 
 
