@@ -67,7 +67,7 @@ def serve(settings: Settings, read: Callable[[], Settings], *, strict: bool = Fa
         process = None
         if settings.server.processes > 1:
             with written_logs(settings.observe.log, in_thread=False):
-                process = supervise(settings.server.processes)  # returns in each of the processes
+                process = supervise(settings.server.processes, listener)  # returns in each of the processes
         _run(settings, read, callers, listener, strict=strict, process=process)
 
 
@@ -82,12 +82,10 @@ def _run(
 ) -> None:
     own = settings if process is None else share_of(settings, process.count)
     read_own = read if process is None else lambda: share_of(read(), process.count)
-    metrics = process.share_metrics() if process is not None and own.observe.metrics else None
+    if process is not None and own.observe.metrics:
+        process.share_metrics()
     with written_logs(own.observe.log, server_process=0 if process is None else process.number):
         service = CodeMode.from_settings(own, strict=strict)
-        observer = service.observers.find(MetricsObserver)
-        if observer is not None:
-            observer.shared = metrics
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_serve(service, read_own, callers, listener, process))
 
@@ -145,6 +143,9 @@ async def _serve(
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
         if process is not None:
             process.end_with_supervisor(asyncio.get_running_loop())
+            metrics = service.observers.find(MetricsObserver)
+            if metrics is not None:
+                metrics.shared = process.metrics
         config = uvicorn.Config(
             app,
             http=bounded(connections=open_files() // 2, head_s=settings.server.request_s),

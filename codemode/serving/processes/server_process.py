@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hmac
 import os
+import shutil
 import signal
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
@@ -32,10 +33,11 @@ class ServerProcess:
     supervisor_end: int
 
     def end_with_supervisor(self, loop: asyncio.AbstractEventLoop) -> None:
-        """Stop as after SIGTERM if the supervisor ends."""
+        """Stop as after SIGTERM if the supervisor ends, and remove what it can no longer remove."""
 
         def stop() -> None:
             loop.remove_reader(self.supervisor_end)
+            shutil.rmtree(self.folder, ignore_errors=True)
             os.kill(os.getpid(), signal.SIGTERM)
 
         loop.add_reader(self.supervisor_end, stop)
@@ -49,11 +51,14 @@ class ServerProcess:
         """The folder of the console's sessions."""
         return self._made(_SESSIONS)
 
-    def share_metrics(self) -> Path:
-        """Return the folder of metrics, and have prometheus_client write there. Call it before that is imported."""
-        folder = self._made(_METRICS)
-        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(folder)  # noqa: TID251 -- its only interface
-        return folder
+    @property
+    def metrics(self) -> Path:
+        """The folder of the metrics."""
+        return self._made(_METRICS)
+
+    def share_metrics(self) -> None:
+        """Have prometheus_client write to the folder of the metrics. Call it before that is imported."""
+        os.environ["PROMETHEUS_MULTIPROC_DIR"] = str(self.metrics)  # noqa: TID251 -- its only interface
 
     def _made(self, name: str) -> Path:
         folder = self.folder / name

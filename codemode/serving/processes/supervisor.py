@@ -20,6 +20,7 @@ from codemode.errors import ConfigurationError
 from codemode.serving.processes.server_process import ServerProcess
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Callable
 
 log = logging.getLogger(__name__)
@@ -48,8 +49,8 @@ class _Place:
     has_run: bool = False
 
 
-def supervise(count: int) -> ServerProcess:
-    """Fork `count` server processes, and return in each of them.
+def supervise(count: int, listener: socket.socket) -> ServerProcess:
+    """Fork `count` server processes that share a bound socket, and return in each of them.
 
     In the supervisor itself, raise SystemExit once all have ended: with 0 after SIGTERM or SIGINT, else with the exit
     code of a process that could not start, or 1. Raises ConfigurationError where processes cannot be forked.
@@ -58,7 +59,7 @@ def supervise(count: int) -> ServerProcess:
         message = "server.processes: this system cannot fork; use 1, and several servers behind a load balancer"
         raise ConfigurationError(message)
     folder = Path(tempfile.mkdtemp(prefix="codemode-"))
-    supervisor = Supervisor(count, folder)
+    supervisor = Supervisor(count, folder, listener)
     process = supervisor.run()
     if process is not None:
         return process
@@ -67,12 +68,15 @@ def supervise(count: int) -> ServerProcess:
 
 
 class Supervisor:
-    """Keeps `count` processes running. They share `folder`, and end if the supervisor does."""
+    """Keeps `count` processes running. They share `folder` and `listener`, and end if the supervisor does."""
 
-    def __init__(self, count: int, folder: Path, *, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(
+        self, count: int, folder: Path, listener: socket.socket, *, clock: Callable[[], float] = time.monotonic
+    ) -> None:
         self.exit_code = 0
         self._places = [_Place(number) for number in range(1, count + 1)]
         self._folder = folder
+        self._listener = listener
         self._clock = clock
         self._is_stopping = False
         self._lifeline = os.pipe()  # its write end closes with the supervisor, however that ends
@@ -108,6 +112,7 @@ class Supervisor:
 
     def _stop(self) -> None:
         self._is_stopping = True
+        self._listener.close()  # the port closes once the processes have closed it too
         self._send(signal.SIGTERM)
 
     def _send(self, number: signal.Signals) -> None:

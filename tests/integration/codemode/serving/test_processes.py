@@ -85,6 +85,9 @@ async def serving(folder: Path, **sections: Any) -> AsyncIterator[Server]:
     (folder / "codemode.yaml").write_text(yaml.safe_dump({**folders, **SECTIONS, **sections}))
     (folder / "tools.py").write_text(TOOLS)
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(folder)}  # noqa: TID251
+    temporary = folder / "temporary"
+    temporary.mkdir()
+    environment["TMPDIR"] = str(temporary)
     process = await asyncio.create_subprocess_exec(
         *(COMMAND, "serve", "--port", "0", "--processes", "2"), cwd=folder, env=environment, stderr=PIPE
     )
@@ -115,6 +118,17 @@ def is_running(pid: int) -> bool:
     return Path(f"/proc/{pid}").exists()
 
 
+async def is_open(url: str) -> bool:
+    """Whether the port takes connections."""
+    host, _, port = url.removeprefix("http://").partition(":")
+    try:
+        _, writer = await asyncio.open_connection(host, int(port))
+    except ConnectionRefusedError:
+        return False
+    writer.close()
+    return True
+
+
 async def both(url: str) -> set[int]:
     """Ask until both processes have answered, and return their process ids."""
     seen: set[int] = set()
@@ -131,6 +145,22 @@ async def test_both_processes_answer_and_sigterm_ends_all(tmp_path: Path) -> Non
         server.process.terminate()
         assert await server.ended() == 0
         assert not any(map(is_running, pids))
+
+
+async def test_sigterm_closes_the_port_and_lets_a_request_end(tmp_path: Path) -> None:
+    started, release = tmp_path / "started", tmp_path / "release"
+    async with serving(tmp_path) as server:
+        url = await url_of(server)
+        code = f"box.get_when_released(started={str(started)!r}, release={str(release)!r})"
+        running = asyncio.create_task(ask(url, code))
+        while not started.exists():  # noqa: ASYNC110 -- another process creates it
+            await asyncio.sleep(0.01)
+        server.process.terminate()
+        while await is_open(url):
+            await asyncio.sleep(0.01)
+        release.touch()
+        assert (await running)["status"] == "completed"
+        assert await server.ended() == 0
 
 
 async def test_a_killed_process_is_replaced_and_its_execution_continues(tmp_path: Path) -> None:
@@ -162,6 +192,7 @@ async def test_the_processes_end_with_a_killed_supervisor(tmp_path: Path) -> Non
         await both(await url_of(server))
         server.process.kill()
         await server.ended()  # standard error closes with the last of the processes
+    assert not list((tmp_path / "temporary").iterdir())
 
 
 async def test_a_mistake_in_the_configuration_ends_the_start(tmp_path: Path) -> None:
