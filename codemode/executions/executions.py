@@ -365,7 +365,8 @@ class Executions:
     async def cancel(self, execution: str, caller: Caller) -> StoredExecution:
         """Cancel an execution. Its owner and approvers may do this. The outcome shows calls in flight as unknown.
 
-        Raises ExecutionNotFound, ExecutionEnded, and LeaseHeld if it runs on another server.
+        If it runs on another server, that sends nothing more, and stops it when it next records or renews. Raises
+        ExecutionNotFound, ExecutionEnded.
         """
         stored = await self._visible.seen(execution, caller)
         attempt = self._attempts.get(execution)
@@ -379,7 +380,7 @@ class Executions:
 
     async def _cancelled(self, stored: StoredExecution) -> None:
         execution = stored.given.id
-        lease = await self._journal.claim(execution)
+        lease = await self._journal.claim(execution, by_force=True)
         outcome = {**(stored.outcome or {"id": execution}), "status": "cancelled"}
         await self._journal.finish(lease, "cancelled", outcome)
 

@@ -283,9 +283,10 @@ class Journal(Protocol):
         """
         ...
 
-    async def claim(self, execution: str) -> Lease:
+    async def claim(self, execution: str, *, by_force: bool = False) -> Lease:
         """Take the lease of an open execution that has none, or whose server is dead. Its status becomes `running`.
 
+        With `by_force`, also take it from a server that is alive: it can then write and send nothing more.
         Among concurrent claims one succeeds. Raises LeaseHeld, ExecutionEnded, ExecutionNotFound.
         """
         ...

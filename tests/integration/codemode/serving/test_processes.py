@@ -156,7 +156,7 @@ async def test_sigterm_closes_the_port_and_lets_a_request_end(tmp_path: Path) ->
         while not started.exists():  # noqa: ASYNC110 -- another process creates it
             await asyncio.sleep(0.01)
         server.process.terminate()
-        while await is_open(url):
+        while await is_open(url):  # noqa: ASYNC110 -- another process closes it
             await asyncio.sleep(0.01)
         release.touch()
         assert (await running)["status"] == "completed"
