@@ -59,6 +59,8 @@ EXAMPLES = {
     "content put": "codemode content put photo.png",
     "journal": "codemode journal check",
     "journal check": "codemode journal check",
+    "journal backup": "codemode journal backup journal-copy.sqlite3",
+    "journal vacuum": "codemode journal vacuum",
     "approvals": "codemode approvals list",
     "approvals list": "codemode approvals list",
     "approvals show": "codemode approvals show CALL",

@@ -74,7 +74,7 @@ COMMANDS = {
     "approvals": Command("executions:approvals", "Show calls that wait for a person, and decide on them.", _SERVE),
     "executions": Command("executions:executions", "Show, continue, cancel and roll back executions.", _SERVE),
     "content": Command("content", "Read and store images and files of programs.", _SERVE),
-    "journal": Command("journal", "Check the journal of executions.", _SERVE),
+    "journal": Command("journal", "Check, copy and shrink the journal of executions.", _SERVE),
     "eval": Command("agent", "Measure a model on tasks: success, tokens, turns and time in each mode.", _IMPROVE),
     "embed": Command(
         "search",
