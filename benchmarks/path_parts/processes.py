@@ -73,6 +73,10 @@ class Server:
                 workers_s += _whole_s(child)
         return Spent(own, fork_server_s, workers_s)
 
+    def below(self) -> tuple[Server, ...]:
+        """Return the server processes that this one supervises."""
+        return tuple(Server(self.port, child) for child in _children(self.process))
+
 
 @contextmanager
 def upstream() -> Iterator[str]:
@@ -90,12 +94,12 @@ def peer(name: str, url: str) -> Iterator[Server]:
 
 @contextmanager
 def codemode(
-    url: str, journal: str, *, counters: Path | None = None, folder: str = "", load: str = ""
+    url: str, journal: str, *, counters: Path | None = None, folder: str = "", load: str = "", processes: int = 1
 ) -> Iterator[Server]:
     """Run `codemode serve`. `journal` is `sqlite`, `none`, or the URL of a PostgreSQL database.
 
     With `counters`, a signal makes the server write its stage counters to that file. Servers with the same `folder`
-    share their journal.
+    share their journal. The server starts that many `processes`.
     """
     with tempfile.TemporaryDirectory() as own_folder:
         home = Path(folder or own_folder)
@@ -107,8 +111,9 @@ def codemode(
         secrets = {"SHOP_TOKEN": KEY, "JOURNAL_KEY": "00" * 32, "JOURNAL_URL": journal}
         environment = {**secrets, **{f"KEY_{key.upper()}": key for key in KEYS}}
         arguments = [*command, "serve", "--config", str(Path(own_folder, "codemode.yaml"))]
+        arguments += ["--processes", str(processes)] if processes > 1 else []
         with _running(arguments, environment) as started:
-            yield Server(_announced(started, "http://127.0.0.1:"), started[0].pid)
+            yield Server(_announced(started, "http://127.0.0.1:", processes), started[0].pid)
 
 
 def _configuration(url: str, journal: str, home: Path, load: str) -> str:
@@ -145,16 +150,19 @@ def _running(command: list[str], environment: dict[str, str]) -> Iterator[tuple[
                 process.wait()
 
 
-def _announced(started: tuple[subprocess.Popen[str], Path], before: str = "") -> int:
-    """Return the port that a process prints, after the text `before`. Raises RuntimeError with its output."""
+def _announced(started: tuple[subprocess.Popen[str], Path], before: str = "", times: int = 1) -> int:
+    """Return the port that a process prints, after the text `before`, once it has printed it that many times.
+
+    Raises RuntimeError with its output.
+    """
     process, written = started
     deadline = time.monotonic() + _START_S
     while time.monotonic() < deadline:
         has_ended = process.poll() is not None
         text = written.read_text(encoding="utf-8")
-        found = re.search(rf"{before}(\d+)\s", text)
-        if found is not None:
-            return int(found[1])
+        found = re.findall(rf"{before}(\d+)\s", text)
+        if len(found) >= times:
+            return int(found[0])
         if has_ended:
             break
         time.sleep(0.05)

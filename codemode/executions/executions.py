@@ -127,12 +127,15 @@ class Executions:
             [*self._launcher.shielded, *(each.task for each in self._attempts.values() if each.cancelled.is_set())]
         )
         await self._upkeep.aclose()
+        stopped = list(self._attempts)
         tasks = [*self._launcher.shielded, *(attempt.task for attempt in self._attempts.values())]
         for task in tasks:
             task.cancel()
         await asyncio.gather(*tasks, return_exceptions=True)
         with suppress(JournalUnavailable):
             await self._ended.record_late()
+            if stopped:
+                await self._journal.release(stopped)  # those that have ended have no lease
         await self._journal.aclose()
 
     # --- run ---------------------------------------------------------------------------------------------------
@@ -362,7 +365,8 @@ class Executions:
     async def cancel(self, execution: str, caller: Caller) -> StoredExecution:
         """Cancel an execution. Its owner and approvers may do this. The outcome shows calls in flight as unknown.
 
-        Raises ExecutionNotFound, ExecutionEnded, and LeaseHeld if it runs on another server.
+        If it runs on another server, that sends nothing more, and stops it when it next records or renews. Raises
+        ExecutionNotFound, ExecutionEnded.
         """
         stored = await self._visible.seen(execution, caller)
         attempt = self._attempts.get(execution)
@@ -376,7 +380,7 @@ class Executions:
 
     async def _cancelled(self, stored: StoredExecution) -> None:
         execution = stored.given.id
-        lease = await self._journal.claim(execution)
+        lease = await self._journal.claim(execution, by_force=True)
         outcome = {**(stored.outcome or {"id": execution}), "status": "cancelled"}
         await self._journal.finish(lease, "cancelled", outcome)
 

@@ -17,6 +17,10 @@ if TYPE_CHECKING:
     from codemode.executions.replay.recovery import Recovery
     from codemode.settings import JournalSettings
 
+#: Largest time between two searches for orphans, in seconds. Servers release their executions when they are stopped,
+#: and those of a server that was killed on the same machine are free at once.
+_ORPHANS_EVERY_S = 2.0
+
 #: Seconds between two prunings.
 _PRUNED_EVERY_S = 3600.0
 
@@ -55,7 +59,9 @@ class Upkeep:
             settings = self._settings
             await self._journal.prune(Retention(settings.keep_s, settings.keep_count, settings.expire_s))
 
-        self._repeat(recover, self._settings.lease_s, "orphaned executions could not be recovered")
+        self._repeat(
+            recover, min(self._settings.lease_s, _ORPHANS_EVERY_S), "orphaned executions could not be recovered"
+        )
         self._repeat(prune, _PRUNED_EVERY_S, "old executions could not be pruned from the journal")
 
     async def aclose(self) -> None:

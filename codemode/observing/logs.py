@@ -8,6 +8,7 @@ import sys
 from collections import Counter
 from contextlib import contextmanager
 from datetime import UTC, datetime
+from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from codemode.observing.log_writer import LogWriter
@@ -21,6 +22,8 @@ if TYPE_CHECKING:
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.notify.courier import Delivery
     from codemode.executions.observer import Started
+
+LogForm = Literal["json", "text", "off"]
 
 log = logging.getLogger("codemode.executions")
 
@@ -93,12 +96,15 @@ class TextFormatter(logging.Formatter):
 
 
 @contextmanager
-def written_logs(form: Literal["json", "text", "off"]) -> Iterator[None]:
+def written_logs(form: LogForm, *, server_process: int = 0, in_thread: bool = True) -> Iterator[None]:
     """Write logs to standard error within the block: everything from codemode, warnings from other packages.
 
-    For dedicated server processes: it replaces the handlers of the root logger.
+    For dedicated server processes: it replaces the handlers of the root logger. A `server_process` other than 0 is
+    added to each line. Without `in_thread`, a line is written before logging it returns.
     """
-    handler = logging.NullHandler() if form == "off" else LogWriter(sys.stderr.fileno())
+    handler = _handler(form, in_thread=in_thread)
+    if server_process:
+        handler.addFilter(partial(_with_process, server_process))
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())
     root, own = logging.getLogger(), logging.getLogger("codemode")
     before = root.handlers, root.level, own.level
@@ -112,6 +118,17 @@ def written_logs(form: Literal["json", "text", "off"]) -> Iterator[None]:
         root.setLevel(before[1])
         own.setLevel(before[2])
         handler.close()
+
+
+def _handler(form: LogForm, *, in_thread: bool) -> logging.Handler:
+    if form == "off":
+        return logging.NullHandler()
+    return LogWriter(sys.stderr.fileno()) if in_thread else logging.StreamHandler()
+
+
+def _with_process(number: int, record: logging.LogRecord) -> bool:
+    record.server_process = number
+    return True
 
 
 def _fields(record: logging.LogRecord) -> dict[str, Any]:

@@ -9,6 +9,10 @@ from codemode.errors import ConfigurationError
 from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
+    from prometheus_client import CollectorRegistry
+
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.base import PendingCall
     from codemode.executions.ledger import LedgerEntry
@@ -34,7 +38,11 @@ class MetricsObserver:
         self._prometheus: Any = prometheus
         self.registry = prometheus.CollectorRegistry()
         named: dict[str, Any] = {"namespace": "codemode", "registry": self.registry}
-        self._running = prometheus.Gauge("executions_running", "Running programs.", **named)
+        #: Folder of the metrics of several server processes, which `text` adds up.
+        self.shared: Path | None = None
+        self._running = prometheus.Gauge(
+            "executions_running", "Running programs.", multiprocess_mode="livesum", **named
+        )
         self._executions = prometheus.Counter("executions", "Ended programs.", ["status"], **named)
         self._execution_s = prometheus.Histogram(
             "execution_seconds", "Wall time of programs.", buckets=_BUCKETS_S, **named
@@ -79,4 +87,12 @@ class MetricsObserver:
 
     def text(self) -> tuple[bytes, str]:
         """Return all metrics in Prometheus format, and their media type."""
-        return self._prometheus.generate_latest(self.registry), self._prometheus.CONTENT_TYPE_LATEST
+        registry = self.registry if self.shared is None else self._of_all_processes(self.shared)
+        return self._prometheus.generate_latest(registry), self._prometheus.CONTENT_TYPE_LATEST
+
+    def _of_all_processes(self, folder: Path) -> CollectorRegistry:
+        from prometheus_client.multiprocess import MultiProcessCollector
+
+        registry: CollectorRegistry = self._prometheus.CollectorRegistry()
+        MultiProcessCollector(registry, str(folder))  # type: ignore[no-untyped-call]
+        return registry

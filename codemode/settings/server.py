@@ -116,6 +116,14 @@ class ServerSettings(Section):
         "`menu`: native tools of a menu. `hybrid`: both. `native`: every tool. `off`: none.",
     )
     port: int = Field(default=8080, ge=0, le=65535, description="Port to listen on. 0: any free port.")
+    processes: int = Field(
+        default=1,
+        ge=1,
+        le=64,
+        description="Number of server processes on the port, one per processor core. Each gets an equal part of the "
+        "limits.",
+        examples=[2],
+    )
     keys: tuple[KeySettings, ...] = Field(
         default=(),
         description="Server keys, by reference, besides those of `codemode keys`.",

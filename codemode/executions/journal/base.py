@@ -315,9 +315,10 @@ class Journal(Protocol):
         """
         ...
 
-    async def claim(self, execution: str) -> Lease:
+    async def claim(self, execution: str, *, by_force: bool = False) -> Lease:
         """Take the lease of an open execution that has none, or whose server is dead. Its status becomes `running`.
 
+        With `by_force`, also take it from a server that is alive: it can then write and send nothing more.
         Among concurrent claims one succeeds. Raises LeaseHeld, ExecutionEnded, ExecutionNotFound.
         """
         ...
@@ -331,6 +332,10 @@ class Journal(Protocol):
 
         Call it several times within `lease_s` for running executions. Other leases run out.
         """
+        ...
+
+    async def release(self, executions: Collection[str]) -> None:
+        """Give up this server's leases of these executions, which stay open: `orphans` returns them at once."""
         ...
 
     async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:

@@ -148,6 +148,11 @@ class PostgresJournal(SqlJournal):
         async with self._writing:
             return await super().renew(executions)
 
+    async def release(self, executions: Collection[str]) -> None:
+        """See `Journal.release`, and `renew` for the lock."""
+        async with self._writing:
+            await super().release(executions)
+
     async def _append(self, writes: Sequence[Write]) -> Written:
         sealed: dict[Lease, tuple[int, bytes]] = {}
         async with self._writing:

@@ -93,9 +93,10 @@ class SqlJournal(ABC):
         """See `Journal.list`."""
         return await self._read(transactions.list_executions(self._seals, owner or "", status or "", limit, before))
 
-    async def claim(self, execution: str) -> Lease:
+    async def claim(self, execution: str, *, by_force: bool = False) -> Lease:
         """See `Journal.claim`."""
-        claim = transactions.claim(self._seals.project, execution, self.server, self._lease_s, self._is_dead)
+        is_free: Callable[[str], bool] = (lambda _: True) if by_force else self._is_dead
+        claim = transactions.claim(self._seals.project, execution, self.server, self._lease_s, is_free)
         return await self._write(claim)
 
     async def orphans(self) -> tuple[str, ...]:
@@ -105,6 +106,10 @@ class SqlJournal(ABC):
     async def renew(self, executions: Collection[str]) -> frozenset[str]:
         """See `Journal.renew`."""
         return await self._write(transactions.renew(executions, self.server, self._lease_s))
+
+    async def release(self, executions: Collection[str]) -> None:
+        """See `Journal.release`."""
+        await self._write(transactions.release(executions, self.server))
 
     async def read(
         self, execution: str, *, after: int = 0, values: bool = True, most: int | None = None

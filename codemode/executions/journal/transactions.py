@@ -164,6 +164,15 @@ def renew(executions: Collection[str], server: str, lease_s: float) -> Transacti
     return frozenset(held)
 
 
+def release(executions: Collection[str], server: str) -> Transaction[None]:
+    """See `Journal.release`."""
+    for execution in sorted(executions):
+        yield Statement(
+            "UPDATE executions SET server = '', lease_until_us = 0 WHERE id = $1 AND server = $2 RETURNING id",
+            (execution, server),
+        )
+
+
 #: An entry's place combines the number of its execution and its sequence number. It is a short primary key that keeps
 #: the entries of one execution together.
 SEQUENCE = 0xFFFFFFFF

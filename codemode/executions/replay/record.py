@@ -14,7 +14,8 @@ The data of entries, by kind:
     printed    text
                Output since the previous `printed` entry, written together with the next entry.
     resumed    by
-               Who continued the execution: `server` after the death of another server, else the id of the caller.
+               Who continued the execution: `server` after the death of another server, `handover` after a server was
+               stopped, else the id of the caller.
     ended      as `delivered`, without call, now and marks
                A page of a list. The program receives it as a part of the whole list.
     began      tool, version, arguments, effect, decision, rule, now
@@ -42,6 +43,11 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from codemode.executions.journal.base import JournalEntry, StoredExecution
+
+
+#: Values of `by`: a server continued what another left, because that had died, or because it was told to stop.
+BY_SERVER = "server"
+HANDOVER = "handover"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,7 +167,7 @@ class Record:
         elif entry.kind == "printed":
             self.printed += len(data["text"])
         elif entry.kind == "resumed":
-            self.taken_up = self.taken_up + 1 if data.get("by") == "server" else 0
+            self._resumed(data.get("by"))
         elif entry.kind == "began":
             self.began[entry.path] = Began(str(json.loads(entry.value or b"")), int(data["now"]))
         elif entry.kind == "delivered":
@@ -173,6 +179,12 @@ class Record:
             within = data.get("within", "")
             deliveries = self.inner_deliveries.setdefault(within, []) if within else self.deliveries
             deliveries.append(Delivery(int(data["call"]), int(data["now"]), marks, answer, is_error=is_error))
+
+    def _resumed(self, by: Any) -> None:
+        if by == BY_SERVER:
+            self.taken_up += 1
+        elif by != HANDOVER:
+            self.taken_up = 0
 
     def _started(self, entry: JournalEntry) -> None:
         data = entry.data

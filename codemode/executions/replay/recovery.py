@@ -10,6 +10,7 @@ from codemode.errors import CodeModeError, ExecutionEnded, ExecutionNotFound, Jo
 from codemode.executions.attempts import never_damaged
 from codemode.executions.execution import unasked
 from codemode.executions.journal.base import JournalEntry
+from codemode.executions.replay.record import BY_SERVER, HANDOVER
 
 if TYPE_CHECKING:
     import asyncio
@@ -89,12 +90,14 @@ class Recovery:
         for execution in await self._journal.orphans():
             if self._is_here(execution):
                 continue  # this server stalled for longer than its lease, and still has the execution
-            owner = await self._owner(execution)
+            orphan = await self._orphan(execution)
+            owner = orphan.given.owner if orphan is not None else ""
+            is_handed_over = orphan is not None and not orphan.server
             if owner in full:
                 continue
             try:
                 async with self.turn(owner) as turn:
-                    await self._recover(execution, turn)
+                    await self._recover(execution, turn, by=HANDOVER if is_handed_over else BY_SERVER)
             except NoRoomYet:
                 full.add(owner)
                 continue
@@ -103,27 +106,28 @@ class Recovery:
             except Exception:
                 log.exception("%s could not be recovered", execution)
                 continue
-            log.warning("%s is recovered: its server died while it ran", execution)
+            log.warning("%s is recovered: its server %s while it ran", execution, _end(is_handed_over=is_handed_over))
             recovered.append(execution)
         self.is_full = bool(full)
         return tuple(recovered)
 
-    async def _owner(self, execution: str) -> str:
+    async def _orphan(self, execution: str) -> StoredExecution | None:
         try:
-            return (await self._journal.get(execution)).given.owner
+            return await self._journal.get(execution)
         except (JournalDamaged, ExecutionNotFound):  # handled again once the lease is held
-            return ""
+            return None
 
-    async def _recover(self, execution: str, turn: Turn) -> None:
+    async def _recover(self, execution: str, turn: Turn, *, by: str) -> None:
         lease = await self._journal.claim(execution)
         async with never_damaged(self._journal, lease):
             stored = await self._journal.get(execution)
             waits = await self._reasons(stored)
             if not waits:
-                await self._journal.append(lease, (JournalEntry("resumed", data={"by": "server"}),))
+                await self._journal.append(lease, (JournalEntry("resumed", data={"by": by}),))
                 turn.keep(await self._resumed(stored, lease, turn.begun))
                 return
-        note = f"its server died while it ran, and it cannot continue by itself: {'; '.join(waits)}"
+        end = _end(is_handed_over=by == HANDOVER)
+        note = f"its server {end} while it ran, and it cannot continue by itself: {'; '.join(waits)}"
         known = unasked(stored.outcome) or {"id": execution}
         await self._journal.pause(lease, (), {**known, "status": "paused", "notes": [note], "pending": []})
 
@@ -142,6 +146,10 @@ class Recovery:
         if stored.given.credentials:
             reasons = (*reasons, f"it needs its caller's credentials: {', '.join(stored.given.credentials)}")
         return reasons
+
+
+def _end(*, is_handed_over: bool) -> str:
+    return "was stopped" if is_handed_over else "died"
 
 
 def _suspect(execution: str) -> str:

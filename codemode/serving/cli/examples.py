@@ -74,6 +74,8 @@ EXAMPLES = {
     "notify": "codemode notify test",
     "notify test": "codemode notify test ops",
     "notify list": "codemode notify list --limit 10",
+    "journal backup": "codemode journal backup journal-copy.sqlite3",
+    "journal vacuum": "codemode journal vacuum",
     "approvals": "codemode approvals list",
     "approvals list": "codemode approvals list",
     "approvals show": "codemode approvals show CALL",

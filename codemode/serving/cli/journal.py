@@ -1,16 +1,18 @@
-"""`codemode journal check`: check the integrity of the journal."""
+"""`codemode journal`: check, copy and shrink the journal."""
 
 from __future__ import annotations
 
 import asyncio
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from pathlib import Path  # noqa: TC003 -- typer reads it at run time
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from codemode.errors import ConfigurationError
 from codemode.executions.journal.checking import check
 from codemode.executions.journal.configured import JOURNAL_FILE
+from codemode.executions.journal.maintenance import back_up, vacuum
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.stored import on_journal
 from codemode.serving.cli.surface import AsJson, Project, errors_as_exit_codes, on_surface
@@ -19,12 +21,12 @@ if TYPE_CHECKING:
     from codemode.executions.journal.checking import Checked
     from codemode.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, help="Check the journal of executions.")
+app = typer.Typer(no_args_is_help=True, help="Check, copy and shrink the journal of executions.")
 
 
 @app.callback()
 def commands() -> None:
-    """Check the journal of executions."""
+    """Check, copy and shrink the journal of executions."""
 
 
 @app.command("check")
@@ -45,12 +47,56 @@ def check_journal(
         raise typer.Exit(0 if found.is_whole else 1)
 
 
+@app.command("backup")
+@on_surface
+def back_up_journal(
+    surface: Project,
+    target: Annotated[Path, typer.Argument(help="File to create.")],
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Copy the journal to a new file. Servers may run. Keep `journal.key` with the copy: it is worthless without."""
+    with errors_as_exit_codes(as_json=as_json):
+        size = back_up(_file(surface.settings(), "pg_dump"), target)
+        if as_json:
+            show.print_json({"file": str(target), "bytes": size})
+            return
+        show.console.print(show.plain(f"{target}: {size:,} bytes"), soft_wrap=True)
+
+
+@app.command("vacuum")
+@on_surface
+def vacuum_journal(
+    surface: Project,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Rebuild the journal without its free pages. Servers may run, but wait meanwhile."""
+    with errors_as_exit_codes(as_json=as_json):
+        before, after = vacuum(_file(surface.settings(), "VACUUM of PostgreSQL"))
+        if as_json:
+            show.print_json({"bytes_before": before, "bytes_after": after})
+            return
+        show.console.print(f"{before:,} bytes before, {after:,} bytes after")
+
+
 async def _checked(settings: Settings) -> Checked:
-    file = settings.state() / JOURNAL_FILE
-    if settings.keeps_journal and settings.journal.url is None and not file.exists():
+    if settings.keeps_journal and settings.journal.url is None:
+        _require_file(settings.state() / JOURNAL_FILE)
+    return await on_journal(settings, check)
+
+
+def _file(settings: Settings, instead: str) -> Path:
+    """Return the journal's file. Raises ConfigurationError if it is in a database, and for which tool to use."""
+    if settings.journal.url is not None:
+        message = f"the journal is in a PostgreSQL database: use {instead}"
+        raise ConfigurationError(message)
+    return _require_file(settings.state() / JOURNAL_FILE)
+
+
+def _require_file(file: Path) -> Path:
+    if not file.exists():
         message = f"there is no journal at {file}: nothing has been recorded yet, or the file was removed"
         raise ConfigurationError(message)
-    return await on_journal(settings, check)
+    return file
 
 
 def _verdict(found: Checked) -> str:

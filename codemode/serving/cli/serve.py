@@ -19,6 +19,9 @@ def serve(
     port: Annotated[
         int | None, typer.Option(help="Port to listen on, 0 for a free one. Default: server.port.", min=0, max=65535)
     ] = None,
+    processes: Annotated[
+        int | None, typer.Option(help="Server processes on that port. Default: server.processes.", min=1, max=64)
+    ] = None,
     strict: Strict = False,  # noqa: FBT002
 ) -> None:
     """Serve search and execute over HTTP, and MCP at /mcp."""
@@ -27,6 +30,8 @@ def serve(
         changes: dict[str, Any] = {"host": host} if host else {}
         if port is not None:
             changes["port"] = port
+        if processes is not None:
+            changes["processes"] = processes
         own = settings.model_copy(update={"server": settings.server.model_copy(update=changes)})
         from codemode.serving.http.server import serve as serve_http
 

@@ -94,11 +94,14 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def create_app(service: CodeMode, callers: Callers) -> FastAPI:
-    """Create the application for these callers. `service` must have been entered."""
+def create_app(service: CodeMode, callers: Callers, sessions: Sessions | None = None) -> FastAPI:
+    """Create the application for these callers. `service` must have been entered.
+
+    `sessions` are those of the console, None for new ones.
+    """
     server = service.settings.server
-    admission = Admission(server.load, processors=_processors())
-    sessions = Sessions()
+    admission = Admission(server.load, processors=max(1, _processors() // server.processes))
+    sessions = sessions or Sessions()
     mcp = McpEndpoint(service, admission)
 
     @asynccontextmanager

@@ -14,13 +14,17 @@ import uvicorn
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.observing.logs import written_logs
+from codemode.observing.metrics import MetricsObserver
 from codemode.service import CodeMode
 from codemode.serving.auth.callers import Callers
 from codemode.serving.cli import terminal as show
 from codemode.serving.console.session import PATH as CONSOLE
+from codemode.serving.console.shared_sessions import SharedSessions
 from codemode.serving.http.app import create_app
 from codemode.serving.http.connection import bounded
 from codemode.serving.http.listening import bind, is_loopback
+from codemode.serving.processes.shares import share_of
+from codemode.serving.processes.supervisor import supervise
 
 try:
     import resource
@@ -32,8 +36,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from types import FrameType
 
+    from codemode.serving.processes.server_process import ServerProcess
     from codemode.settings import Settings
-
 
 log = logging.getLogger(__name__)
 
@@ -60,10 +64,31 @@ def serve(settings: Settings, read: Callable[[], Settings], *, strict: bool = Fa
             "CODEMODE_API_KEY), or listen on 127.0.0.1"
         )
         raise ConfigurationError(message)
-    with written_logs(settings.observe.log):
-        service = CodeMode.from_settings(settings, strict=strict)
+    with bind(settings.server) as listener:
+        process = None
+        if settings.server.processes > 1:
+            with written_logs(settings.observe.log, in_thread=False):
+                process = supervise(settings.server.processes, listener)  # returns in each of the processes
+        _run(settings, read, callers, listener, strict=strict, process=process)
+
+
+def _run(
+    settings: Settings,
+    read: Callable[[], Settings],
+    callers: Callers,
+    listener: socket.socket,
+    *,
+    strict: bool,
+    process: ServerProcess | None,
+) -> None:
+    own = settings if process is None else share_of(settings, process.count)
+    read_own = read if process is None else lambda: share_of(read(), process.count)
+    if process is not None and own.observe.metrics:
+        process.share_metrics()
+    with written_logs(own.observe.log, server_process=0 if process is None else process.number):
+        service = CodeMode.from_settings(own, strict=strict)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
-            runner.run(_serve(service, read, callers, bind(settings.server)))
+            runner.run(_serve(service, read_own, callers, listener, process))
 
 
 def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
@@ -94,13 +119,19 @@ async def _reload(service: CodeMode, read: Callable[[], Settings]) -> None:
         log.info("reloaded", extra={"sources": len(service.sources), "tools": len(service.catalog)})
 
 
-async def _serve(service: CodeMode, read: Callable[[], Settings], callers: Callers, listener: socket.socket) -> None:
+async def _serve(
+    service: CodeMode,
+    read: Callable[[], Settings],
+    callers: Callers,
+    listener: socket.socket,
+    process: ServerProcess | None,
+) -> None:
     settings = service.settings
     reloads: set[asyncio.Task[None]] = set()
     service.patience_s = None if service.strict else PATIENCE_S
     async with service:
         await service.start_sandbox()
-        app = create_app(service, callers)
+        app = create_app(service, callers, None if process is None else _sessions(process))
         if settings.keeps_journal:
             await service.executions.serve()
 
@@ -111,6 +142,11 @@ async def _serve(service: CodeMode, read: Callable[[], Settings], callers: Calle
 
         with suppress(AttributeError, NotImplementedError):  # Windows has no SIGHUP
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
+        if process is not None:
+            process.end_with_supervisor(asyncio.get_running_loop())
+            metrics = service.observers.find(MetricsObserver)
+            if metrics is not None:
+                metrics.shared = process.metrics
         config = uvicorn.Config(
             app,
             http=bounded(connections=open_files() // 2, head_s=settings.server.request_s),
@@ -123,8 +159,9 @@ async def _serve(service: CodeMode, read: Callable[[], Settings], callers: Calle
         gc.freeze()  # objects loaded so far stay forever; collections skip them, which saves 0.1 s or more
         listener.listen(BACKLOG)  # clients may connect once they read the line below
         address = listener.getsockname()
+        which = "codemode" if process is None else f"process {process.number} of {process.count}"
         url = f"http://{_host(address)}:{address[1]}"
-        show.errors.print(f"codemode serves {len(service.catalog)} tools on {url}")
+        show.errors.print(f"{which} serves {len(service.catalog)} tools on {url}")
         if settings.console.enabled:
             show.errors.print(f"console: {url}{CONSOLE}")
         for name, source in service.sources.items():
@@ -135,6 +172,10 @@ async def _serve(service: CodeMode, read: Callable[[], Settings], callers: Calle
         if callers.is_open:
             show.errors.print("no key: anybody who can reach this port can use the server", style="yellow")
         await _DrainingServer(config).serve(sockets=[listener])
+
+
+def _sessions(process: ServerProcess) -> SharedSessions:
+    return SharedSessions(process.sessions, process.derived("console"))
 
 
 def open_files() -> int:

@@ -208,6 +208,32 @@ async def test_a_server_whose_lease_ran_out_can_write_nothing_once_another_has_c
     assert await other.orphans() == ()
 
 
+async def test_a_released_execution_is_free_at_once_and_its_server_can_write_nothing_more(store: Store) -> None:
+    one, other = await store.server(), await store.server()
+    lease = await one.create(new("ex_1"))
+    await one.create(new("ex_2"))
+    await other.release(["ex_1"])
+    assert await other.orphans() == ()
+    await one.release(["ex_1", "ex_3"])
+    stored = await other.get("ex_1")
+    assert (stored.status, stored.server, stored.lease_until_us) == ("running", "", 0)
+    assert await other.orphans() == ("ex_1",)
+    with pytest.raises(LeaseLost):
+        await one.append(lease, [JournalEntry("started", "1")])
+    await other.claim("ex_1")
+
+
+async def test_a_lease_that_is_taken_by_force_lets_its_server_write_nothing_more(store: Store) -> None:
+    one, other = await store.server(), await store.server()
+    lease = await one.create(new())
+    taken = await other.claim("ex_1", by_force=True)
+    with pytest.raises(LeaseLost):
+        await one.append(lease, [JournalEntry("started", "1")])
+    await other.finish(taken, "cancelled", {})
+    with pytest.raises(ExecutionEnded):
+        await one.claim("ex_1", by_force=True)
+
+
 async def test_what_a_server_does_not_renew_is_free_though_it_renews_others(store: Store) -> None:
     one, other = await store.server(lease_s=0.0), await store.server(lease_s=60.0)
     await one.create(new("ex_1"))

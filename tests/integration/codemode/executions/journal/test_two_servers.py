@@ -77,6 +77,23 @@ async def test_what_runs_on_one_server_is_not_taken_up_by_another(here: Place, p
     assert here.upstream.seen == ["GET /get?n=1"]
 
 
+async def test_an_execution_is_cancelled_through_another_server_and_sends_nothing_more(
+    here: Place, postgres: str
+) -> None:
+    url = await new_database(postgres)
+    async with server(here, "first", url) as first, server(here, "second", url) as second:
+        hold = here.upstream.hold("/get")
+        code = "up.x.get(n=1)\nup.x.post(n=2)"
+        running = asyncio.create_task(first.execute(code, caller=OWNER))
+        await here.upstream.wait_for(1)
+        (one,) = await second.executions.list(OWNER)
+        assert (await second.executions.cancel(one.given.id, OWNER)).status == "cancelled"
+        hold.set()
+        assert (await running).status == "failed"
+        assert (await first.executions.get(one.given.id, OWNER)).status == "cancelled"
+    assert here.upstream.seen == ["GET /get?n=1"]
+
+
 async def test_a_server_that_was_held_up_does_not_take_from_itself_what_it_runs(here: Place) -> None:
     async with here.service() as service:
         hold = here.upstream.hold("/post")

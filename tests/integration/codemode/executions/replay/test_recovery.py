@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import sqlite3
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -42,6 +44,12 @@ def limited(service: CodeMode, running: int) -> Admission:
     return admission
 
 
+def died(here: Place) -> None:
+    """Leave what runs as a server does that is killed: it releases nothing."""
+    with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3", timeout=60)) as file, file:
+        file.execute("UPDATE executions SET server = 'killed', lease_until_us = 1 WHERE status = 'running'")
+
+
 async def test_no_more_are_taken_up_than_may_run(here: Place) -> None:
     hold = here.upstream.hold("/get")
     ids = await left(here, 5)
@@ -67,13 +75,28 @@ async def test_a_request_that_runs_takes_its_place_from_what_was_left(here: Plac
         assert len(await service.executions.recover()) == 1
 
 
+async def test_servers_that_are_stopped_hand_over_what_runs_any_number_of_times(here: Place) -> None:
+    hold = here.upstream.hold("/get")
+    (execution,) = await left(here, 1)
+    for requests in (2, 3, 4, 5):
+        async with here.service() as service:
+            assert await service.executions.recover() == (execution,)
+            await here.upstream.wait_for(requests)
+    hold.set()
+    async with here.service() as service:
+        await service.executions.recover()
+        assert (await service.executions.wait(execution, OWNER, 60)).status == "completed"
+
+
 async def test_what_three_servers_died_with_waits_for_a_person_who_lets_it_go_on(here: Place) -> None:
     hold = here.upstream.hold("/get")
     (execution,) = await left(here, 1)
+    died(here)
     for requests in (2, 3):
         async with here.service() as service:
             assert await service.executions.recover() == (execution,)
             await here.upstream.wait_for(requests)
+        died(here)
     async with here.service() as service:
         await service.executions.recover()
         stored = await service.executions.get(execution, OWNER)
