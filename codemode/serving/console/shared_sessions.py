@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from codemode.serving.console.session import LIFETIME_S, MOST, Session, Sessions
+from codemode.serving.console.session import LIFETIME_S, MOST_PER_KEY, Session, Sessions
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -37,8 +37,10 @@ class SharedSessions(Sessions):
     def open(self, key: str) -> str:
         """Open a session for a valid key and return its id. Raises OSError."""
         id_ = secrets.token_urlsafe(32)
-        self._make_room()
-        kept = {"key": _masked(key.encode(), id_).hex(), "expires": self._clock() + LIFETIME_S}
+        owner = hashlib.blake2b(key.encode(), key=self._secret, digest_size=16).hexdigest()
+        self._make_room(owner)
+        masked = _masked(key.encode(), id_).hex()
+        kept = {"key": masked, "owner": owner, "expires": self._clock() + LIFETIME_S}
         draft = self._folder / f".{_name(id_)}"
         with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
             json.dump(kept, file)
@@ -65,16 +67,18 @@ class SharedSessions(Sessions):
         """End the session with this id, if there is one."""
         self._forget(_name(id_))
 
-    def _make_room(self) -> None:
-        names = [file.name for file in self._folder.glob("[!.]*")]
-        if len(names) >= MOST:
-            for name in sorted(names, key=self._opened)[: len(names) - MOST + 1]:
-                self._forget(name)
-
-    def _opened(self, name: str) -> float:
-        with suppress(FileNotFoundError):
-            return (self._folder / name).stat().st_mtime
-        return 0.0
+    def _make_room(self, owner: str) -> None:
+        """Remove sessions that have ended, and the oldest of a key that has as many as it may."""
+        same = []
+        for file in self._folder.glob("[!.]*"):
+            with suppress(FileNotFoundError):  # another process has just removed it
+                kept = json.loads(file.read_text(encoding="ascii"))
+                if self._clock() >= kept["expires"]:
+                    self._forget(file.name)
+                elif kept["owner"] == owner:
+                    same.append((kept["expires"], file.name))
+        for _, name in sorted(same)[: 1 - MOST_PER_KEY]:
+            self._forget(name)
 
     def _forget(self, name: str) -> None:
         self._known.pop(name, None)

@@ -58,8 +58,9 @@ def test_an_id_that_names_no_session_finds_none(tmp_path: Path) -> None:
 
 
 def test_the_oldest_session_ends_when_there_are_too_many(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(shared_sessions, "MOST", 2)
+    monkeypatch.setattr(shared_sessions, "MOST_PER_KEY", 2)
     sessions = SharedSessions(tmp_path, SECRET)
     ids = [sessions.open("a key") for _ in range(3)]
-    assert len(list(tmp_path.iterdir())) == 2
-    assert sessions.find(ids[-1]) is not None
+    other = sessions.open("another key")
+    assert len(list(tmp_path.iterdir())) == 3
+    assert [sessions.find(each) is not None for each in (*ids, other)] == [False, True, True, True]
