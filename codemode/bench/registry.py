@@ -25,7 +25,10 @@ SUITES = {
 
 
 def suite_of(text: str) -> Suite:
-    """Return the suite in `NAME`, `NAME:VARIANT`, `FILE.py:NAME` or `package.module:NAME`. Raises ConfigurationError."""
+    """Return the suite in `NAME`, `NAME:VARIANT`, `FILE.py:NAME` or `package.module:NAME`.
+
+    Raises ConfigurationError.
+    """
     name, _, variant = text.partition(":")
     if name in SUITES:
         return _bundled(name, variant)

@@ -103,7 +103,7 @@ def _instance(name: str, entry: dict[str, Any]) -> Any:
     instance = getattr(importlib.import_module(CLASS_FILE_PATH_MAPPING[name]), name)()
     if name not in STATELESS_CLASSES:
         scenario = copy.deepcopy(entry["initial_config"].get(name, {}))
-        instance._load_scenario(scenario, long_context="long_context" in entry["id"])  # noqa: SLF001 -- as the package
+        instance._load_scenario(scenario, long_context="long_context" in entry["id"])
     return instance
 
 

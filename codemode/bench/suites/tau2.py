@@ -84,7 +84,7 @@ def _begin(domain: str, task: dict[str, Any]) -> Episode:
 
 
 def _described(server: Any) -> list[dict[str, Any]]:
-    return [one for one in server._list_tools() if one["name"] not in _OWN_TOOLS]  # noqa: SLF001 -- the package has no API
+    return [one for one in server._list_tools() if one["name"] not in _OWN_TOOLS]
 
 
 def _tool(server: Any, database: dict[str, Any], described: dict[str, Any]) -> SuiteTool:
@@ -92,7 +92,7 @@ def _tool(server: Any, database: dict[str, Any], described: dict[str, Any]) -> S
     schema["properties"].pop(_OWN_ARGUMENT, None)
 
     def call(**arguments: Any) -> Any:
-        return copy.deepcopy(server._execute_tool(database, described["name"], arguments))  # noqa: SLF001 -- no process
+        return copy.deepcopy(server._execute_tool(database, described["name"], arguments))
 
     return SuiteTool(described["name"], described["description"], schema, call)
 
@@ -103,7 +103,7 @@ def _after(server: Any, domain: str, calls: Sequence[ToolCall]) -> tuple[dict[st
     failing = set()
     for index, call in enumerate(calls):
         try:
-            server._execute_tool(database, call.tool, dict(call.arguments))  # noqa: SLF001
+            server._execute_tool(database, call.tool, dict(call.arguments))
         except ValueError:
             failing.add(index)
     return database, failing

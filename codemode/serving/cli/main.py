@@ -28,7 +28,7 @@ _PACKAGE = "codemode.serving.cli"
 
 
 class Command(NamedTuple):
-    """Module, help and help panel of a command.
+    """Module, help and help panel of a command. A module without a dot is one of this package.
 
     The module has the command in `app`, or in the attribute after the colon.
     """
@@ -76,6 +76,7 @@ COMMANDS = {
     "content": Command("content", "Read and store images and files of programs.", _SERVE),
     "journal": Command("journal", "Check the journal of executions.", _SERVE),
     "eval": Command("agent", "Measure a model on tasks: success, tokens, turns and time in each mode.", _IMPROVE),
+    "bench": Command("codemode.bench.cli", "Measure a model on suites of agent tasks that others wrote.", _IMPROVE),
     "embed": Command(
         "search",
         "Create the embeddings of all tools now, as `search.embeddings` configures them, and show the progress.",
@@ -92,7 +93,7 @@ COMMANDS = {
 
 #: Commands with subcommands.
 GROUPS = frozenset(
-    ("mcp", "config", "sources", "keys", "policy", "auth", "executions", "content", "journal", "approvals")
+    ("mcp", "config", "sources", "keys", "policy", "auth", "executions", "content", "journal", "approvals", "bench")
 )
 
 
@@ -136,7 +137,8 @@ class _Commands(typer.core.TyperGroup):
 def imported(name: str) -> Any:
     """Import and return the command of that name, with examples in its help."""
     module, _, attribute = COMMANDS[name].module.partition(":")
-    group = typer.main.get_group(getattr(import_module(f"{_PACKAGE}.{module}"), attribute or "app"))
+    location = module if "." in module else f"{_PACKAGE}.{module}"
+    group = typer.main.get_group(getattr(import_module(location), attribute or "app"))
     if name not in GROUPS:
         return _with_example(name, group.commands[name])
     group.name = name
