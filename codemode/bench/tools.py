@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import functools
 import inspect
 from dataclasses import dataclass
@@ -10,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_core import to_jsonable_python
 
 from codemode.bench.suite import ToolCall
+from codemode.catalog.identifiers import identifier
 from codemode.sources.functions.source import name_of
 
 if TYPE_CHECKING:
@@ -36,13 +38,13 @@ def recorded(tools: Iterable[object], record: Callable[[ToolCall], None]) -> lis
 
 
 def _recorded(tool: Any, record: Callable[[ToolCall], None]) -> object:
-    name = name_of(tool)
+    name = tool.name if isinstance(tool, SuiteTool) else name_of(tool)
     function = tool.function if isinstance(tool, SuiteTool) else tool
 
     @functools.wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
         given = inspect.signature(function).bind(*positional, **named).arguments if positional else named
-        record(ToolCall(name, dict(given)))
+        record(ToolCall(name, copy.deepcopy(dict(given))))  # the function may keep and change what it gets
         return function(*positional, **named)
 
     if isinstance(tool, SuiteTool):
@@ -63,9 +65,12 @@ def program_of(calls: Sequence[ToolCall], namespace: str, failing: Container[int
 
 
 def expression_of(call: ToolCall, namespace: str) -> str:
-    """Return a call as a Python expression. An argument that is a ToolCall becomes a nested call."""
+    """Return a call as a Python expression. An argument that is a ToolCall becomes a nested call.
+
+    Programs know a tool by its identifier: `lockDoors` is `lock_doors`.
+    """
     arguments = (
         f"{name}={expression_of(value, namespace) if isinstance(value, ToolCall) else repr(value)}"
         for name, value in call.arguments.items()
     )
-    return f"{namespace}.{call.tool}({', '.join(arguments)})"
+    return f"{namespace}.{identifier(call.tool)}({', '.join(arguments)})"
