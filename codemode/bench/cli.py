@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.bench.players import Player
+    from codemode.bench.report import Group
     from codemode.bench.results import Result
 
 
@@ -37,7 +38,7 @@ class _RunByDefault(typer.core.TyperGroup):
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(cls=_RunByDefault)
+app = typer.Typer(cls=_RunByDefault, help="Measure a model on suites of agent tasks that others wrote.")
 
 
 @app.command("run")
@@ -78,14 +79,18 @@ def run(
 def report(
     file: Annotated[Path, typer.Argument(help="File of results, as `codemode bench run` writes it.")],
     kind: Annotated[Literal["markdown", "html"], typer.Option("--format", help="Format of the report.")] = "markdown",
+    as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Print a report of results: a table, a plot of success against tokens, and transcripts."""
-    with errors_as_exit_codes():
+    with errors_as_exit_codes(as_json=as_json):
         if not file.exists():
             message = f"there is no file {file}: `codemode bench run SUITE --out {file}` writes it"
             raise ConfigurationError(message)
         results = read_results(file)
-        typer.echo(html_of(results) if kind == "html" else markdown_of(results))
+        if as_json:
+            show.print_json(_summaries(groups_of(results)))
+        else:
+            typer.echo(html_of(results) if kind == "html" else markdown_of(results))
 
 
 def _player(model: str, url: str, mode: AgentMode) -> Player:
@@ -107,12 +112,25 @@ def _progress() -> Progress:
     )
 
 
+def _summaries(groups: Sequence[Group]) -> list[dict[str, Any]]:
+    return [
+        {
+            "suite": one.suite,
+            "model": one.model,
+            "mode": one.mode,
+            "policy": one.policy,
+            "attempts": len(one.results),
+            "solved": one.solved,
+            "tokens": one.tokens,
+        }
+        for one in groups
+    ]
+
+
 def _print(results: Sequence[Result], *, as_json: bool) -> None:
     groups = groups_of(results)
     if as_json:
-        show.print_json(
-            [{"suite": one.suite, "mode": one.mode, "solved": one.solved, "tasks": len(one.results)} for one in groups]
-        )
+        show.print_json(_summaries(groups))
         return
     table = Table(box=None, padding=(0, 2), header_style="dim")
     for title in ("suite", "model", "mode", "solved"):
