@@ -94,6 +94,7 @@ def _begin(entry: dict[str, Any], truth: list[list[str]]) -> Episode:
     return Episode(
         partial(_judge, entry, truth),
         gold=[program_of([_call_of(call, methods) for call in turn], NAMESPACE) for turn in truth],
+        gold_answers=["Done."] * len(truth),
         tools={NAMESPACE: [tool for name, tool in tools.items() if name not in withheld]},
         added={int(turn): {NAMESPACE: [tools[name] for name in names]} for turn, names in later.items()},
     )
