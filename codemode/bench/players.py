@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.bench.results import Step, TurnRecord
 from codemode.serving.agent.agent import Agent
-from codemode.serving.agent.events import CallEnded, Ended
+from codemode.serving.agent.events import CallEnded, CallStarted, Ended
 from codemode.serving.model_text import failure_text
 
 if TYPE_CHECKING:
@@ -73,11 +73,14 @@ class AgentPlayer:
         instructions = "\n\n".join(filter(None, (self._settings.instructions, task.instructions)))
         settings = self._settings.model_copy(update={"instructions": instructions})
         steps: list[Step] = []
+        programs: dict[str, str] = {}
         history = self._history.pop(id(episode), ()) if index else ()
         async with Agent(service, settings, model=self._model) as agent:
             async for event in agent.run(task.messages[index], history=history):
-                if isinstance(event, CallEnded):
-                    steps.append(_step_of_event(event))
+                if isinstance(event, CallStarted):
+                    programs[event.id] = str(event.arguments.get("code") or f"{event.name}({event.arguments})")
+                elif isinstance(event, CallEnded):
+                    steps.append(_step_of_event(programs.get(event.id, event.name), event))
                 elif isinstance(event, Ended):
                     result = event.result
         if index + 1 < len(task.messages):
@@ -107,10 +110,10 @@ def step_of(program: str, outcome: ExecutionOutcome) -> Step:
     )
 
 
-def _step_of_event(event: CallEnded) -> Step:
+def _step_of_event(program: str, event: CallEnded) -> Step:
     if event.outcome is not None:
-        return step_of(event.name, event.outcome)
-    return Step(event.name, "completed" if event.ok else "failed", event.text[:_SHOWN], duration_s=event.duration_s)
+        return step_of(program, event.outcome)
+    return Step(program, "completed" if event.ok else "failed", event.text[:_SHOWN], duration_s=event.duration_s)
 
 
 def _text(value: Any) -> str:
