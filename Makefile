@@ -15,7 +15,7 @@ TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tik
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test suite check nightly lint types schema format coverage docs bench escapes soak crash fuzz callable servers browser console-editor tokens clean
+.PHONY: help demo test suite check nightly lint types schema format coverage docs bench bench-agents escapes soak crash fuzz callable servers browser console-editor tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -40,7 +40,7 @@ check: lint types ## the quick one: lint, types and the unit tests
 
 nightly: $(INSTALLED) ## all that takes long: other settings, large documents, kills, soaks, fuzzing, callability
 	$(PYTEST) tests/nightly
-	$(MAKE) fuzz callable crash soak
+	$(MAKE) fuzz callable crash soak bench-agents
 
 lint: $(INSTALLED) ## style and import direction
 	$(BIN)/ruff check .
@@ -78,6 +78,21 @@ bench: ## measurements beside the peers, in an environment of their own, printed
 	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group bench
 	$(VENV)-bench/bin/python -m benchmarks
+
+$(SERVERS)/suites/.installed: pyproject.toml # the pins of bfcl-eval exclude ours, so that it comes without dependencies
+	$(PYTHON) -m venv $(SERVERS)/suites
+	$(SERVERS)/suites/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(SERVERS)/suites/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]' ipython mpmath tqdm
+	$(SERVERS)/suites/bin/python -m pip install --quiet --disable-pip-version-check pytest pytest-asyncio pytest-timeout
+	$(SERVERS)/suites/bin/python -m pip install --quiet --disable-pip-version-check --no-deps bfcl-eval
+	touch $@
+
+bench-agents: $(SERVERS)/suites/.installed ## the gold actions of every suite of agent tasks, through the two tools (M3=clone of code-act)
+	rm -f build/bench-agents.jsonl && mkdir -p build
+	$(SERVERS)/suites/bin/python -m pytest tests/integration/codemode/bench
+	for suite in agentdojo tau2 gym; do $(SERVERS)/suites/bin/codemode bench $$suite --out build/bench-agents.jsonl || exit 1; done
+	for suite in bfcl $(M3:%=m3:%); do $(SERVERS)/suites/bin/codemode bench $$suite --out build/bench-agents.jsonl; done || true # docs/benchmarks/agents.md says which tasks of theirs cannot be solved
+	$(SERVERS)/suites/bin/codemode bench report build/bench-agents.jsonl
 
 escapes: $(INSTALLED) ## every escape attempt against each layer alone, as a table
 	$(BIN)/python tests/security/escapes/run.py

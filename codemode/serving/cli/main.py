@@ -28,7 +28,7 @@ _PACKAGE = "codemode.serving.cli"
 
 
 class Command(NamedTuple):
-    """Module, help and help panel of a command.
+    """Module, help and help panel of a command. A module without a dot is one of this package.
 
     The module has the command in `app`, or in the attribute after the colon.
     """
@@ -79,6 +79,7 @@ COMMANDS = {
     "saved": Command("saved", "Manage saved programs: good programs that became tools.", _SERVE),
     "journal": Command("journal", "Check, copy and shrink the journal of executions.", _SERVE),
     "eval": Command("evaluate", "Measure a model on tasks: success, tokens, turns and time in each mode.", _IMPROVE),
+    "bench": Command("codemode.bench.cli", "Measure a model on suites of agent tasks that others wrote.", _IMPROVE),
     "embed": Command(
         "search",
         "Create the embeddings of all tools now, as `search.embeddings` configures them, and show the progress.",
@@ -109,6 +110,7 @@ GROUPS = frozenset(
         "approvals",
         "plans",
         "saved",
+        "bench",
     )
 )
 
@@ -153,7 +155,8 @@ class _Commands(typer.core.TyperGroup):
 def imported(name: str) -> Any:
     """Import and return the command of that name, with examples in its help."""
     module, _, attribute = COMMANDS[name].module.partition(":")
-    group = typer.main.get_group(getattr(import_module(f"{_PACKAGE}.{module}"), attribute or "app"))
+    location = module if "." in module else f"{_PACKAGE}.{module}"
+    group = typer.main.get_group(getattr(import_module(location), attribute or "app"))
     if name not in GROUPS:
         return _with_example(name, group.commands[name])
     group.name = name

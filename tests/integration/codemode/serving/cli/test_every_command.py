@@ -52,6 +52,8 @@ def test_it_prints_json_when_it_is_asked_to(name: str) -> None:
 
 #: Commands whose first error is not about the configuration: they write one, read another file first, or need none.
 WITHOUT_CONFIGURATION = {
+    "bench report",
+    "bench run",
     "config explain",
     "config schema",
     "demo",

@@ -1,0 +1,59 @@
+"""A model behind an endpoint plays tasks in the agent's modes, and keeps the conversation between turns."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codemode.bench.players import AgentPlayer
+from codemode.bench.runner import run_task
+from codemode.bench.suite import Episode, Run, Task, Verdict
+from codemode.settings import AgentSettings, SecretReference
+from codemode.testing.model_server import ModelServer, Say
+
+if TYPE_CHECKING:
+    from codemode.settings import AgentMode
+    from codemode.testing.model_server import Seen
+
+
+def counter() -> Task:
+    def begin() -> Episode:
+        values: list[int] = []
+
+        def add(number: int) -> int:
+            """Add to the counter."""
+            values.append(number)
+            return sum(values)
+
+        async def judge(run: Run) -> Verdict:
+            return Verdict(sum(values) == 2 and len(run.calls) == 2 and run.answer == "now 1\nnow 2", str(values))
+
+        return Episode(judge, gold=["counter.add(number=1)"] * 2, tools={"counter": [add]})
+
+    return Task("count", ["add one", "again"], begin, "Count well.")
+
+
+def script(seen: Seen) -> Say:
+    assert "Count well." in seen.system
+    users = sum(one["role"] == "user" for one in seen.messages)
+    if seen.answers:
+        return Say(f"now {users}", usage=(100, 10))
+    if "execute" in seen.tools:
+        return Say(calls=[("execute", {"code": "counter.add(number=1)"})], usage=(100, 10))
+    (name,) = seen.tools
+    return Say(calls=[(name, {"number": 1})], usage=(100, 10))
+
+
+@pytest.mark.parametrize("mode", ["code", "native"])
+async def test_a_model_plays_a_task_of_two_turns(mode: AgentMode, monkeypatch: pytest.MonkeyPatch) -> None:
+    async with ModelServer(script) as server:
+        monkeypatch.setenv("BENCH_KEY", server.key)
+        settings = AgentSettings.model_validate(
+            {"model": "m", "base_url": server.base_url, "mode": mode, "api_key": SecretReference(env="BENCH_KEY")}
+        )
+        result = await run_task("tiny", counter(), AgentPlayer(settings))
+    assert result.solved, result
+    assert (result.model, result.mode, result.tokens) == ("m", mode, 440)
+    assert [turn.requests for turn in result.turns] == [2, 2]
+    assert "number" in result.turns[0].steps[0].program

@@ -1,0 +1,135 @@
+"""Tasks of a tiny suite are played, judged, written and continued."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import TYPE_CHECKING
+
+import pytest
+
+from codemode.bench.players import GoldPlayer
+from codemode.bench.results import Result, read_results
+from codemode.bench.runner import run_task, run_tasks
+from codemode.bench.suite import Episode, Run, Task, ToolCall, Verdict
+from codemode.bench.tools import SuiteTool
+from codemode.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+    from pathlib import Path
+
+
+def counting(gold: Sequence[str], expected: int, begun: Counter[str] | None = None, id_: str = "count") -> Task:
+    """A counter that must have a value in the end."""
+
+    def begin() -> Episode:
+        state = {"value": 0}
+        if begun is not None:
+            begun[id_] += 1
+
+        def add(number: int) -> int:
+            """Add to the counter."""
+            state["value"] += number
+            return state["value"]
+
+        def delete() -> None:
+            """Delete the counter."""
+            state["value"] = 0
+
+        async def judge(run: Run) -> Verdict:
+            calls = [[call.tool for call in turn.calls] for turn in run.turns]
+            return Verdict(state["value"] == expected, f"the counter is {state['value']}", {"calls": calls})
+
+        return Episode(judge, gold=gold, tools={"counter": [add, delete]})
+
+    return Task(id_, ["go"] * len(gold), begin)
+
+
+async def test_a_gold_program_for_each_message_solves_a_task() -> None:
+    result = await run_task("tiny", counting(["counter.add(number=2)", "counter.add(number=3)"], 5), GoldPlayer())
+    assert result.solved
+    assert result.details["calls"] == [["add"], ["add"]]
+    assert [turn.answer for turn in result.turns] == ["2", "5"]
+    assert result.calls == 2
+    assert result.definitions["native"] > 0
+    assert result.traces["code"] > result.definitions["code"]
+
+
+async def test_the_judge_says_why_a_task_is_not_solved() -> None:
+    result = await run_task("tiny", counting(["counter.add(number=2)"], 5), GoldPlayer())
+    assert not result.solved
+    assert result.reason.startswith("the counter is 2")
+
+
+async def test_a_program_that_fails_is_part_of_the_reason() -> None:
+    result = await run_task("tiny", counting(["counter.add(number=1)\n1 / 0"], 5), GoldPlayer())
+    assert "ZeroDivisionError" in result.reason
+
+
+async def test_an_error_of_a_suite_fails_its_task_alone(tmp_path: Path) -> None:
+    def begin() -> Episode:
+        raise LookupError("no data")
+
+    tasks = [Task("broken", ["go"], begin), counting(["counter.add(number=5)"], 5)]
+    broken, whole = await run_tasks("tiny", tasks, GoldPlayer(), out=tmp_path / "out.jsonl")
+    assert broken.reason == "LookupError: no data"
+    assert whole.solved
+
+
+async def test_the_policy_decides_on_destructive_calls() -> None:
+    task = counting(["counter.add(number=2)\ncounter.delete()"], 0)
+    assert (await run_task("tiny", task, GoldPlayer(), policy="off")).solved
+    asked = await run_task("tiny", task, GoldPlayer(), policy="ask")
+    assert not asked.solved
+    assert "approval" in asked.reason
+
+
+async def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
+    out, begun = tmp_path / "out.jsonl", Counter[str]()
+    tasks = [counting(["counter.add(number=1)"], 1, begun, id_) for id_ in ("a", "b")]
+    await run_tasks("tiny", tasks[:1], GoldPlayer(), out=out)
+    with out.open("a", encoding="utf-8") as file:
+        file.write('{"suite": "tiny", "ta')  # the process ended while it wrote
+    ended: list[Result] = []
+    results = await run_tasks("tiny", tasks, GoldPlayer(), out=out, jobs=2, ended=ended.append)
+    assert begun == {"a": 1, "b": 1}
+    assert [result.task for result in results] == ["a", "b"]
+    assert len(ended) == 2
+    assert read_results(out) == results
+
+
+async def test_each_repeat_is_an_attempt_of_its_own(tmp_path: Path) -> None:
+    task = counting(["counter.add(number=1)"], 1)
+    results = await run_tasks("tiny", [task], GoldPlayer(), out=tmp_path / "out.jsonl", repeats=3)
+    assert [result.repeat for result in results] == [0, 1, 2]
+    assert all(result.solved for result in results)
+
+
+async def test_a_file_of_something_else_is_rejected(tmp_path: Path) -> None:
+    out = tmp_path / "out.jsonl"
+    out.write_text('{"a": 1}\n', encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"out\.jsonl:1: not a result"):
+        await run_tasks("tiny", [], GoldPlayer(), out=out)
+
+
+async def test_tools_can_appear_at_a_later_turn() -> None:
+    def begin() -> Episode:
+        def later(word: str) -> str:
+            return word.upper()
+
+        schema = {"type": "object", "properties": {"word": {"type": "string"}}, "required": ["word"]}
+        tool = SuiteTool("later", "Shout a word.", schema, later)
+
+        async def judge(run: Run) -> Verdict:
+            return Verdict(run.calls[-1] == ToolCall("later", {"word": "hi"}) and run.answer.endswith("HI"))
+
+        def now() -> int:
+            """Return one."""
+            return 1
+
+        gold = ["a.now()", "a.later(word='hi')"]
+        return Episode(judge, gold=gold, tools={"a": [now]}, added={1: {"a": [tool]}})
+
+    result = await run_task("tiny", Task("later", ["now", "then"], begin), GoldPlayer())
+    assert result.solved, result
+    assert result.tools == 2
