@@ -30,18 +30,17 @@ def describe(
 ) -> str:
     """Describe a tool, a group or a namespace, or list all namespaces if `name` is "".
 
-    A tool is described in full. A group or namespace has its introduction, examples and tools, or its groups if the
+    A tool, by its id or an exact alias, is described in full. A group or namespace has its introduction, examples and tools, or its groups if the
     tools do not fit. Raises ToolNotFound with the closest names.
     """
     if not name:
         known = (f"{root}  # {count} tools" for root, count in sorted(catalog.namespaces.items()))
         absent = (f"{root}  # unavailable: {why}" for root, why in sorted(catalog.unavailable.items()))
         return _within((*known, *absent), budget_tokens)
-    if name in catalog:
-        return stubs.full(catalog.get(name), budget_tokens=budget_tokens, observed=observed(catalog.get(name)))
     members = sorted((tool for tool in catalog if tool.id.startswith(f"{name}.")), key=lambda tool: tool.id)
-    if not members:
-        catalog.get(name)  # raises ToolNotFound
+    if name in catalog or not members:
+        tool = catalog.get(name)  # also by an alias
+        return stubs.full(tool, budget_tokens=budget_tokens, observed=observed(tool))
     toolkit = catalog.toolkit(name)
     own_text = toolkit and (toolkit.instructions or toolkit.description)
     heading = (

@@ -34,6 +34,15 @@ def test_without_a_name_the_namespaces_are_listed() -> None:
     assert text() == "mail  # 1 tools\nshop  # 61 tools"
 
 
+def test_a_tool_is_described_by_an_alias_too() -> None:
+    tool = make_tool("mail.send", summary="Send mail", aliases=("send_mail",))
+    described = [
+        describe(name, Catalog([tool]), budget_tokens=400, introductions={}) for name in ("mail.send", "send_mail")
+    ]
+    assert described[0].startswith("mail.send()")
+    assert described[1] == described[0]
+
+
 def test_a_namespace_has_instructions_and_groups() -> None:
     assert text("shop") == "Prices are in euro.\nshop.items  # 1 tools\nshop.orders  # 60 tools"
     assert text("mail") == "mail.send() -> Any  # Send mail"
