@@ -30,8 +30,8 @@ def describe(
 ) -> str:
     """Describe a tool, a group or a namespace, or list all namespaces if `name` is "".
 
-    A tool, by its id or an exact alias, is described in full. A group or namespace has its introduction, examples and tools, or its groups if the
-    tools do not fit. Raises ToolNotFound with the closest names.
+    A tool, by its id or an exact alias, is described in full. A group or namespace has its introduction, examples and
+    tools, or its groups if the tools do not fit. Raises ToolNotFound with the closest names.
     """
     if not name:
         known = (f"{root}  # {count} tools" for root, count in sorted(catalog.namespaces.items()))
