@@ -11,11 +11,7 @@ import typer.core
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from codemode.bench.players import AgentPlayer, GoldPlayer
-from codemode.bench.registry import chosen_tasks, suite_of
-from codemode.bench.report import groups_of, html_of, markdown_of
-from codemode.bench.results import read_results
-from codemode.bench.runner import Policy, run_tasks
+from codemode.bench.results import Policy, read_results
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, errors_as_exit_codes
@@ -55,6 +51,9 @@ def run(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Play the tasks of a suite, and judge them by the state they leave. Exit code 1 if a gold task is not solved."""
+    from codemode.bench.registry import chosen_tasks, suite_of
+    from codemode.bench.runner import run_tasks
+
     with errors_as_exit_codes(as_json=as_json):
         found = suite_of(suite)
         chosen = chosen_tasks(found, tasks)
@@ -82,6 +81,8 @@ def report(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Print a report of results: a table, a plot of success against tokens, and transcripts."""
+    from codemode.bench.report import groups_of, html_of, markdown_of
+
     with errors_as_exit_codes(as_json=as_json):
         if not file.exists():
             message = f"there is no file {file}: `codemode bench run SUITE --out {file}` writes it"
@@ -94,6 +95,8 @@ def report(
 
 
 def _player(model: str, url: str, mode: AgentMode) -> Player:
+    from codemode.bench.players import AgentPlayer, GoldPlayer
+
     if model == "gold":
         if mode != "code":
             raise ConfigurationError("--model gold plays programs: it has --mode code only")
@@ -128,6 +131,8 @@ def _summaries(groups: Sequence[Group]) -> list[dict[str, Any]]:
 
 
 def _print(results: Sequence[Result], *, as_json: bool) -> None:
+    from codemode.bench.report import groups_of
+
     groups = groups_of(results)
     if as_json:
         show.print_json(_summaries(groups))

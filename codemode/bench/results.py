@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from codemode.errors import ConfigurationError
 
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 #: What tells two attempts apart: suite, task, model, mode, policy, repeat.
 Key = tuple[str, str, str, str, str, int]
+
+#: What becomes of destructive calls: `off` allows them, `ask` withholds them.
+Policy = Literal["off", "ask"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,9 +5,9 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import AsyncExitStack
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from codemode.bench.results import Result, drop_unfinished_line, read_results
+from codemode.bench.results import Policy, Result, drop_unfinished_line, read_results
 from codemode.bench.suite import Run, ToolCall, Turn, Verdict
 from codemode.bench.tokens import definition_tokens, trace_tokens
 from codemode.bench.tools import recorded
@@ -24,7 +24,6 @@ if TYPE_CHECKING:
 
 
 #: What the access policy does with destructive calls: `off` allows them, `ask` leaves them to a person.
-Policy = Literal["off", "ask"]
 _DECISIONS: dict[Policy, str] = {"off": "allow", "ask": "ask"}
 
 

@@ -27,6 +27,7 @@ _WIDTH, _ROW, _NAMES = 760, 20, 260
 #: The colour and the mark of each state. `static/waterfall.js` of the console has the same.
 STATES = {
     "committed": ("#2da44e", "\N{CHECK MARK}"),
+    "read": ("#2da44e", "\N{CHECK MARK}"),
     "reused": ("#57ab5a", "\N{CLOCKWISE OPEN CIRCLE ARROW}"),
     "running": ("#0969da", "\N{HORIZONTAL ELLIPSIS}"),
     "pending": ("#bf8700", "\N{DOUBLE VERTICAL BAR}"),

@@ -15,6 +15,7 @@ from codemode.errors import ConfigurationError
 from codemode.executions.plans.plan import may_be_plan
 from codemode.gateway.caller import Caller
 from codemode.serving.cli import terminal as show
+from codemode.serving.cli.exit_codes import exit_code_of
 from codemode.serving.cli.stored import with_journal
 from codemode.serving.cli.surface import AsJson, Project, Surface, local_caller, on_surface, with_service
 from codemode.serving.cli.tables import print_table
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from codemode.executions.plans.plan import Plan, PlanVerdict
     from codemode.service import CodeMode
 
-app = typer.Typer(no_args_is_help=True)
+app = typer.Typer(no_args_is_help=True, help="Show the lists of dry runs, approve them as a whole, and run them.")
 
 PlanId = Annotated[str, typer.Argument(metavar="PLAN", help="The id of a plan, as a dry run prints it.")]
 Note = Annotated[str, typer.Option(help="Reason, recorded with the decision.")]
@@ -35,9 +36,9 @@ Note = Annotated[str, typer.Option(help="Reason, recorded with the decision.")]
 @on_surface
 def list_plans(surface: Project, as_json: AsJson = False) -> None:  # noqa: FBT002
     """List the newest 100 plans, newest first."""
-    expire_s = surface.settings().journal.expire_s
 
     async def work(journal: Journal) -> int:
+        expire_s = surface.settings().journal.expire_s
         found = [plan.expiring(expire_s) for plan in await journal.plans("", 100)]
         if as_json:
             show.print_json([plan.to_json(_now_us()) for plan in found])
@@ -55,9 +56,9 @@ def list_plans(surface: Project, as_json: AsJson = False) -> None:  # noqa: FBT0
 @on_surface
 def show_plan(surface: Project, plan: PlanId, as_json: AsJson = False) -> None:  # noqa: FBT002
     """Show one plan: its program, and the calls that it lists."""
-    expire_s = surface.settings().journal.expire_s
 
     async def work(journal: Journal) -> int:
+        expire_s = surface.settings().journal.expire_s
         _require_id(plan)
         _print((await journal.plan(plan)).expiring(expire_s), as_json=as_json)
         return 0
@@ -92,7 +93,7 @@ def run_plan(surface: Surface, plan: PlanId, as_json: AsJson = False) -> None:  
             show.print_json(ended.to_json())
         else:
             show.print_outcome(ended)
-        return 0 if ended.ok else 1
+        return exit_code_of(ended.status)
 
     with_service(surface, work, needs_search=False, as_json=as_json)
 

@@ -126,19 +126,14 @@ async def _calls(console: Console, found: dict[str, Any], caller: Caller) -> lis
 
 def tally(calls: list[LedgerEntry]) -> list[dict[str, Any]]:
     """Return the calls by tool and state, in the order of their first calls, with their number and total seconds."""
-    counts = Counter((call.tool, state_of(call)) for call in calls)
+    counts = Counter((call.tool, call.shown_state) for call in calls)
     seconds: Counter[tuple[str, str]] = Counter()
     for call in calls:
-        seconds[call.tool, state_of(call)] += call.duration_s  # type: ignore[assignment]  # counters add any number
+        seconds[call.tool, call.shown_state] += call.duration_s  # type: ignore[assignment]  # counters add any number
     return [
         {"tool": tool, "state": state, "count": count, "seconds": seconds[tool, state]}
         for (tool, state), count in counts.items()
     ]
-
-
-def state_of(call: LedgerEntry) -> str:
-    """Return the state of a call as people read it."""
-    return "reused" if call.reused else str(call.state)
 
 
 def _result(outcome: dict[str, Any] | None) -> str:

@@ -11,6 +11,7 @@ const LOOK_AGAIN_MS = 3000;
 // The same colours and marks as in codemode/executions/waterfall.py.
 const STATES = {
   committed: ["#2da44e", "✓"],
+  read: ["#2da44e", "✓"],
   reused: ["#57ab5a", "↻"],
   running: ["#0969da", "…"],
   pending: ["#bf8700", "‖"],
@@ -48,8 +49,9 @@ class Calls {
   }
 
   ended(event) {
-    const state = event.reused ? "reused" : event.state;
-    this.byPath.set(event.path, { ...this.byPath.get(event.path), ...event, state });
+    const call = { ...this.byPath.get(event.path), ...event };
+    const isRead = event.state === "committed" && call.effect === "read";
+    this.byPath.set(event.path, { ...call, state: event.reused ? "reused" : isRead ? "read" : event.state });
   }
 
   /** Calls without an end, once the program no longer runs, have an unknown fate. */
