@@ -145,7 +145,7 @@ $(SERVERS)/npm/.installed: tests/integration/servers/package.json
 $(SERVERS)/browser/.installed: tests/browser/package.json # axe-core, and Chromium where apt-get may install it; tests skip without
 	mkdir -p $(SERVERS)/browser && cp $< $(SERVERS)/browser/
 	if command -v npm; then npm install --silent --no-audit --no-fund --prefix $(SERVERS)/browser; fi
-	if ! which chromium chromium-browser google-chrome && command -v apt-get && [ "$$(id -u)" = 0 ]; then \
+	if ! which chromium chromium-browser google-chrome | grep -q . && command -v apt-get && [ "$$(id -u)" = 0 ]; then \
 	  apt-get update && apt-get install --yes chromium; fi
 	touch $@
 
