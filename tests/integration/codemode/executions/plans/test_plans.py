@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import asyncio
 from textwrap import dedent
-from typing import TYPE_CHECKING, Any, TypedDict
+from typing import TYPE_CHECKING, Any
 
 import pytest
+from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from codemode import CodeMode, tool
 from codemode.errors import ApprovalForbidden, ExecutionWaiting, RequestRepeated, WrongArgument
