@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from tests.browser.conftest import Opens
     from tests.browser.server import Server
 
+#: The completions that can be chosen: not those of a query that is under way.
+_READY = ".cm-tooltip-autocomplete:not(.cm-tooltip-autocomplete-disabled) li"
+
 _WRITES = "gym.leads.delete_lead(leadId=1)"
 
 
@@ -24,12 +27,12 @@ async def _type(page: Page, server: Server, text: str) -> None:
 
 async def test_names_are_completed_by_the_keyboard(page: Page, server: Server) -> None:
     await _type(page, server, "gym.trai")
-    await page.locator(".cm-tooltip-autocomplete li", has_text="gym.trainers").first.wait_for()
+    await page.locator(_READY, has_text="gym.trainers").first.wait_for()
     await axe(page)
     await screenshot(page, "editor")
     await page.keyboard.press("Enter")
     await page.keyboard.type(".get_trainers")
-    await page.locator(".cm-tooltip-autocomplete li", has_text="gym.trainers.get_trainers_list").first.click()
+    await page.locator(_READY, has_text="gym.trainers.get_trainers_list").first.click()
     assert await page.locator("#code").input_value() == "gym.trainers.get_trainers_list"
 
 
