@@ -64,6 +64,7 @@ async def screenshot(page: Page, name: str) -> None:
 
 
 async def fits(page: Page) -> bool:
-    """Whether the page needs no horizontal scrolling."""
+    """Whether the page needs no horizontal scrolling, once its style sheet is there."""
+    await page.wait_for_load_state("load")
     wide: bool = await page.evaluate("document.documentElement.scrollWidth <= document.documentElement.clientWidth")
     return wide
