@@ -134,9 +134,10 @@ class Executor:
             run = recorded = session(
                 recording, gateway, caller, calls_in_flight=self._calls_in_flight, watch=watch, hooks=self.hooks
             )
-        own = self.names(gateway, functions, has_conversation=state is not None)
-        names = own if recording is None else recording.given.settings["names"]
-        limits = self._limits if recording is None else Limits(**recording.given.settings["limits"])
+        if recording is None:
+            names, limits = self.names(gateway, functions, has_conversation=state is not None), self._limits
+        else:
+            names, limits = recording.given.settings["names"], Limits(**recording.given.settings["limits"])
         run.saved = SavedRuns(run, self.sandbox, self._turns, limits=limits, names=names)
         by_name = _by_name(functions, gateway)
         stateful = _by_name(state.functions, gateway) if state is not None else {}

@@ -13,13 +13,12 @@ import typer
 
 from codemode.errors import ConfigurationError
 from codemode.executions.plans.plan import may_be_plan
-from codemode.gateway.caller import Caller
 from codemode.serving.cli import terminal as show
+from codemode.serving.cli.execution_control import operator_of
 from codemode.serving.cli.exit_codes import exit_code_of
 from codemode.serving.cli.stored import with_journal
 from codemode.serving.cli.surface import AsJson, Project, Surface, local_caller, on_surface, with_service
 from codemode.serving.cli.tables import print_table
-from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
@@ -86,7 +85,7 @@ def run_plan(surface: Surface, plan: PlanId, as_json: AsJson = False) -> None:  
     """Run the program of an approved plan, once and as its owner. A write that the plan does not list waits."""
 
     async def work(service: CodeMode) -> int:
-        found = await service.executions.plans.get(plan, _operator(service))
+        found = await service.executions.plans.get(plan, operator_of(service))
         owner = replace(local_caller(service, found.role), id=found.owner)
         ended = await service.execute("", plan=plan, caller=owner)
         if as_json:
@@ -100,7 +99,7 @@ def run_plan(surface: Surface, plan: PlanId, as_json: AsJson = False) -> None:  
 
 def _decide(surface: Surface, plan: str, verdict: PlanVerdict, note: str, *, as_json: bool) -> None:
     async def work(service: CodeMode) -> int:
-        who, plans = _operator(service), service.executions.plans
+        who, plans = operator_of(service), service.executions.plans
         found = await plans.get(plan, who)
         _print(await plans.decide(plan, found.digest, verdict, who, note=note), as_json=as_json)
         return 0
@@ -121,10 +120,6 @@ def _print(plan: Plan, *, as_json: bool) -> None:
     steps = {"pending": f"codemode plans approve {plan.id} (or reject)", "approved": f"codemode plans run {plan.id}"}
     if status in steps:
         show.errors.print(show.plain(f"next: {steps[status]}", style="bold"), soft_wrap=True)
-
-
-def _operator(service: CodeMode) -> Caller:
-    return Caller("operator", next(iter(service.settings.policy.approvers), DEFAULT_ROLE))
 
 
 def _require_id(plan: str) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections import Counter
 from typing import TYPE_CHECKING, Any, get_args
 
 from markupsafe import Markup
@@ -16,6 +15,7 @@ from codemode.executions.feed import GOES_ON
 from codemode.executions.journal.base import OPEN, ExecutionStatus
 from codemode.executions.ledger import LedgerEntry
 from codemode.executions.page import outcome_page
+from codemode.executions.repeats import repeats
 from codemode.executions.replay.ends import restored_entry
 from codemode.executions.waterfall import waterfall_svg
 from codemode.gateway.call import CallState
@@ -83,7 +83,7 @@ def routes(console: Console) -> list[Route]:
             outcome=found["outcome"],
             result=_result(found["outcome"]),
             used=used(found["outcome"], service.settings.limits),
-            tally=tally(calls),
+            groups=repeats(calls),
             page=page,
             rows=page.rows(calls),
             picture=Markup(waterfall_svg(calls)) if calls else "",  # noqa: S704 -- it escapes every text
@@ -122,18 +122,6 @@ async def _calls(console: Console, found: dict[str, Any], caller: Caller) -> lis
         return [LedgerEntry(**{**call, "state": CallState(call["state"])}) for call in found["outcome"]["calls"]]
     record = await console.service.executions.record(found["id"], caller)
     return [restored_entry(call) for call in record.calls.values()]
-
-
-def tally(calls: list[LedgerEntry]) -> list[dict[str, Any]]:
-    """Return the calls by tool and state, in the order of their first calls, with their number and total seconds."""
-    counts = Counter((call.tool, call.shown_state) for call in calls)
-    seconds: Counter[tuple[str, str]] = Counter()
-    for call in calls:
-        seconds[call.tool, call.shown_state] += call.duration_s  # type: ignore[assignment]  # counters add any number
-    return [
-        {"tool": tool, "state": state, "count": count, "seconds": seconds[tool, state]}
-        for (tool, state), count in counts.items()
-    ]
 
 
 def _result(outcome: dict[str, Any] | None) -> str:

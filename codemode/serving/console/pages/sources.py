@@ -28,11 +28,10 @@ def routes(console: Console) -> list[Route]:
     async def list_(request: Request) -> Response:
         view = await service.view(caller_of(request))
         for_operator = is_operator(request, service)
-        counts = dict.fromkeys(service.sources, 0)
-        for tool in view.catalog:
-            counts[tool.namespace] = counts.get(tool.namespace, 0) + 1
+        counts = view.catalog.namespaces
         rows = [
-            _brief(name, source, counts[name], for_operator=for_operator) for name, source in service.sources.items()
+            _brief(name, source, counts.get(name, 0), for_operator=for_operator)
+            for name, source in service.sources.items()
         ]
         shown = [row for row in rows if for_operator or row["tools"]]
         return console.page(request, "sources/list.html", title="Sources", data={"sources": shown})

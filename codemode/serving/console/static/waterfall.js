@@ -14,10 +14,10 @@ const STATES = {
   read: ["#2da44e", "✓"],
   reused: ["#57ab5a", "↻"],
   running: ["#0969da", "…"],
-  pending: ["#bf8700", "‖"],
+  pending: ["#bf8700", "⏸"],
   planned: ["#0969da", "◇"],
   unknown: ["#bf8700", "?"],
-  failed: ["#cf222e", "✖"],
+  failed: ["#cf222e", "✕"],
   denied: ["#cf222e", "⊘"],
   rejected: ["#cf222e", "⊘"],
 };
