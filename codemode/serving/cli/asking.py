@@ -13,7 +13,7 @@ from codemode.executions.cards.plain_text import card_text
 from codemode.executions.journal.base import Decision
 from codemode.gateway.policy import Globs
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.execution_control import operator_of
+from codemode.serving.cli.surface import operator_of
 from codemode.serving.cli.typed import discard_typed, typed_line
 from codemode.serving.executions import run_or_continue
 from codemode.serving.two_tools import ExecuteArguments

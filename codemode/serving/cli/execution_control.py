@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.executions.journal.base import Decision
 from codemode.executions.rollback import is_rollback
-from codemode.gateway.caller import Caller
 from codemode.serving.auth.callers import roles_of_today
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.execution_output import pending_line, print_execution
 from codemode.serving.cli.exit_codes import exit_code_of
 from codemode.serving.cli.stored import find_pending
-from codemode.serving.cli.surface import local_caller
+from codemode.serving.cli.surface import local_caller, operator_of
 from codemode.serving.executions import BEYOND_S, gone_on, whole
-from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
@@ -135,8 +133,3 @@ def _roles(service: CodeMode) -> Callable[[NewExecution], str | None]:
         return given.role if is_rollback(given) and given.role in service.policy.roles else of_today(given)
 
     return role_of
-
-
-def operator_of(service: CodeMode) -> Caller:
-    """Return the caller who decides at this command line: an approver, and the owner of no execution."""
-    return Caller("operator", next(iter(service.settings.policy.approvers), DEFAULT_ROLE))

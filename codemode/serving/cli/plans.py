@@ -14,10 +14,9 @@ import typer
 from codemode.errors import ConfigurationError
 from codemode.executions.plans.plan import may_be_plan
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.execution_control import operator_of
 from codemode.serving.cli.exit_codes import exit_code_of
 from codemode.serving.cli.stored import with_journal
-from codemode.serving.cli.surface import AsJson, Project, Surface, local_caller, on_surface, with_service
+from codemode.serving.cli.surface import AsJson, Project, Surface, local_caller, on_surface, operator_of, with_service
 from codemode.serving.cli.tables import print_table
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import typer
 
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.surface import AsJson, Config, Role, Surface, local_caller, with_service
+from codemode.serving.cli.surface import AsJson, Config, Role, Surface, local_caller, operator_of, with_service
 from codemode.serving.cli.tables import print_table
 from codemode.settings import DEFAULT_FILE, DEFAULT_ROLE
 from codemode.text.counted import counted
@@ -120,7 +120,6 @@ def promote(
     async def work(service: CodeMode) -> int:
         from codemode.executions.saved.promotion import Promotion
         from codemode.executions.saved.saved import saved_json
-        from codemode.serving.cli.execution_control import operator_of
 
         promotion = Promotion(execution, name, describe, _parameters(parameter or ()), tuple(sees or ()))
         tool = await service.saved.promote(promotion, reader=operator_of(service))

@@ -13,7 +13,14 @@ import typer
 
 from codemode.catalog.loading import unheard
 from codemode.errors import CodeModeError, ConfigurationError, SourceError
-from codemode.settings import DEFAULT_FILE, SecretReference, Settings, load_settings, settings_for_document
+from codemode.settings import (
+    DEFAULT_FILE,
+    DEFAULT_ROLE,
+    SecretReference,
+    Settings,
+    load_settings,
+    settings_for_document,
+)
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -228,6 +235,13 @@ def local_caller(service: CodeMode, role: str) -> Caller:
     from codemode.gateway.caller import LOCAL
 
     return replace(LOCAL, role=role)
+
+
+def operator_of(service: CodeMode) -> Caller:
+    """Return the caller who decides at this command line: an approver, and the owner of no execution."""
+    from codemode.gateway.caller import Caller
+
+    return Caller("operator", next(iter(service.settings.policy.approvers), DEFAULT_ROLE))
 
 
 def no_role(role: str, known: Sequence[str]) -> ConfigurationError:
