@@ -17,6 +17,7 @@ from codemode.executions.journal.decisions import decide
 from codemode.executions.journal.decisions import pending as pending_calls
 from codemode.executions.journal.outbox import Outbox
 from codemode.executions.journal.seals import Seals
+from codemode.executions.journal.signals import Signals
 from codemode.executions.journal.space import Bounds
 
 if TYPE_CHECKING:
@@ -57,6 +58,7 @@ class SqlJournal(ABC):
         self._lease_s = lease_s
         self._bounds = bounds or Bounds()
         self.outbox = Outbox(self._write, self._read, self._seals)
+        self.signals = Signals()
 
     @abstractmethod
     async def _write(self, transaction: Transaction[Result]) -> Result:
