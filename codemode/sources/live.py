@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from codemode.catalog.loading import LoadingListener
     from codemode.settings import Settings
     from codemode.sources.factory import LoadedSource
+    from codemode.transports.allowances import Allowances
     from codemode.transports.content import ContentStore
     from codemode.transports.mcp.transport import Definitions
 
@@ -39,6 +40,7 @@ class LiveSources:
         settings: Settings,
         functions: Mapping[str, object],
         contents: ContentStore,
+        allowances: Allowances,
         *,
         strict: bool,
         publish: Callable[[Settings, Mapping[str, LoadedSource]], Awaitable[Catalog]],
@@ -50,6 +52,7 @@ class LiveSources:
         self._settings = settings
         self._functions = functions
         self._contents = contents
+        self._allowances = allowances
         self._progress = progress
         self._strict = strict
         self._publish_to = publish
@@ -114,7 +117,13 @@ class LiveSources:
         await asyncio.gather(*(source.transport.aclose() for source in loaded.values()))
 
     def _reader_of(self, settings: Settings) -> Reader:
-        return Reader(settings, contents=self._contents, on_change=self._definitions_changed, progress=self._progress)
+        return Reader(
+            settings,
+            contents=self._contents,
+            allowances=self._allowances,
+            on_change=self._definitions_changed,
+            progress=self._progress,
+        )
 
     def _is_required(self, name: str) -> bool:
         return self._strict or (name in self.loaded and self.loaded[name].failure is None)

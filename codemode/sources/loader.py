@@ -24,6 +24,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.loading import LoadingListener
     from codemode.settings import Settings
+    from codemode.transports.allowances import Allowances
     from codemode.transports.content import ContentStore
     from codemode.transports.mcp.transport import Definitions, McpTransport
 
@@ -53,6 +54,7 @@ class Reader:
         settings: Settings,
         *,
         contents: ContentStore,
+        allowances: Allowances,
         on_change: Callable[[str, Definitions], None],
         progress: LoadingListener = unheard,
     ) -> None:
@@ -61,6 +63,7 @@ class Reader:
         self._on_change = on_change
         self._context = SourceContext(
             contents=contents,
+            allowances=allowances,
             cache=CatalogCache(settings.cache() / "catalogs"),
             given=StableIds(settings.state() / "ids"),
             known=KnownDocuments(settings.state() / "documents"),

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Protocol
 from codemode.catalog.loading import unheard
 from codemode.settings import Secrets, Settings
 from codemode.sources.documents.last_known import Documents
+from codemode.transports.allowances import Allowances
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -35,6 +36,7 @@ class SourceContext:
 
     Attributes:
         contents: binary data that programs pass between tools.
+        allowances: the rates of the sources.
         cache: parsed catalogs. None disables the cache.
         given: tool ids of earlier loads. None assigns all ids anew.
         known: source documents as last read. None keeps none.
@@ -46,6 +48,7 @@ class SourceContext:
     """
 
     contents: ContentStore | None = None
+    allowances: Allowances = field(default_factory=Allowances)
     cache: CatalogCache | None = None
     given: StableIds | None = None
     known: KnownDocuments | None = None

@@ -24,6 +24,7 @@ from codemode.errors import JournalUnavailable, LeaseLost
 from codemode.executions.journal import transactions
 from codemode.executions.journal.group import GroupCommit
 from codemode.executions.journal.postgres_signals import PostgresSignals
+from codemode.executions.journal.postgres_slots import PostgresSlots
 from codemode.executions.journal.preparing import prepare
 from codemode.executions.journal.sql import SqlJournal
 from codemode.executions.journal.statements import Now, Statement, Statements
@@ -115,6 +116,7 @@ class PostgresJournal(SqlJournal):
         self._away_since: float | None = None
         self._signals = PostgresSignals(url, self._write)
         self.signals = self._signals
+        self.slots = PostgresSlots(self._seals.project, self._connection)
 
     async def open(self) -> None:
         """See `Journal.open`."""

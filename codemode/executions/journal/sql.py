@@ -38,6 +38,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.statements import Result, Transaction
     from codemode.executions.plans.plan import Plan, PlanVerdict
     from codemode.executions.state.values import StateKey, StateWrite
+    from codemode.transports.allowances import Slots
     from codemode.transports.content import Content
 
 
@@ -59,6 +60,7 @@ class SqlJournal(ABC):
         self._bounds = bounds or Bounds()
         self.outbox = Outbox(self._write, self._read, self._seals)
         self.signals = Signals()
+        self.slots: Slots | None = None
 
     @abstractmethod
     async def _write(self, transaction: Transaction[Result]) -> Result:
