@@ -25,8 +25,10 @@ log = logging.getLogger(__name__)
 JOURNAL_FILE = "journal.sqlite3"
 
 
-def journal_of(settings: Settings, secrets: Secrets) -> Journal | None:
+def journal_of(settings: Settings, secrets: Secrets, *, migrates: bool = False) -> Journal | None:
     """Return the journal of these settings, not yet open, or None if they disable it.
+
+    With `migrates` it is migrated when it is opened, also if the settings leave that to a command.
 
     Raises ConfigurationError if a secret is missing, the key file is unusable, or the extra is not installed.
     """
@@ -42,6 +44,7 @@ def journal_of(settings: Settings, secrets: Secrets) -> Journal | None:
         "durability": wanted.durability,
         "project": settings.project,
         "bounds": Bounds(wanted.keep_bytes, wanted.keep_bytes_per_key),
+        "migrates": migrates or wanted.migrate == "automatic",
     }
     if wanted.url is None:
         from codemode.executions.journal.sqlite import SqliteJournal
