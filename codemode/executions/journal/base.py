@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, Self
+from typing import TYPE_CHECKING, Any, Literal, Protocol, Self
 
 from codemode.errors import JournalDamaged
 from codemode.text.times import microseconds_of, rfc3339
@@ -22,9 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from codemode.executions.journal.contents import KeptContent
-    from codemode.executions.journal.migrations import Dialect
     from codemode.executions.journal.outbox import Outbox
-    from codemode.executions.journal.schema import Schema
+    from codemode.executions.journal.schema import MigrationPlan
     from codemode.executions.plans.plan import Plan, PlanVerdict
     from codemode.executions.state.values import StateKey, StateWrite
     from codemode.transports.content import Content
@@ -274,14 +273,11 @@ class Pruned:
 class Journal(Protocol):
     """A store of executions, from the perspective of one server. Methods may run concurrently on one event loop.
 
-    `server` is the unique id under which this journal holds leases. `outbox` has the messages to people. `dialect` is
-    the kind of the database.
+    `server` is the unique id under which this journal holds leases. `outbox` has the messages to people.
     """
 
     server: str
     outbox: Outbox
-
-    dialect: ClassVar[Dialect]
 
     async def open(self) -> None:
         """Connect and migrate the store to this version.
@@ -290,8 +286,8 @@ class Journal(Protocol):
         """
         ...
 
-    async def schema(self) -> Schema:
-        """Return the schema of the store, also before `open`. Changes nothing."""
+    async def migration_plan(self) -> MigrationPlan:
+        """Return what `open` would migrate. Changes nothing. Raises ConfigurationError if the store is too new."""
         ...
 
     async def aclose(self) -> None:

@@ -10,7 +10,7 @@ from codemode.errors import JournalUnavailable, LeaseLost
 from codemode.executions.journal import rows, transactions
 from codemode.executions.journal.group import Write
 from codemode.executions.journal.preparing import prepare
-from codemode.executions.journal.schema import Schema, read_schema
+from codemode.executions.journal.schema import MigrationPlan, plan_of
 from codemode.executions.journal.sql import SqlJournal
 from codemode.executions.journal.sqlite import carry_out
 
@@ -57,9 +57,9 @@ class MemoryJournal(SqlJournal):
             self._database.close()
             self._database = None
 
-    async def schema(self) -> Schema:
-        """See `Journal.schema`."""
-        return await self._read(read_schema(self.dialect))
+    async def migration_plan(self) -> MigrationPlan:
+        """See `Journal.migration_plan`."""
+        return await self._read(plan_of("sqlite", "in memory"))
 
     async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:
         """See `Journal.append`."""

@@ -15,7 +15,7 @@ import os
 import secrets
 import time
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -26,7 +26,7 @@ from codemode.executions.journal.group import GroupCommit
 from codemode.executions.journal.postgres_migrating import PATIENCE_S, connected, migrate, one_at_a_time
 from codemode.executions.journal.postgres_transactions import carry_out
 from codemode.executions.journal.preparing import prepare_project
-from codemode.executions.journal.schema import Schema, pending, read_schema, require_none
+from codemode.executions.journal.schema import MigrationPlan, pending, plan_of, read_schema, require_none
 from codemode.executions.journal.sql import SqlJournal
 from codemode.transports.http.certificates import distrusted
 
@@ -36,7 +36,6 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import JournalEntry, Lease
     from codemode.executions.journal.group import Write, Written
     from codemode.executions.journal.key import DigestKey
-    from codemode.executions.journal.migrations import Dialect
     from codemode.executions.journal.space import Bounds
     from codemode.executions.journal.statements import Result, Transaction
     from codemode.settings.journal import Durability
@@ -88,8 +87,6 @@ class PostgresJournal(SqlJournal):
     Its tables are created and migrated there. Without `migrates`, a database that needs it raises ConfigurationError.
     """
 
-    dialect: ClassVar[Dialect] = "postgres"
-
     def __init__(
         self,
         url: str,
@@ -113,7 +110,7 @@ class PostgresJournal(SqlJournal):
 
     async def open(self) -> None:
         """See `Journal.open`."""
-        with self._translated():
+        with translated(self._store):
             self._pool = await asyncpg.create_pool(
                 self._url,
                 min_size=1,
@@ -134,15 +131,15 @@ class PostgresJournal(SqlJournal):
         if not self._migrates:
             require_none(steps, self._store)
         if steps:
-            with self._translated():
+            with translated(self._store):
                 await migrate(self._url, self._store)
         await self._write(one_at_a_time(prepare_project(self._seals, self._store)))
 
-    async def schema(self) -> Schema:
-        """See `Journal.schema`."""
-        with self._translated():
+    async def migration_plan(self) -> MigrationPlan:
+        """See `Journal.migration_plan`."""
+        with translated(self._store):
             async with connected(self._url) as connection:
-                return await carry_out(connection, read_schema("postgres"))
+                return await carry_out(connection, plan_of("postgres", self._store))
 
     async def aclose(self) -> None:
         """See `Journal.aclose`."""
@@ -277,7 +274,7 @@ class PostgresJournal(SqlJournal):
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[asyncpg.Connection]:
-        with self._translated():
+        with translated(self._store):
             async with await self._acquired() as connection:
                 yield connection
 
@@ -306,17 +303,6 @@ class PostgresJournal(SqlJournal):
             self._away_since = now
         return now - self._away_since < OUTAGE_S
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Raise errors of the driver and the network as JournalUnavailable."""
-        try:
-            yield
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
-            why = "it did not answer in time" if isinstance(error, TimeoutError) else ""
-            why = why or distrusted(error, _AUTHORITY) or _one_line(error)
-            message = f"the journal {self._store} cannot be used: {why}; nothing was recorded"
-            raise JournalUnavailable(message) from error
-
 
 @asynccontextmanager
 async def _released(pool: asyncpg.Pool, connection: asyncpg.Connection) -> AsyncIterator[asyncpg.Connection]:
@@ -333,6 +319,18 @@ def _commits(*, waits: bool) -> str:
 
 async def _leave(_: asyncpg.Connection) -> None:
     """Leave a returned connection as it is."""
+
+
+@contextmanager
+def translated(store: str) -> Iterator[None]:
+    """Raise errors of the driver and the network as JournalUnavailable."""
+    try:
+        yield
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
+        why = "it did not answer in time" if isinstance(error, TimeoutError) else ""
+        why = why or distrusted(error, _AUTHORITY) or _one_line(error)
+        message = f"the journal {store} cannot be used: {why}; nothing was recorded"
+        raise JournalUnavailable(message) from error
 
 
 def shown(url: str) -> str:

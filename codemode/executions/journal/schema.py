@@ -7,6 +7,7 @@ The table `journal_schema` holds the version. Older stores lack it; both numbers
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.errors import ConfigurationError
@@ -55,6 +56,25 @@ def pending(schema: Schema, dialect: Dialect, store: str) -> tuple[Migration, ..
         )
         raise ConfigurationError(message)
     return steps[schema.version :]
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationPlan:
+    """The migrations that a store lacks, by name, with its schema before and after."""
+
+    version: int
+    readable_from: int
+    steps: tuple[str, ...]
+    new_version: int
+    new_readable_from: int
+
+
+def plan_of(dialect: Dialect, store: str) -> Transaction[MigrationPlan]:
+    """Return what migrating a store would do. Raises ConfigurationError if this program is too old for it."""
+    schema = yield from read_schema(dialect)
+    steps = pending(schema, dialect, store)
+    new = (steps[-1].version, steps[-1].readable_from) if steps else schema
+    return MigrationPlan(*schema, tuple(step.name for step in steps), *new)
 
 
 def require_none(steps: tuple[Migration, ...], store: str) -> None:

@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from contextlib import suppress
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from codemode.errors import JournalUnavailable
 from codemode.executions.journal import contents, plans, rows, space, state, transactions
@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     )
     from codemode.executions.journal.contents import KeptContent
     from codemode.executions.journal.key import DigestKey
-    from codemode.executions.journal.migrations import Dialect
     from codemode.executions.journal.statements import Result, Transaction
     from codemode.executions.plans.plan import Plan, PlanVerdict
     from codemode.executions.state.values import StateKey, StateWrite
@@ -50,8 +49,6 @@ _PAUSE_S = 0.02
 
 class SqlJournal(ABC):
     """A `codemode.executions.journal.base.Journal` without open, close and append, which each store implements."""
-
-    dialect: ClassVar[Dialect] = "sqlite"
 
     def __init__(self, key: DigestKey, server: str, lease_s: float, project: str, bounds: Bounds | None) -> None:
         self.server = server

@@ -23,7 +23,7 @@ from codemode.executions.journal import transactions
 from codemode.executions.journal.group import GroupCommit
 from codemode.executions.journal.preparing import prepare
 from codemode.executions.journal.presence import Presence
-from codemode.executions.journal.schema import Schema, read_schema
+from codemode.executions.journal.schema import MigrationPlan, plan_of
 from codemode.executions.journal.sql import SqlJournal
 from codemode.executions.journal.statements import Now, Statement, Statements
 from codemode.executions.journal.structure import damages, identity
@@ -90,10 +90,10 @@ class SqliteJournal(SqlJournal):
             await self._in_thread(self._close)  # keep the thread for a later open
             raise
 
-    async def schema(self) -> Schema:
-        """See `Journal.schema`."""
+    async def migration_plan(self) -> MigrationPlan:
+        """See `Journal.migration_plan`."""
         try:
-            return await asyncio.to_thread(schema_of, self._file)
+            return await asyncio.to_thread(_migration_plan, self._file)
         except sqlite3.Error as error:
             raise self._unavailable(_reason(error)) from error
 
@@ -253,14 +253,6 @@ class SqliteJournal(SqlJournal):
         return JournalUnavailable(f"the journal {self._file} cannot be used: {why}; nothing was recorded")
 
 
-def schema_of(file: Path) -> Schema:
-    """Return the schema of a journal file without changing it. Raises sqlite3.Error."""
-    if not file.exists():
-        return Schema(0, 0)
-    with closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, isolation_level=None)) as connection:
-        return carry_out(connection, read_schema("sqlite"), "DEFERRED")
-
-
 def carry_out(connection: sqlite3.Connection, transaction: Transaction[Result], mode: str = "IMMEDIATE") -> Result:
     """Execute a whole transaction. Raises sqlite3.Error, and what the transaction raises."""
     connection.execute(f"BEGIN {mode}")
@@ -296,6 +288,13 @@ def _stepped_through(connection: sqlite3.Connection, transaction: Transaction[Re
 def _numbered(sql: str) -> str:
     """Return SQL with `$1` in SQLite's form `?1`."""
     return sql.replace("$", "?")
+
+
+def _migration_plan(file: Path) -> MigrationPlan:
+    """Return what opening a file would migrate, without creating it. Raises sqlite3.Error."""
+    place = f"{file.absolute().as_uri()}?mode=ro" if file.exists() else ":memory:"
+    with closing(sqlite3.connect(place, uri=True, isolation_level=None)) as connection:
+        return carry_out(connection, plan_of("sqlite", str(file)), "DEFERRED")
 
 
 def _use_write_ahead_file(connection: sqlite3.Connection) -> None:

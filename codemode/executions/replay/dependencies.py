@@ -29,7 +29,8 @@ if TYPE_CHECKING:
     from codemode.sources.destination import Destination
 
 #: The earliest version of codemode whose executions this version continues by replay, and that continues this one's.
-#: Set it to the coming release if a change makes a recorded program behave differently (docs/contributing/migrations.md).
+#: Set it to the coming release if a change makes a recorded program behave differently; see
+#: docs/contributing/migrations.md.
 REPLAYS_FROM = "0.1.0"
 
 _known: WeakKeyDictionary[Tool, str] = WeakKeyDictionary()
