@@ -8,6 +8,7 @@ import signal
 import sys
 from asyncio.subprocess import PIPE
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import yaml
@@ -79,7 +80,7 @@ class Server:
         self._listens = asyncio.Event()
 
     async def start(self) -> None:
-        """Start it, and wait until it listens."""
+        """Start it, and wait until it is ready."""
         self._listens.clear()
         where = os.pathsep.join(str(one) for one in (self.tree, self._folder) if one is not None)
         environment = {"PATH": os.environ["PATH"], "HOME": str(self._folder), "PYTHONPATH": where}  # noqa: TID251
@@ -90,6 +91,7 @@ class Server:
         self._reading = asyncio.create_task(self._read())
         await self._listens.wait()
         assert self._process.returncode is None, self.log
+        await until(partial(is_ready, self.url))
 
     async def _read(self) -> None:
         assert self._process is not None

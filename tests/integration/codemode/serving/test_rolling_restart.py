@@ -88,7 +88,6 @@ async def rolled(all_servers: list[Server], load: Load) -> None:
         await server.stop()
         await load.more(5)
         await server.start()
-        await until(partial(is_ready, server.url))
         await load.more(5)
 
 
