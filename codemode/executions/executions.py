@@ -120,6 +120,11 @@ class Executions:
                 self._is_open = True
                 self._upkeep.renew(partial(keep_leases, self._journal, self._attempts, self._ended))
 
+    async def finish(self, within_s: float) -> None:
+        """Wait until the executions that run here have ended or paused, at most `within_s` seconds."""
+        if self._attempts:
+            await asyncio.wait([attempt.task for attempt in self._attempts.values()], timeout=within_s)
+
     async def aclose(self) -> None:
         """Stop running executions without recording an end, so that another server can recover them.
 

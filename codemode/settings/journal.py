@@ -53,6 +53,12 @@ class JournalSettings(Section):
         "write without an idempotency key also survives a crash of the database process. `power`: records survive a "
         "power failure, and every write is flushed to disk.",
     )
+    migrate: Literal["automatic", "manual"] = Field(
+        default="automatic",
+        description="`automatic`: the first server of a new version migrates the journal. `manual`: only `codemode "
+        "journal migrate` does, and servers do not start before.",
+        examples=["manual"],
+    )
     lease_s: float = Field(
         default=15.0,
         ge=1,

@@ -153,7 +153,18 @@ class ServerSettings(Section):
     request_s: float = Field(
         default=10.0, gt=0, le=600, description="Maximum time to receive a request head, and a body, in seconds."
     )
+    drain_delay_s: float = Field(
+        default=0.0,
+        ge=0,
+        le=600,
+        description="Seconds between SIGTERM, when `/readyz` begins to answer 503, and closing the port. Behind a load "
+        "balancer, longer than it needs to notice.",
+        examples=[5],
+    )
     drain_s: float = Field(
-        default=35.0, ge=0, le=3600, description="Time for running requests after SIGTERM, in seconds."
+        default=35.0,
+        ge=0,
+        le=3600,
+        description="Time for running requests and executions once the port is closed, in seconds.",
     )
     load: LoadSettings = Field(default=LoadSettings(), description="Admission limits. Excess requests get 429.")

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.contents import KeptContent
     from codemode.executions.journal.outbox import Outbox
+    from codemode.executions.journal.schema import MigrationPlan
     from codemode.executions.journal.signals import Signals
     from codemode.executions.plans.plan import Plan, PlanVerdict
     from codemode.executions.state.values import StateKey, StateWrite
@@ -286,8 +287,12 @@ class Journal(Protocol):
     async def open(self) -> None:
         """Connect and migrate the store to this version.
 
-        Raises ConfigurationError if the store has a newer version, or was created with another key.
+        Raises ConfigurationError if the store is too new, was created with another key, or must be migrated by hand.
         """
+        ...
+
+    async def migration_plan(self) -> MigrationPlan:
+        """Return what `open` would migrate. Changes nothing. Raises ConfigurationError if the store is too new."""
         ...
 
     async def aclose(self) -> None:

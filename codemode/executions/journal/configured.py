@@ -10,6 +10,8 @@ from codemode.executions.journal.key import DigestKey
 from codemode.executions.journal.space import Bounds
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from codemode.executions.journal.base import Journal
     from codemode.settings import Secrets, Settings
 
@@ -24,9 +26,17 @@ log = logging.getLogger(__name__)
 #: File name of the journal in the state folder.
 JOURNAL_FILE = "journal.sqlite3"
 
+#: File name of the journal's key in the state folder, unless `journal.key` is configured.
+KEY_FILE = "journal.key"
 
-def journal_of(settings: Settings, secrets: Secrets) -> Journal | None:
+
+def journal_of(
+    settings: Settings, secrets: Secrets, *, migrates: bool = False, file: Path | None = None
+) -> Journal | None:
     """Return the journal of these settings, not yet open, or None if they disable it.
+
+    With `migrates` it is migrated when it is opened, also if the settings leave that to a command. `file` is a copy to
+    open in the place of the journal, which is migrated too.
 
     Raises ConfigurationError if a secret is missing, the key file is unusable, or the extra is not installed.
     """
@@ -42,24 +52,46 @@ def journal_of(settings: Settings, secrets: Secrets) -> Journal | None:
         "durability": wanted.durability,
         "project": settings.project,
         "bounds": Bounds(wanted.keep_bytes, wanted.keep_bytes_per_key),
+        "migrates": migrates or file is not None or wanted.migrate == "automatic",
     }
-    if wanted.url is None:
+    if wanted.url is None or file is not None:
         from codemode.executions.journal.sqlite import SqliteJournal
 
-        return SqliteJournal(settings.state() / JOURNAL_FILE, key, **options)
+        return SqliteJournal(file or settings.state() / JOURNAL_FILE, key, **options)
     if settings.name is None:
         log.warning(
             "the journal is shared, and this configuration has no name: its executions belong to %s; set"
             " `name:` to the same value on all servers of this project, and to another value for each other project",
             settings.project,
         )
-    url = wanted.url if isinstance(wanted.url, str) else secrets.text(wanted.url)
+    url, _ = url_of(settings, secrets)
+    from codemode.executions.journal.postgres import PostgresJournal
+
+    return PostgresJournal(url, key, **options)
+
+
+def journal_file(settings: Settings) -> Path:
+    """Return the journal's file in the state folder. Raises ConfigurationError if there is none."""
+    file = settings.state() / JOURNAL_FILE
+    if not file.exists():
+        message = f"there is no journal at {file}: nothing has been recorded yet, or the file was removed"
+        raise ConfigurationError(message)
+    return file
+
+
+def url_of(settings: Settings, secrets: Secrets) -> tuple[str, str]:
+    """Return the URL of the configured database, and the URL without its secret parts.
+
+    Raises ConfigurationError if the secret is missing, or the extra is not installed.
+    """
     try:
-        from codemode.executions.journal.postgres import PostgresJournal
+        from codemode.executions.journal.postgres import shown
     except ModuleNotFoundError:
         message = "journal.url names a PostgreSQL database, which needs asyncpg: pip install codemode[postgres]"
         raise ConfigurationError(message) from None
-    return PostgresJournal(url, key, **options)
+    wanted = settings.journal.url
+    url = wanted if isinstance(wanted, str) else secrets.text(wanted)
+    return url, shown(url)
 
 
 def _key(settings: Settings, secrets: Secrets) -> DigestKey:
@@ -70,7 +102,7 @@ def _key(settings: Settings, secrets: Secrets) -> DigestKey:
     text = secrets.text(settings.journal.key)
     if text:
         return DigestKey(text.encode())
-    file = settings.state() / "journal.key"
+    file = settings.state() / KEY_FILE
     if settings.journal.url is not None and not file.exists():
         raise ConfigurationError(_NO_KEY)
     return DigestKey.of_file(file)

@@ -4,22 +4,24 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from contextlib import closing
+from contextlib import closing, contextmanager
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError, JournalUnavailable
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 #: Seconds to wait for the locks of servers.
 _PATIENCE_S = 10.0
 
 
-def back_up(file: Path, target: Path) -> int:
-    """Copy a journal, also beside running servers, to a new file with mode 0600. Return its size in bytes.
+@contextmanager
+def new_file(target: Path) -> Iterator[None]:
+    """Create an empty file with mode 0600, and remove it again if the block fails.
 
-    Raises ConfigurationError if the target cannot be created, JournalUnavailable if the journal cannot be copied.
+    Raises ConfigurationError if there is one, or if it cannot be created.
     """
     try:
         os.close(os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
@@ -27,15 +29,27 @@ def back_up(file: Path, target: Path) -> int:
         message = f"cannot create {target}: {error.strerror}; name a new file"
         raise ConfigurationError(message) from None
     try:
-        with (
-            closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE_S)) as journal,
-            closing(sqlite3.connect(target)) as copy,
-        ):
-            journal.backup(copy)
-    except sqlite3.Error as error:
+        yield
+    except BaseException:
         target.unlink()
-        message = f"the journal {file} cannot be copied: {error}"
-        raise JournalUnavailable(message) from None
+        raise
+
+
+def back_up(file: Path, target: Path) -> int:
+    """Copy a journal, also beside running servers, to a new file with mode 0600. Return its size in bytes.
+
+    Raises ConfigurationError if the target cannot be created, JournalUnavailable if the journal cannot be copied.
+    """
+    with new_file(target):
+        try:
+            with (
+                closing(sqlite3.connect(f"{file.absolute().as_uri()}?mode=ro", uri=True, timeout=_PATIENCE_S)) as store,
+                closing(sqlite3.connect(target)) as copy,
+            ):
+                store.backup(copy)
+        except sqlite3.Error as error:
+            message = f"the journal {file} cannot be copied: {error}"
+            raise JournalUnavailable(message) from None
     return target.stat().st_size
 
 

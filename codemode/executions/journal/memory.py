@@ -10,8 +10,9 @@ from codemode.errors import JournalUnavailable, LeaseLost
 from codemode.executions.journal import rows, transactions
 from codemode.executions.journal.group import Write
 from codemode.executions.journal.preparing import prepare
+from codemode.executions.journal.schema import MigrationPlan, plan_of
 from codemode.executions.journal.sql import SqlJournal
-from codemode.executions.journal.sqlite import carry_out, version
+from codemode.executions.journal.sqlite import carry_out
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -42,8 +43,7 @@ class MemoryJournal(SqlJournal):
             database.execute(f"PRAGMA page_size = {_PAGE_BYTES}")
             if self._image:
                 database.deserialize(self._image)
-            note = "PRAGMA user_version = {}"
-            carry_out(database, prepare(version(), "sqlite", note, self._seals, "in memory"))
+            carry_out(database, prepare("sqlite", self._seals, "in memory"))
         except BaseException as error:
             database.close()
             if isinstance(error, sqlite3.Error):
@@ -56,6 +56,10 @@ class MemoryJournal(SqlJournal):
         if self._database is not None:
             self._database.close()
             self._database = None
+
+    async def migration_plan(self) -> MigrationPlan:
+        """See `Journal.migration_plan`."""
+        return await self._read(plan_of("sqlite", "in memory"))
 
     async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:
         """See `Journal.append`."""

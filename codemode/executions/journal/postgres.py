@@ -15,7 +15,7 @@ import os
 import secrets
 import time
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import asyncpg
@@ -23,11 +23,13 @@ import asyncpg
 from codemode.errors import JournalUnavailable, LeaseLost
 from codemode.executions.journal import transactions
 from codemode.executions.journal.group import GroupCommit
+from codemode.executions.journal.postgres_migrating import PATIENCE_S, connected, migrate, one_at_a_time
+from codemode.executions.journal.postgres_transactions import carry_out
 from codemode.executions.journal.postgres_signals import PostgresSignals
 from codemode.executions.journal.postgres_slots import PostgresSlots
-from codemode.executions.journal.preparing import prepare
+from codemode.executions.journal.preparing import prepare_project
+from codemode.executions.journal.schema import MigrationPlan, pending, plan_of, read_schema, require_none
 from codemode.executions.journal.sql import SqlJournal
-from codemode.executions.journal.statements import Now, Statement, Statements
 from codemode.transports.http.certificates import distrusted
 
 if TYPE_CHECKING:
@@ -46,17 +48,11 @@ CONNECTIONS = 4
 #: Hint for an unknown certificate authority of the database.
 _AUTHORITY = "set `…?sslmode=verify-full&sslrootcert=FILE` in `journal.url` to its authority's certificate"
 
-#: Time limit of one statement, and of connecting, in seconds.
-PATIENCE_S = 10.0
-
 #: Time limit of an outage, in seconds since it was noticed: enough for a restart or a failover.
 OUTAGE_S = 20.0
 
 #: Delay between two connection attempts, in seconds.
 _RETRY_S = 0.1
-
-#: Advisory lock that lets one server at a time prepare the database: "codemode" in ASCII.
-_PREPARING = 0x636F64656D6F6465
 
 #: Appends a group in one round trip. $1 to $3 are leases; the rows of those that still hold are locked against
 #: takeover. Lines (lease position, kind, content, value, seal) are numbered in order. They are written only if $4, the
@@ -86,15 +82,15 @@ SELECT lease, last & 4294967295 AS last, set_config('synchronous_commit', $11, t
   CASE WHEN followed IS NOT NULL THEN pg_notify('codemode_followed', followed) END FROM held
 """
 
-_NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
-
-
 #: Errors of a database that stops, starts or disconnects.
 _AWAY = (asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError, OSError)
 
 
 class PostgresJournal(SqlJournal):
-    """A journal in the database at `url` (`postgresql://…`, as in libpq). Its tables are created there."""
+    """A journal in the database at `url` (`postgresql://…`, as in libpq).
+
+    Its tables are created and migrated there. Without `migrates`, a database that needs it raises ConfigurationError.
+    """
 
     def __init__(
         self,
@@ -105,10 +101,12 @@ class PostgresJournal(SqlJournal):
         durability: Durability = "process",
         project: str = "",
         bounds: Bounds | None = None,
+        migrates: bool = True,
     ) -> None:
         super().__init__(key, f"{os.uname().nodename}-{os.getpid()}-{secrets.token_hex(6)}", lease_s, project, bounds)
         self._url = url
         self._store = shown(url)
+        self._migrates = migrates
         self._waits_always = durability == "power"
         self._group = GroupCommit(lambda _: None, self._append)
         self._pool: asyncpg.Pool | None = None
@@ -120,7 +118,7 @@ class PostgresJournal(SqlJournal):
 
     async def open(self) -> None:
         """See `Journal.open`."""
-        with self._translated():
+        with translated(self._store):
             self._pool = await asyncpg.create_pool(
                 self._url,
                 min_size=1,
@@ -130,13 +128,27 @@ class PostgresJournal(SqlJournal):
                 server_settings={"synchronous_commit": _commits(waits=self._waits_always)},
                 reset=_leave,  # no session state to reset: saves a round trip
             )
-        note = "INSERT INTO codemode_migrations VALUES ({})"
         try:
-            await self._write(prepare(_version(), "postgres", note, self._seals, self._store))
+            await self._prepare()
         except BaseException:
             await self.aclose()
             raise
         self._signals.listener.start()
+
+    async def _prepare(self) -> None:
+        steps = pending(await self._read(read_schema("postgres")), "postgres", self._store)
+        if not self._migrates:
+            require_none(steps, self._store)
+        if steps:
+            with translated(self._store):
+                await migrate(self._url, self._store)
+        await self._write(one_at_a_time(prepare_project(self._seals, self._store)))
+
+    async def migration_plan(self) -> MigrationPlan:
+        """See `Journal.migration_plan`."""
+        with translated(self._store):
+            async with connected(self._url) as connection:
+                return await carry_out(connection, plan_of("postgres", self._store))
 
     async def aclose(self) -> None:
         """See `Journal.aclose`."""
@@ -265,14 +277,14 @@ class PostgresJournal(SqlJournal):
 
     async def _write(self, transaction: Transaction[Result]) -> Result:
         async with self._connection() as connection, connection.transaction():
-            return await _stepped_through(connection, transaction)
+            return await carry_out(connection, transaction)
 
     async def _read(self, transaction: Transaction[Result]) -> Result:
         return await self._write(transaction)
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[asyncpg.Connection]:
-        with self._translated():
+        with translated(self._store):
             async with await self._acquired() as connection:
                 yield connection
 
@@ -301,35 +313,6 @@ class PostgresJournal(SqlJournal):
             self._away_since = now
         return now - self._away_since < OUTAGE_S
 
-    @contextmanager
-    def _translated(self) -> Iterator[None]:
-        """Raise errors of the driver and the network as JournalUnavailable."""
-        try:
-            yield
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
-            why = "it did not answer in time" if isinstance(error, TimeoutError) else ""
-            why = why or distrusted(error, _AUTHORITY) or _one_line(error)
-            message = f"the journal {self._store} cannot be used: {why}; nothing was recorded"
-            raise JournalUnavailable(message) from error
-
-
-async def _stepped_through(connection: asyncpg.Connection, transaction: Transaction[Result]) -> Result:
-    answer: Sequence[Any] = ()
-    step = next(transaction)
-    try:
-        while True:
-            match step:
-                case Statement(sql, parameters):
-                    answer = await connection.fetch(sql, *parameters)
-                case Statements(sql, many):
-                    await connection.executemany(sql, many)
-                    answer = ()
-                case Now():
-                    answer = await connection.fetch(_NOW)
-            step = transaction.send(answer)
-    except StopIteration as end:
-        return end.value  # type: ignore[no-any-return]
-
 
 @asynccontextmanager
 async def _released(pool: asyncpg.Pool, connection: asyncpg.Connection) -> AsyncIterator[asyncpg.Connection]:
@@ -348,10 +331,16 @@ async def _leave(_: asyncpg.Connection) -> None:
     """Leave a returned connection as it is."""
 
 
-def _version() -> Transaction[int]:
-    yield Statement("SELECT pg_advisory_xact_lock($1)", (_PREPARING,))
-    yield Statement("CREATE TABLE IF NOT EXISTS codemode_migrations (version INTEGER NOT NULL)")
-    return int((yield Statement("SELECT coalesce(max(version), 0) FROM codemode_migrations"))[0][0])
+@contextmanager
+def translated(store: str) -> Iterator[None]:
+    """Raise errors of the driver and the network as JournalUnavailable."""
+    try:
+        yield
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
+        why = "it did not answer in time" if isinstance(error, TimeoutError) else ""
+        why = why or distrusted(error, _AUTHORITY) or _one_line(error)
+        message = f"the journal {store} cannot be used: {why}; nothing was recorded"
+        raise JournalUnavailable(message) from error
 
 
 def shown(url: str) -> str:

@@ -6,38 +6,32 @@ import logging
 from typing import TYPE_CHECKING
 
 from codemode.executions.journal.key import edited_key, wrong_key
-from codemode.executions.journal.migrations import Dialect, migrations, refuse_newer
-from codemode.executions.journal.space import measure_all
+from codemode.executions.journal.schema import apply, pending, read_schema, require_none
 from codemode.executions.journal.statements import Statement, now_us
 
 if TYPE_CHECKING:
+    from codemode.executions.journal.migrations import Dialect
     from codemode.executions.journal.seals import Seals
     from codemode.executions.journal.statements import Transaction
-
-#: The migration that introduces the measurement of executions.
-_MEASURES = 3
 
 log = logging.getLogger(__name__)
 
 
-def prepare(version: Transaction[int], dialect: Dialect, note: str, seals: Seals, store: str) -> Transaction[None]:
-    """Migrate a store from its `version` to this program's. `note`, with {} for the number, records each step.
+def prepare(dialect: Dialect, seals: Seals, store: str, *, migrates: bool = True) -> Transaction[None]:
+    """Migrate a store to this program's version, and prepare it for the project, in one transaction.
 
-    Only one preparation may run at a time. Raises ConfigurationError for a newer store, and for another key.
+    Only one preparation may run at a time. Raises ConfigurationError for a store that is too new, for another key, and
+    for a store to migrate if this may not migrate it.
     """
-    steps = migrations(dialect)
-    reached = yield from version
-    refuse_newer(reached, len(steps), store)
-    for number, statements in enumerate(steps[reached:], reached + 1):
-        for statement in statements:
-            yield Statement(statement)
-        if number == _MEASURES:
-            yield from measure_all()
-        yield Statement(note.format(number))
-    yield from _prepare_project(seals, store)
+    steps = pending((yield from read_schema(dialect)), dialect, store)
+    if not migrates:
+        require_none(steps, store)
+    for step in steps:
+        yield from apply(step, dialect)
+    yield from prepare_project(seals, store)
 
 
-def _prepare_project(seals: Seals, store: str) -> Transaction[None]:
+def prepare_project(seals: Seals, store: str) -> Transaction[None]:
     """Check the project's key, and take over executions recorded by an earlier version.
 
     An earlier journal belonged to one project, or to several that cannot be told apart. Its open executions expire,

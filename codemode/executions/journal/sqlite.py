@@ -13,6 +13,7 @@ import logging
 import sqlite3
 import time
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import closing
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -22,6 +23,7 @@ from codemode.executions.journal import transactions
 from codemode.executions.journal.group import GroupCommit
 from codemode.executions.journal.preparing import prepare
 from codemode.executions.journal.presence import Presence
+from codemode.executions.journal.schema import MigrationPlan, plan_of
 from codemode.executions.journal.sql import SqlJournal
 from codemode.executions.journal.statements import Now, Statement, Statements
 from codemode.executions.journal.structure import damages, identity
@@ -53,7 +55,10 @@ _INCREMENTAL = 2
 
 
 class SqliteJournal(SqlJournal):
-    """A journal in `file`, created with mode 0600 in a folder with mode 0700."""
+    """A journal in `file`, created with mode 0600 in a folder with mode 0700.
+
+    Without `migrates`, opening a store of an earlier version raises ConfigurationError.
+    """
 
     def __init__(
         self,
@@ -64,11 +69,13 @@ class SqliteJournal(SqlJournal):
         durability: Durability = "process",
         project: str = "",
         bounds: Bounds | None = None,
+        migrates: bool = True,
     ) -> None:
         self._presence = Presence(Path(f"{file}-servers"))
         super().__init__(key, self._presence.name, lease_s, project, bounds)
         self._file = file
         self._durability = durability
+        self._migrates = migrates
         self._group = GroupCommit(self._append_at_once, self._append_in_time)
         self._thread = ThreadPoolExecutor(1, "journal")
         self._connections: list[sqlite3.Connection] = []
@@ -82,6 +89,13 @@ class SqliteJournal(SqlJournal):
         except BaseException:
             await self._in_thread(self._close)  # keep the thread for a later open
             raise
+
+    async def migration_plan(self) -> MigrationPlan:
+        """See `Journal.migration_plan`."""
+        try:
+            return await asyncio.to_thread(_migration_plan, self._file)
+        except sqlite3.Error as error:
+            raise self._unavailable(_reason(error)) from error
 
     async def aclose(self) -> None:
         """See `Journal.aclose`."""
@@ -123,8 +137,7 @@ class SqliteJournal(SqlJournal):
             self._desk = self._connect(PATIENCE_S)
             self._desk.execute("PRAGMA auto_vacuum = INCREMENTAL")  # takes effect in a new file
             _use_write_ahead_file(self._desk)
-            note = "PRAGMA user_version = {}"
-            carry_out(self._desk, prepare(version(), "sqlite", note, self._seals, str(self._file)))
+            carry_out(self._desk, prepare("sqlite", self._seals, str(self._file), migrates=self._migrates))
             self._appender = self._connect(0.0)
             self._identity = identity(self._file)
             self._presence.announce()
@@ -240,11 +253,6 @@ class SqliteJournal(SqlJournal):
         return JournalUnavailable(f"the journal {self._file} cannot be used: {why}; nothing was recorded")
 
 
-def version() -> Transaction[int]:
-    """Return the number of migrations that a database has."""
-    return int((yield Statement("PRAGMA user_version"))[0][0])
-
-
 def carry_out(connection: sqlite3.Connection, transaction: Transaction[Result], mode: str = "IMMEDIATE") -> Result:
     """Execute a whole transaction. Raises sqlite3.Error, and what the transaction raises."""
     connection.execute(f"BEGIN {mode}")
@@ -280,6 +288,13 @@ def _stepped_through(connection: sqlite3.Connection, transaction: Transaction[Re
 def _numbered(sql: str) -> str:
     """Return SQL with `$1` in SQLite's form `?1`."""
     return sql.replace("$", "?")
+
+
+def _migration_plan(file: Path) -> MigrationPlan:
+    """Return what opening a file would migrate, without creating it. Raises sqlite3.Error."""
+    place = f"{file.absolute().as_uri()}?mode=ro" if file.exists() else ":memory:"
+    with closing(sqlite3.connect(place, uri=True, isolation_level=None)) as connection:
+        return carry_out(connection, plan_of("sqlite", str(file)), "DEFERRED")
 
 
 def _use_write_ahead_file(connection: sqlite3.Connection) -> None:

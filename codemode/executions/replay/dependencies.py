@@ -10,7 +10,6 @@ from __future__ import annotations
 import json
 import platform
 from hashlib import blake2b
-from importlib.metadata import version
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
@@ -29,8 +28,10 @@ if TYPE_CHECKING:
     from codemode.settings import PolicySettings
     from codemode.sources.destination import Destination
 
-#: Read once, because it searches all installed packages.
-_VERSION = version("codemode")
+#: The earliest version of codemode whose executions this version continues by replay, and that continues this one's.
+#: Set it to the coming release if a change makes a recorded program behave differently; see
+#: docs/contributing/migrations.md.
+REPLAYS_FROM = "0.1.0"
 
 _known: WeakKeyDictionary[Tool, str] = WeakKeyDictionary()
 
@@ -63,7 +64,7 @@ def environment(
         "the policy": _digest(policy.model_dump(mode="json")),
         "the version of the engine": engine,
         "the version of Python": platform.python_version(),
-        "the version of codemode": _VERSION,
+        "the version of codemode": REPLAYS_FROM,
         "the list of plugins with versions": plugins,
         "the hash seed of programs": HASH_SEED,
     }

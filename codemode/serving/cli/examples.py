@@ -78,6 +78,8 @@ EXAMPLES = {
     "notify test": "codemode notify test ops",
     "notify list": "codemode notify list --limit 10",
     "journal backup": "codemode journal backup journal-copy.sqlite3",
+    "journal restore": "codemode journal restore journal-copy.sqlite3",
+    "journal migrate": "codemode journal migrate --dry-run",
     "journal vacuum": "codemode journal vacuum",
     "approvals": "codemode approvals list",
     "approvals list": "codemode approvals list",

@@ -1,4 +1,4 @@
-"""`codemode journal`: check, copy and shrink the journal."""
+"""`codemode journal`: check, copy, restore, migrate and shrink the journal."""
 
 from __future__ import annotations
 
@@ -10,23 +10,26 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codemode.errors import ConfigurationError
+from codemode.executions.journal.backups import back_up, restore
 from codemode.executions.journal.checking import check
-from codemode.executions.journal.configured import JOURNAL_FILE
-from codemode.executions.journal.maintenance import back_up, vacuum
+from codemode.executions.journal.configured import journal_file, journal_of
+from codemode.executions.journal.maintenance import vacuum
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.stored import on_journal
 from codemode.serving.cli.surface import AsJson, Project, errors_as_exit_codes, on_surface
+from codemode.settings import Secrets
 
 if TYPE_CHECKING:
     from codemode.executions.journal.checking import Checked
+    from codemode.executions.journal.schema import MigrationPlan
     from codemode.settings import Settings
 
-app = typer.Typer(no_args_is_help=True, help="Check, copy and shrink the journal of executions.")
+app = typer.Typer(no_args_is_help=True, help="Check, copy, restore, migrate and shrink the journal of executions.")
 
 
 @app.callback()
 def commands() -> None:
-    """Check, copy and shrink the journal of executions."""
+    """Check, copy, restore, migrate and shrink the journal of executions."""
 
 
 @app.command("check")
@@ -54,13 +57,67 @@ def back_up_journal(
     target: Annotated[Path, typer.Argument(help="File to create.")],
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Copy the journal to a new file. Servers may run. Keep `journal.key` with the copy: it is worthless without."""
+    """Copy the journal to a new file. Servers may run. Keep `journal.key` with the copy: it is worthless without.
+
+    The copy of a PostgreSQL database is a file too. It has the executions of all projects in the database.
+    """
     with errors_as_exit_codes(as_json=as_json):
-        size = back_up(_file(surface.settings(), "pg_dump"), target)
+        size = asyncio.run(back_up(surface.settings(), Secrets(), target))
         if as_json:
             show.print_json({"file": str(target), "bytes": size})
             return
         show.console.print(show.plain(f"{target}: {size:,} bytes"), soft_wrap=True)
+
+
+@app.command("restore")
+@on_surface
+def restore_journal(
+    surface: Project,
+    backup: Annotated[Path, typer.Argument(help="File made by `codemode journal backup`.")],
+    keep_damaged: Annotated[  # noqa: FBT002
+        bool, typer.Option("--keep-damaged", help="Restore although executions are damaged.")
+    ] = False,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Restore a backup to an empty journal, of either kind of database. Stop all servers first.
+
+    The whole backup is checked before. Executions that were running are paused, because later calls are not recorded.
+    """
+    with errors_as_exit_codes(as_json=as_json):
+        restored = asyncio.run(restore(surface.settings(), Secrets(), backup, keep_damaged=keep_damaged))
+        if as_json:
+            show.print_json(asdict(restored))
+            return
+        show.console.print(f"{restored.executions} executions restored")
+        if restored.paused:
+            text = (
+                f"{restored.paused} were running and are paused now: check what they did since, then resume or cancel"
+            )
+            show.console.print(text, soft_wrap=True)
+        if restored.waiting:
+            text = f"{restored.waiting} wait for a person: check whether that was decided and done since the backup"
+            show.console.print(text, soft_wrap=True)
+        if restored.damaged:
+            show.console.print(f"{restored.damaged} are damaged: see `codemode journal check`")
+
+
+@app.command("migrate")
+@on_surface
+def migrate_journal(
+    surface: Project,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Migrate the journal to this version, beside running servers. A server does so itself, unless it is told not to.
+
+    Servers of earlier versions go on, if they can read the result: see `readable_from`.
+    """
+    with errors_as_exit_codes(as_json=as_json):
+        plan = asyncio.run(_migrated(surface.settings(), dry_run=dry_run))
+        if as_json:
+            show.print_json({**asdict(plan), "dry_run": dry_run})
+            return
+        show.console.print(show.plain(_migration_text(plan, dry_run=dry_run)), soft_wrap=True)
 
 
 @app.command("vacuum")
@@ -78,9 +135,35 @@ def vacuum_journal(
         show.console.print(f"{before:,} bytes before, {after:,} bytes after")
 
 
+async def _migrated(settings: Settings, *, dry_run: bool) -> MigrationPlan:
+    """Return what there was to do, and do it unless this is a dry run."""
+    journal = journal_of(settings, Secrets(), migrates=True)
+    if journal is None:
+        message = "executions are not recorded here: set `journal.enabled: true` in the configuration"
+        raise ConfigurationError(message)
+    plan = await journal.migration_plan()
+    if not dry_run:
+        try:
+            await journal.open()
+        finally:
+            await journal.aclose()
+    return plan
+
+
+def _migration_text(plan: MigrationPlan, *, dry_run: bool) -> str:
+    if not plan.steps:
+        return f"the journal has version {plan.version}, readable by versions >= {plan.readable_from}: nothing to do"
+    does = "would be applied" if dry_run else "applied"
+    reach = f"version {plan.version} to {plan.new_version}, readable by versions >= {plan.new_readable_from}"
+    who = "an empty journal" if plan.version == 0 else "running servers go on"
+    if plan.version and plan.new_readable_from > plan.version:
+        who = f"stop servers that know versions below {plan.new_readable_from} first"
+    return f"{', '.join(plan.steps)} {does}: {reach}; {who}"
+
+
 async def _checked(settings: Settings) -> Checked:
     if settings.keeps_journal and settings.journal.url is None:
-        _require_file(settings.state() / JOURNAL_FILE)
+        journal_file(settings)
     return await on_journal(settings, check)
 
 
@@ -89,14 +172,7 @@ def _file(settings: Settings, instead: str) -> Path:
     if settings.journal.url is not None:
         message = f"the journal is in a PostgreSQL database: use {instead}"
         raise ConfigurationError(message)
-    return _require_file(settings.state() / JOURNAL_FILE)
-
-
-def _require_file(file: Path) -> Path:
-    if not file.exists():
-        message = f"there is no journal at {file}: nothing has been recorded yet, or the file was removed"
-        raise ConfigurationError(message)
-    return file
+    return journal_file(settings)
 
 
 def _verdict(found: Checked) -> str:

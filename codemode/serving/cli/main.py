@@ -77,7 +77,7 @@ COMMANDS = {
     "content": Command("content", "Read and store images and files of programs.", _SERVE),
     "notify": Command("notify", "Test and show messages to people about what waits for them.", _SERVE),
     "saved": Command("saved", "Manage saved programs: good programs that became tools.", _SERVE),
-    "journal": Command("journal", "Check, copy and shrink the journal of executions.", _SERVE),
+    "journal": Command("journal", "Check, copy, restore, migrate and shrink the journal of executions.", _SERVE),
     "eval": Command("evaluate", "Measure a model on tasks: success, tokens, turns and time in each mode.", _IMPROVE),
     "bench": Command("codemode.bench.cli", "Measure a model on suites of agent tasks that others wrote.", _IMPROVE),
     "embed": Command(

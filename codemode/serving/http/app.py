@@ -40,10 +40,11 @@ from codemode.executions.saved.errors import SavingForbidden, SavingRefused
 from codemode.serving.auth.key_check import KeyCheck
 from codemode.serving.console.app import add_console
 from codemode.serving.console.session import SessionCheck, Sessions
-from codemode.serving.http.admission import Admission, turn_of_orphan
+from codemode.serving.http.admission import Admission
 from codemode.serving.http.approvals import add_approval_routes
 from codemode.serving.http.content import add_content_routes
 from codemode.serving.http.continuations import add_continuation_routes
+from codemode.serving.http.draining import ClosingWhenDraining, turn_unless_draining
 from codemode.serving.http.executions import add_execution_routes
 from codemode.serving.http.health import add_health_routes
 from codemode.serving.http.intake import Intake
@@ -114,6 +115,7 @@ def create_app(service: CodeMode, callers: Callers, sessions: Sessions | None = 
         lifespan=running,
         dependencies=[Depends(know_query)],
         middleware=[  # in the order in which it runs
+            Middleware(ClosingWhenDraining),
             Middleware(Outgoing),
             Middleware(KeyCheck, callers=callers),
             Middleware(SessionCheck, callers=callers, sessions=sessions),
@@ -129,7 +131,7 @@ def create_app(service: CodeMode, callers: Callers, sessions: Sessions | None = 
     app.state.is_draining = False
     if service.settings.keeps_journal:
         service.executions.role_of = callers.role_of
-        service.executions.recovery.turn = partial(turn_of_orphan, admission)
+        service.executions.recovery.turn = partial(turn_unless_draining, app, admission)
     if service.settings.continuations is not None:
         service.continuations.role_of = callers.role_of
     _answer_errors(app)

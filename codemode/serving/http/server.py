@@ -22,6 +22,7 @@ from codemode.serving.console.session import PATH as CONSOLE
 from codemode.serving.console.shared_sessions import SharedSessions
 from codemode.serving.http.app import create_app
 from codemode.serving.http.connection import bounded
+from codemode.serving.http.draining import DrainingServer
 from codemode.serving.http.listening import bind, is_loopback
 from codemode.serving.processes.shares import share_of
 from codemode.serving.processes.supervisor import supervise
@@ -34,7 +35,6 @@ except ImportError:  # Windows, which has no limit on open files
 if TYPE_CHECKING:
     import socket
     from collections.abc import Callable
-    from types import FrameType
 
     from codemode.serving.processes.server_process import ServerProcess
     from codemode.settings import Settings
@@ -100,16 +100,6 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
     return new_event_loop
 
 
-class _DrainingServer(uvicorn.Server):
-    """Reports `not_ready` as soon as it is told to stop. Running requests may finish."""
-
-    def handle_exit(self, sig: int, frame: FrameType | None) -> None:
-        """Handle the signal without raising it again, as uvicorn does: that ends the process before clean-up."""
-        self.config.app.state.is_draining = True  # type: ignore[union-attr]
-        self.force_exit = self.force_exit or (self.should_exit and sig == signal.SIGINT)
-        self.should_exit = True
-
-
 async def _reload(service: CodeMode, read: Callable[[], Settings]) -> None:
     try:
         await service.reload(await asyncio.to_thread(read))
@@ -171,7 +161,10 @@ async def _serve(
                 show.errors.print(show.plain(warning, style="yellow"), soft_wrap=True)
         if callers.is_open:
             show.errors.print("no key: anybody who can reach this port can use the server", style="yellow")
-        await _DrainingServer(config).serve(sockets=[listener])
+        server = DrainingServer(config, app, settings.server.drain_delay_s)
+        await server.serve(sockets=[listener])
+        if settings.keeps_journal:
+            await service.executions.finish(server.remaining_s(settings.server.drain_s))
 
 
 def _sessions(process: ServerProcess) -> SharedSessions:

@@ -1,27 +1,52 @@
-"""Numbered migrations, one folder per database: `0001_what.sql`, … A semicolon at a line's end ends a statement."""
+"""Numbered migrations, one folder per database: `0001_what.sql`, … A semicolon at a line's end ends a statement.
+
+Programs of two versions use one store while servers are replaced. So a migration *expands* the store: earlier programs
+can still use it. A line `-- readable by versions >= N` marks one that they cannot use (*contract*), where N is the
+lowest version of a program that can. docs/contributing/migrations.md has the rules.
+"""
 
 from __future__ import annotations
 
+import re
 from importlib.resources import files
-from typing import Literal
+from typing import TYPE_CHECKING, Literal, NamedTuple
 
-from codemode.errors import ConfigurationError
+if TYPE_CHECKING:
+    from importlib.resources.abc import Traversable
 
 Dialect = Literal["sqlite", "postgres"]
 
-
-def migrations(dialect: Dialect) -> tuple[tuple[str, ...], ...]:
-    """Return the statements of each migration, in order. A store's version is the number of migrations applied."""
-    scripts = sorted((one for one in (files(__name__) / dialect).iterdir() if one.name.endswith(".sql")), key=str)
-    texts = (one.read_text(encoding="utf-8") for one in scripts)
-    return tuple(tuple(part.strip() for part in text.split(";\n") if part.strip()) for text in texts)
+_CONTRACT = re.compile(r"^-- readable by versions >= (\d+)$", re.MULTILINE)
+_COMMENT = re.compile(r"^--.*\n", re.MULTILINE)
 
 
-def refuse_newer(version: int, known: int, store: str) -> None:
-    """Raise ConfigurationError if a newer program has migrated the store."""
-    if version > known:
-        message = (
-            f"the journal {store} has version {version}, and this codemode supports versions up to {known}: a newer"
-            " codemode has migrated it; upgrade codemode, or use another journal"
-        )
-        raise ConfigurationError(message)
+class Migration(NamedTuple):
+    """One step of a store to `version`, usable by programs of version `readable_from` and later."""
+
+    version: int
+    name: str
+    readable_from: int
+    statements: tuple[str, ...]
+
+    @property
+    def is_online(self) -> bool:
+        """Whether it builds indexes without locking their tables. PostgreSQL does that outside transactions only."""
+        return any("CONCURRENTLY" in statement for statement in self.statements)
+
+
+def migrations(dialect: Dialect) -> tuple[Migration, ...]:
+    """Return all migrations, in order. A store's version is the number of migrations applied."""
+    scripts = sorted((one for one in (files(__name__) / dialect).iterdir() if one.name.endswith(".sql")), key=_name)
+    steps: list[Migration] = []
+    for version, script in enumerate(scripts, 1):
+        text = script.read_text(encoding="utf-8")
+        readable_from = max((int(one) for one in _CONTRACT.findall(text)), default=0)
+        if steps:
+            readable_from = max(readable_from, steps[-1].readable_from)
+        statements = tuple(part.strip() for part in _COMMENT.sub("", text).split(";\n") if part.strip())
+        steps.append(Migration(version, script.name.removesuffix(".sql"), readable_from, statements))
+    return tuple(steps)
+
+
+def _name(script: Traversable) -> str:
+    return script.name

@@ -1,3 +1,4 @@
+-- readable by versions >= 1
 CREATE TABLE executions (
   number BIGINT GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,

@@ -1,3 +1,4 @@
+-- readable by versions >= 2
 ALTER TABLE executions ADD COLUMN project TEXT NOT NULL DEFAULT '';
 DROP INDEX executions_by_request;
 DROP INDEX executions_by_age;

@@ -1,3 +1,4 @@
+-- readable by versions >= 4
 CREATE TABLE kept_content (
   project TEXT NOT NULL,
   owner TEXT NOT NULL,

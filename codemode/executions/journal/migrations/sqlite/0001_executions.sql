@@ -1,3 +1,4 @@
+-- readable by versions >= 1
 CREATE TABLE executions (
   number INTEGER PRIMARY KEY,
   id TEXT NOT NULL UNIQUE,

@@ -1,3 +1,4 @@
+-- readable by versions >= 5
 CREATE TABLE state (
   project TEXT NOT NULL,
   owner TEXT NOT NULL,

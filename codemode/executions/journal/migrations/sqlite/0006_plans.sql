@@ -1,3 +1,4 @@
+-- readable by versions >= 6
 CREATE TABLE plans (
   id TEXT PRIMARY KEY,
   project TEXT NOT NULL,

@@ -1,3 +1,4 @@
+-- readable by versions >= 7
 CREATE TABLE outbox (
   id TEXT PRIMARY KEY,
   project TEXT NOT NULL,

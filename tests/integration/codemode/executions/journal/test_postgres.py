@@ -43,8 +43,9 @@ async def test_servers_that_make_it_at_once_do_not_disturb_each_other(url: str, 
     assert len({lease.execution for lease in made}) == 6
     connection = await asyncpg.connect(url)
     stack.push_async_callback(connection.close)
-    applied = await connection.fetch("SELECT version FROM codemode_migrations ORDER BY version")
-    assert [row["version"] for row in applied] == list(range(1, len(migrations("postgres")) + 1))
+    assert [row["version"] for row in await connection.fetch("SELECT version FROM journal_schema")] == [
+        len(migrations("postgres"))
+    ]
 
 
 async def test_a_database_of_a_newer_program_is_refused(url: str, stack: AsyncExitStack) -> None:
@@ -52,7 +53,7 @@ async def test_a_database_of_a_newer_program_is_refused(url: str, stack: AsyncEx
     connection = await asyncpg.connect(url)
     stack.push_async_callback(connection.close)
     await connection.execute("INSERT INTO codemode_migrations VALUES (99)")
-    with pytest.raises(ConfigurationError, match="has version 99, and this codemode supports versions up to"):
+    with pytest.raises(ConfigurationError, match="readable by versions >= 99, and this codemode has version"):
         await opened(url, stack)
 
 

@@ -238,7 +238,7 @@ async def test_what_an_earlier_version_recorded_is_taken_over_and_what_was_open_
 async def test_a_file_of_the_first_version_is_brought_to_this_one(tmp_path: Path) -> None:
     file = tmp_path / "journal.sqlite3"
     with closing(sqlite3.connect(file)) as old, old:
-        for statement in migrations("sqlite")[0]:
+        for statement in migrations("sqlite")[0].statements:
             old.execute(statement)
         old.execute("PRAGMA user_version = 1")
         old.execute("INSERT INTO journal_key VALUES (?)", (KEY.fingerprint,))
