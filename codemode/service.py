@@ -20,7 +20,7 @@ from codemode.errors import CallError, ConfigurationError, WrongArgument
 from codemode.executions.contents import JournalContents
 from codemode.executions.executions import Executions
 from codemode.executions.executor import Executor, nothing
-from codemode.executions.journal.configured import journal_of
+from codemode.executions.journal.configured import journal_of, store_of
 from codemode.executions.ledger import unwatched
 from codemode.executions.planned import Listing, undigested
 from codemode.executions.plugins.loading import load_hooks
@@ -78,6 +78,7 @@ if TYPE_CHECKING:
     from codemode.search.result import SearchAnswer
     from codemode.search.semantic.similarity import Progress
     from codemode.settings import SecretReference
+    from codemode.shared.values import ValueStore
     from codemode.sources.destination import Destination
     from codemode.sources.factory import LoadedSource
     from sandbox import Failure
@@ -105,6 +106,7 @@ class CodeMode:
         strict: bool = False,
         progress: LoadingListener = log_loading,
         plugins: Sequence[Plugin] = (),
+        store: ValueStore | None = None,
     ) -> None:
         how = "read a file with CodeMode.from_config(…), or use Settings.model_validate(…) for a dict"
         WrongArgument.unless(settings, Settings, "settings", how)
@@ -119,6 +121,8 @@ class CodeMode:
         #: Whether reading the sources also indexes their tools. If not, the first search does.
         self.indexes_early = True
         self._functions = dict(functions or {})
+        #: What the servers of the project share: keys, names, documents and learned data.
+        self.store = store or store_of(settings, Secrets())
         self.catalog = Catalog(())
         self._finder = Finder(settings.search, settings.cache(), progress)
         self._shapes = ObservedShapes(settings.learned() / "shapes.json")
@@ -177,12 +181,14 @@ class CodeMode:
         strict: bool = False,
         progress: LoadingListener = log_loading,
         plugins: Sequence[Plugin] = (),
+        store: ValueStore | None = None,
     ) -> Self:
         """Build a service from settings, with `functions` as further sources by namespace.
 
-        Each value of `functions` is a function, a module, a class, an object, or a list or dict of these.
+        Each value of `functions` is a function, a module, a class, an object, or a list or dict of these. `store` is
+        what servers share, None for that of the settings. The service closes it.
         """
-        return cls(settings, functions, strict=strict, progress=progress, plugins=plugins)
+        return cls(settings, functions, strict=strict, progress=progress, plugins=plugins, store=store)
 
     @classmethod
     def from_openapi(
@@ -242,6 +248,7 @@ class CodeMode:
         """
         if self._is_open:
             return
+        await asyncio.to_thread(self.store.open)
         self.observers = observers_of(self.settings.observe)
         journal, notifier = journal_of(self.settings, Secrets()), None
         if self.settings.notify.targets:
@@ -279,6 +286,7 @@ class CodeMode:
         await self.hooks.aclose()
         self.observers.close()
         self.answer_checks.save()
+        await asyncio.to_thread(self.store.close)
 
     async def search(
         self,

@@ -3,21 +3,29 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ConfigurationError
 from codemode.executions.journal.key import DigestKey
 from codemode.executions.journal.space import Bounds
+from codemode.shared.files import FolderStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.postgres import PostgresJournal
     from codemode.settings import Secrets, Settings
+    from codemode.shared.values import ValueStore
 
 _NO_KEY = (
     "journal.url names a database, but `journal.key` is missing, and servers that share a journal need the same key."
     " Create one with `python -c 'import secrets; print(secrets.token_hex(32))'`, store it as a secret, and refer to it"
     " on all servers of the database: `journal: {key: {env: CODEMODE_JOURNAL_KEY}}`"
 )
+
+_NO_DRIVER = "journal.url names a PostgreSQL database, which needs asyncpg: pip install codemode[postgres]"
 
 log = logging.getLogger(__name__)
 
@@ -36,30 +44,53 @@ def journal_of(settings: Settings, secrets: Secrets) -> Journal | None:
     left_behind = settings.left_behind(JOURNAL_FILE) if wanted.url is None else ""
     if left_behind:
         log.warning("%s", left_behind)
-    key = _key(settings, secrets)
-    options: Any = {
-        "lease_s": wanted.lease_s,
-        "durability": wanted.durability,
-        "project": settings.project,
-        "bounds": Bounds(wanted.keep_bytes, wanted.keep_bytes_per_key),
-    }
     if wanted.url is None:
         from codemode.executions.journal.sqlite import SqliteJournal
 
-        return SqliteJournal(settings.state() / JOURNAL_FILE, key, **options)
+        return SqliteJournal(settings.state() / JOURNAL_FILE, _key(settings, secrets), **_options(settings))
     if settings.name is None:
         log.warning(
             "the journal is shared, and this configuration has no name: its executions belong to %s; set"
             " `name:` to the same value on all servers of this project, and to another value for each other project",
             settings.project,
         )
-    url = wanted.url if isinstance(wanted.url, str) else secrets.text(wanted.url)
+    return _postgres(settings, secrets)[1]()
+
+
+def store_of(settings: Settings, secrets: Secrets) -> ValueStore:
+    """Return the store of what the servers of a project share: `journal.url`, else the state folder.
+
+    Its first use raises what `journal_of` raises.
+    """
+    if settings.journal.url is None or not settings.keeps_journal:
+        return FolderStore.of(settings)
+    try:
+        from codemode.executions.journal.shared_store import SharedStore
+    except ModuleNotFoundError:
+        raise ConfigurationError(_NO_DRIVER) from None
+    return SharedStore(partial(_postgres, settings, secrets), FolderStore.of(settings))
+
+
+def _options(settings: Settings) -> Any:
+    wanted = settings.journal
+    return {
+        "lease_s": wanted.lease_s,
+        "durability": wanted.durability,
+        "project": settings.project,
+        "bounds": Bounds(wanted.keep_bytes, wanted.keep_bytes_per_key),
+    }
+
+
+def _postgres(settings: Settings, secrets: Secrets) -> tuple[str, Callable[[], PostgresJournal]]:
+    """Return the URL of the database, and a function that makes a journal on it."""
+    key = _key(settings, secrets)
+    url = settings.journal.url
+    text = url if isinstance(url, str) else secrets.text(url)
     try:
         from codemode.executions.journal.postgres import PostgresJournal
     except ModuleNotFoundError:
-        message = "journal.url names a PostgreSQL database, which needs asyncpg: pip install codemode[postgres]"
-        raise ConfigurationError(message) from None
-    return PostgresJournal(url, key, **options)
+        raise ConfigurationError(_NO_DRIVER) from None
+    return text, partial(PostgresJournal, text, key, **_options(settings))
 
 
 def _key(settings: Settings, secrets: Secrets) -> DigestKey:

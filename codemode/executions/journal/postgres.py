@@ -24,6 +24,7 @@ from codemode.errors import JournalUnavailable, LeaseLost
 from codemode.executions.journal import transactions
 from codemode.executions.journal.group import GroupCommit
 from codemode.executions.journal.preparing import prepare
+from codemode.executions.journal.shared import SharedValues
 from codemode.executions.journal.sql import SqlJournal
 from codemode.executions.journal.statements import Now, Statement, Statements
 from codemode.transports.http.certificates import distrusted
@@ -109,6 +110,7 @@ class PostgresJournal(SqlJournal):
         self._pool: asyncpg.Pool | None = None
         self._writing = asyncio.Lock()
         self._away_since: float | None = None
+        self.shared = SharedValues(self._write, self._seals)
 
     async def open(self) -> None:
         """See `Journal.open`."""
