@@ -125,9 +125,9 @@ class CodeMode:
         self.store = store or store_of(settings, Secrets())
         self.catalog = Catalog(())
         self._finder = Finder(settings.search, settings.cache(), progress)
-        self._shapes = ObservedShapes(settings.learned() / "shapes.json")
+        self._shapes = ObservedShapes(self.store.value("shapes"))
         #: The answers that differ from their schemas, counted by tool.
-        self.answer_checks = AnswerChecks(settings.learned() / "answers.json")
+        self.answer_checks = AnswerChecks(self.store.value("answers"))
         self.policy = AccessPolicy(settings.policy)
         self._destinations = _destinations(settings)
         self._views = Views(self.catalog, self._finder, {}, self._shapes, self.policy)
@@ -153,6 +153,7 @@ class CodeMode:
             settings,
             self._functions,
             self._contents,
+            self.store,
             strict=strict,
             publish=self._adopt,
             check=self._check,
@@ -248,7 +249,9 @@ class CodeMode:
         """
         if self._is_open:
             return
-        await asyncio.to_thread(self.store.open)
+        self.store.open()
+        await asyncio.to_thread(self._shapes.load)
+        await asyncio.to_thread(self.answer_checks.load)
         self.observers = observers_of(self.settings.observe)
         journal, notifier = journal_of(self.settings, Secrets()), None
         if self.settings.notify.targets:
@@ -320,6 +323,8 @@ class CodeMode:
         return await self._search(request, caller)
 
     async def _search(self, request: SearchRequest, caller: Caller) -> SearchAnswer:
+        if self._shapes.is_outdated:
+            await asyncio.to_thread(self._shapes.load)
         view = await self.view(caller)
         return await answer_search(
             request,

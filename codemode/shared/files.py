@@ -75,6 +75,8 @@ class FileValue:
 class FolderStore:
     """The files of a state folder. `learned` is the folder of learned data, if it differs from `state`."""
 
+    repeats_s = 0.0
+
     def __init__(self, state: Path, learned: Path | None = None) -> None:
         self._state = state
         self._learned = learned or state

@@ -56,7 +56,12 @@ class SharedValue(Protocol):
 
 
 class ValueStore(Protocol):
-    """The values of a project."""
+    """The values of a project.
+
+    For `repeats_s` seconds, what another server has fetched is as good as fetching it again: 0 on one machine.
+    """
+
+    repeats_s: float
 
     def value(self, kind: Kind, name: str = "") -> SharedValue:
         """Return a value, which need not exist."""

@@ -55,6 +55,8 @@ class SharedStore:
     `earlier` is the store that this server had before. A value that the database lacks begins as the one there.
     """
 
+    repeats_s = 60.0
+
     def __init__(
         self,
         configured: Callable[[], tuple[str, Callable[[], PostgresJournal]]],
