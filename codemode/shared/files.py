@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import secrets
+from functools import partial
 from typing import TYPE_CHECKING
 
 from codemode.settings import file_lock
@@ -21,12 +22,18 @@ KEY_FILE = "keys.json"
 
 
 class FileValue:
-    """One file with mode 0600, replaced as a whole under the lock of a second file."""
+    """One file with mode 0600, replaced as a whole under the lock of a second file.
 
-    def __init__(self, path: Path, *, lock: Path | None = None, title: str = "the file") -> None:
+    `lock` is that file, and `long_lock` the one of `try_lock`.
+    """
+
+    def __init__(
+        self, path: Path, *, lock: Path | None = None, long_lock: Path | None = None, title: str = "the file"
+    ) -> None:
         self.title = f"{title} {path}"
         self._path = path
         self._lock = lock or path.with_name(f"{path.name}.lock")
+        self._long_lock = long_lock or path.with_name(f"{path.name}.in-use")
         self._latest = Latest(None, None)
 
     def read(self) -> bytes | None:
@@ -49,13 +56,35 @@ class FileValue:
 
     def change(self, function: Callable[[bytes | None], bytes | None]) -> None:
         """See `SharedValue.change`."""
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with os.fdopen(os.open(self._lock, os.O_WRONLY | os.O_CREAT, 0o600), "w") as lock:
+        with os.fdopen(self._opened(self._lock), "w") as lock:
             file_lock.lock(lock.fileno())
             known = self.read()
             changed = function(known)
             if changed is not None and changed != known:
                 self._write(changed)
+
+    def remove(self) -> bool:
+        """See `LockableValue.remove`."""
+        had = self._path.exists()
+        self._path.unlink(missing_ok=True)
+        return had
+
+    def try_lock(self) -> Callable[[], None] | None:
+        """See `LockableValue.try_lock`."""
+        descriptor = self._opened(self._long_lock)
+        try:
+            file_lock.try_lock(descriptor)
+        except BlockingIOError:
+            os.close(descriptor)
+            return None
+        except BaseException:
+            os.close(descriptor)
+            raise
+        return partial(os.close, descriptor)
+
+    def _opened(self, lock: Path) -> int:
+        lock.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        return os.open(lock, os.O_RDWR | os.O_CREAT, 0o600)
 
     def _write(self, data: bytes) -> None:
         """Replace the file atomically, readable by the owner only."""
@@ -67,9 +96,20 @@ class FileValue:
                 file.flush()
                 os.fsync(file.fileno())
             beside.replace(self._path)
+            self._sync_folder()
         except BaseException:
             beside.unlink(missing_ok=True)
             raise
+
+    def _sync_folder(self) -> None:
+        """Sync the folder: a power cut must not bring back a key that was revoked, or a token that was spent."""
+        if os.name != "posix":  # other systems cannot open a folder
+            return
+        folder = os.open(self._path.parent, os.O_RDONLY)
+        try:
+            os.fsync(folder)
+        finally:
+            os.close(folder)
 
 
 class FolderStore:
@@ -93,6 +133,8 @@ class FolderStore:
                 return key_file(self._state / KEY_FILE)
             case "shapes" | "answers":
                 return FileValue(self._learned / f"{kind}.json")
+            case "tokens":
+                return token_file(self._state / "tokens", name)
             case _:
                 return FileValue(self._state / kind / f"{name}.{kind}.json")
 
@@ -104,6 +146,11 @@ class FolderStore:
 
     def close(self) -> None:
         """See `ValueStore.close`."""
+
+
+def token_file(folder: Path, source: str) -> FileValue:
+    """Return the value of a source's login in a folder."""
+    return FileValue(folder / f"{source}.json", long_lock=folder / f"{source}.lock", title="the file")
 
 
 def key_file(path: Path) -> FileValue:

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
 #: What a value is. `keys`, `shapes` and `answers` have one value with the name ""; the others one for each source.
-Kind = Literal["keys", "shapes", "answers", "ids", "documents"]
+Kind = Literal["keys", "shapes", "answers", "ids", "documents", "tokens"]
 
 #: Errors of a store that cannot be read or written.
 UNAVAILABLE = (OSError, ExecutionError)
@@ -55,6 +55,21 @@ class SharedValue(Protocol):
         ...
 
 
+class LockableValue(SharedValue, Protocol):
+    """A value that one server at a time may work on, while the others go on reading it."""
+
+    def remove(self) -> bool:
+        """Remove the value. Return whether there was one."""
+        ...
+
+    def try_lock(self) -> Callable[[], None] | None:
+        """Lock the value until the returned function is called, which does not wait, or this process ends.
+
+        None if another server holds the lock. `read` and `change` do not need it.
+        """
+        ...
+
+
 class ValueStore(Protocol):
     """The values of a project.
 
@@ -63,7 +78,7 @@ class ValueStore(Protocol):
 
     repeats_s: float
 
-    def value(self, kind: Kind, name: str = "") -> SharedValue:
+    def value(self, kind: Kind, name: str = "") -> LockableValue:
         """Return a value, which need not exist."""
         ...
 

@@ -68,7 +68,7 @@ class Reader:
             contents=contents,
             cache=CatalogCache(settings.cache() / "catalogs"),
             given=StableIds(store),
-            tokens=settings.tokens(),
+            tokens=store,
             servers=settings.servers(),
             progress=progress,
         )

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from codemode.catalog.loading import unheard
 from codemode.settings import Secrets, Settings
+from codemode.shared.files import FolderStore
 from codemode.sources.documents.last_known import Documents
 
 if TYPE_CHECKING:
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.loading import LoadingListener
     from codemode.settings import SourceSettings
+    from codemode.shared.values import ValueStore
     from codemode.sources.documents.cache import CatalogCache
     from codemode.sources.loaded import Surface
     from codemode.sources.stable_ids import Naming, StableIds
@@ -35,7 +37,7 @@ class SourceContext:
         given: tool ids of earlier loads. None assigns all ids anew.
         documents: the documents of the source that is being read.
         secrets: the reader of secret references.
-        tokens: the folder of OAuth logins.
+        tokens: the store of OAuth logins.
         servers: the folder of accepted MCP definitions.
         progress: receives the steps of loading.
     """
@@ -45,7 +47,7 @@ class SourceContext:
     given: StableIds | None = None
     documents: Documents = field(default_factory=Documents)
     secrets: Secrets = field(default_factory=Secrets)
-    tokens: Path = field(default_factory=lambda: Settings().tokens())
+    tokens: ValueStore = field(default_factory=lambda: FolderStore.of(Settings()))
     servers: Path = field(default_factory=lambda: Settings().servers())
     progress: LoadingListener = unheard
 

@@ -14,14 +14,17 @@ import time
 from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
+import asyncpg
+
 from codemode.errors import CodeModeError, JournalDamaged, JournalUnavailable
 from codemode.executions.journal.listener import Listener
-from codemode.executions.journal.postgres import shown
+from codemode.executions.journal.postgres import PATIENCE_S, shown
 from codemode.executions.journal.shared import CHANNEL
 from codemode.shared.values import Kind, Latest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Coroutine, Iterable
+    from concurrent.futures import Future
     from typing import Any
 
     from codemode.executions.journal.postgres import PostgresJournal
@@ -107,6 +110,17 @@ class SharedStore:
         if place in self.copies:
             self._run(lambda worker: worker.refresh())
 
+    def try_lock(self, place: _Place) -> Callable[[], None] | None:
+        """Lock a value over a connection of its own. None if another server holds the lock."""
+        connection = self._run(lambda worker: worker.try_lock(place))
+        if connection is None:
+            return None
+
+        def unlock() -> None:
+            self._begin(lambda _: connection.close())
+
+        return unlock
+
     def latest(self, place: _Place) -> Latest:
         """Return the copy of a value."""
         if place not in self.copies:
@@ -147,14 +161,18 @@ class SharedStore:
         self._run(lambda worker: worker.carry(lambda shared: shared.change(*place, function)))
 
     def _run(self, begin: Callable[[_Worker], Coroutine[Any, Any, Result]]) -> Result:
-        """Execute a coroutine in the worker's thread, which is started if necessary."""
+        """Execute a coroutine in the worker's thread, and wait for it."""
+        return self._begin(begin).result()
+
+    def _begin(self, begin: Callable[[_Worker], Coroutine[Any, Any, Result]]) -> Future[Result]:
+        """Begin a coroutine in the worker's thread, which is started if necessary."""
         with self._starting:
             if self._worker is None or not self._worker.is_here:
                 url, make_journal = self._configured()
                 self.title = shown(url)
                 self._worker = _Worker(self, url, make_journal)
             worker = self._worker
-        return asyncio.run_coroutine_threadsafe(begin(worker), worker.loop).result()
+        return asyncio.run_coroutine_threadsafe(begin(worker), worker.loop)
 
 
 class DatabaseValue:
@@ -171,7 +189,7 @@ class DatabaseValue:
 
     def read(self) -> bytes | None:
         """See `SharedValue.read`."""
-        return self._store.read(self._place)
+        return self._store.read(self._place) or None
 
     def latest(self) -> Latest:
         """See `SharedValue.latest`."""
@@ -181,6 +199,21 @@ class DatabaseValue:
         """See `SharedValue.change`."""
         self._store.change(self._place, function)
 
+    def remove(self) -> bool:
+        """See `LockableValue.remove`. An empty value stays, so that no earlier file takes its place."""
+        had: list[bool] = []
+
+        def empty(data: bytes | None) -> bytes:
+            had.append(bool(data))
+            return b""
+
+        self._store.change(self._place, empty)
+        return had[-1]
+
+    def try_lock(self) -> Callable[[], None] | None:
+        """See `LockableValue.try_lock`."""
+        return self._store.try_lock(self._place)
+
 
 class _Worker:
     """The thread of a store, its event loop, and what runs there."""
@@ -189,6 +222,7 @@ class _Worker:
         self._store = store
         self._make_journal = make_journal
         self._journal: PostgresJournal | None = None
+        self._url = url
         self._listener = Listener(url)
         self._turn = asyncio.Lock()
         self._wake = asyncio.Event()
@@ -234,6 +268,12 @@ class _Worker:
         if before is not None:
             self._tell(place for place, version in versions.items() if before.get(place) != version)
 
+    async def try_lock(self, place: _Place) -> asyncpg.Connection | None:
+        """Return a connection that holds the lock of a value until it is closed, None if another one does."""
+        async with self._turn:
+            journal = await self._opened()
+        return await _locked(self._url, journal.shared.lock_name(*place))
+
     async def watch(self) -> None:
         """Begin to refresh now, after each announcement, and every `POLL_S` seconds."""
         if self._watching is None:
@@ -275,6 +315,19 @@ class _Worker:
         await self._listener.aclose()
         if self._journal is not None:
             await self._journal.aclose()
+
+
+async def _locked(url: str, name: str) -> asyncpg.Connection | None:
+    """Return a new connection that holds an advisory lock, None if another one does."""
+    try:
+        connection = await asyncpg.connect(url, timeout=PATIENCE_S, command_timeout=PATIENCE_S)
+        if await connection.fetchval("SELECT pg_try_advisory_lock(hashtextextended($1, 0))", name):
+            return connection
+        await connection.close()
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
+        message = f"{shown(url)} cannot be used: {error or type(error).__name__}"
+        raise JournalUnavailable(message) from None
+    return None
 
 
 async def _copy(shared: SharedValues, place: _Place, version: int | None) -> _Copy:

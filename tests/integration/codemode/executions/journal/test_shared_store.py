@@ -204,3 +204,38 @@ def test_a_closed_store_opens_again(url: str, tmp_path: Path) -> None:
     store.close()
     store.close()
     assert not [thread for thread in threading.enumerate() if thread.name == "codemode-shared"]
+
+
+def test_one_server_at_a_time_holds_the_lock_of_a_value_that_others_still_read(make: Make) -> None:
+    ours, theirs = make().value("tokens", "api"), make().value("tokens", "api")
+    ours.change(lambda _: b"first")
+    unlock = ours.try_lock()
+    assert unlock is not None
+    assert theirs.try_lock() is None
+    ours.change(lambda _: b"second")
+    assert theirs.read() == b"second"
+    unlock()
+    began = time.monotonic()
+    while (again := theirs.try_lock()) is None:
+        assert time.monotonic() - began < 10.0
+    again()
+    assert theirs.remove()
+    assert not theirs.remove()
+    assert ours.read() is None
+
+
+def test_the_tokens_of_a_login_are_encrypted(url: str, tmp_path: Path) -> None:
+    async def stored() -> bytes:
+        connection = await asyncpg.connect(url)
+        try:
+            return bytes(await connection.fetchval("SELECT value FROM shared WHERE kind = 'tokens'"))
+        finally:
+            await connection.close()
+
+    FolderStore(tmp_path).value("tokens", "api").change(lambda _: b"a secret token")
+    with closing(store_on(url, tmp_path)) as store:
+        value = store.value("tokens", "api")
+        assert value.read() == b"a secret token"
+        assert b"secret" not in asyncio.run(stored())
+        assert value.remove()
+        assert value.read() is None  # and not that of the folder
