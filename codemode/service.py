@@ -20,7 +20,7 @@ from codemode.errors import CallError, ConfigurationError, WrongArgument
 from codemode.executions.contents import JournalContents
 from codemode.executions.executions import Executions
 from codemode.executions.executor import Executor, nothing
-from codemode.executions.journal.configured import journal_of
+from codemode.executions.journal.configured import journal_of, store_of
 from codemode.executions.ledger import unwatched
 from codemode.executions.planned import Listing, undigested
 from codemode.executions.plugins.loading import load_hooks
@@ -80,6 +80,7 @@ if TYPE_CHECKING:
     from codemode.search.result import SearchAnswer
     from codemode.search.semantic.similarity import Progress
     from codemode.settings import SecretReference
+    from codemode.shared.values import ValueStore
     from codemode.sources.destination import Destination
     from codemode.sources.factory import LoadedSource
     from sandbox import Failure
@@ -107,6 +108,7 @@ class CodeMode:
         strict: bool = False,
         progress: LoadingListener = log_loading,
         plugins: Sequence[Plugin] = (),
+        store: ValueStore | None = None,
     ) -> None:
         how = "read a file with CodeMode.from_config(…), or use Settings.model_validate(…) for a dict"
         WrongArgument.unless(settings, Settings, "settings", how)
@@ -121,11 +123,13 @@ class CodeMode:
         #: Whether reading the sources also indexes their tools. If not, the first search does.
         self.indexes_early = True
         self._functions = dict(functions or {})
+        #: What the servers of the project share: keys, names, documents and learned data.
+        self.store = store or store_of(settings, Secrets())
         self.catalog = Catalog(())
         self._finder = Finder(settings.search, settings.cache(), progress)
-        self._shapes = ObservedShapes(settings.learned() / "shapes.json")
+        self._shapes = ObservedShapes(self.store.value("shapes"))
         #: The answers that differ from their schemas, counted by tool.
-        self.answer_checks = AnswerChecks(settings.learned() / "answers.json")
+        self.answer_checks = AnswerChecks(self.store.value("answers"))
         self.policy = AccessPolicy(settings.policy)
         self._destinations = _destinations(settings)
         self._views = Views(self.catalog, self._finder, {}, self._shapes, self.policy)
@@ -154,6 +158,7 @@ class CodeMode:
             self._functions,
             self._contents,
             self.allowances,
+            self.store,
             strict=strict,
             publish=self._adopt,
             check=self._check,
@@ -182,12 +187,14 @@ class CodeMode:
         strict: bool = False,
         progress: LoadingListener = log_loading,
         plugins: Sequence[Plugin] = (),
+        store: ValueStore | None = None,
     ) -> Self:
         """Build a service from settings, with `functions` as further sources by namespace.
 
-        Each value of `functions` is a function, a module, a class, an object, or a list or dict of these.
+        Each value of `functions` is a function, a module, a class, an object, or a list or dict of these. `store` is
+        what servers share, None for that of the settings. The service closes it.
         """
-        return cls(settings, functions, strict=strict, progress=progress, plugins=plugins)
+        return cls(settings, functions, strict=strict, progress=progress, plugins=plugins, store=store)
 
     @classmethod
     def from_openapi(
@@ -247,6 +254,9 @@ class CodeMode:
         """
         if self._is_open:
             return
+        self.store.open()
+        await asyncio.to_thread(self._shapes.load)
+        await asyncio.to_thread(self.answer_checks.load)
         self.observers = observers_of(self.settings.observe)
         journal, notifier = journal_of(self.settings, Secrets()), None
         if self.settings.notify.targets:
@@ -286,6 +296,7 @@ class CodeMode:
         await self.hooks.aclose()
         self.observers.close()
         self.answer_checks.save()
+        await asyncio.to_thread(self.store.close)
 
     async def search(
         self,
@@ -319,6 +330,8 @@ class CodeMode:
         return await self._search(request, caller)
 
     async def _search(self, request: SearchRequest, caller: Caller) -> SearchAnswer:
+        if self._shapes.is_outdated:
+            await asyncio.to_thread(self._shapes.load)
         view = await self.view(caller)
         return await answer_search(
             request,

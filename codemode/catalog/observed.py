@@ -9,17 +9,19 @@ from __future__ import annotations
 
 import json
 import re
-import tempfile
 from collections import OrderedDict
 from collections.abc import Mapping
-from pathlib import Path
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Schema
-from codemode.settings.file_lock import locked
+from codemode.shared.values import UNAVAILABLE
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from codemode.catalog.tool import Tool
+    from codemode.shared.values import SharedValue
 
 #: The most schemas: one for each tool and caller.
 MOST_TOOLS = 2_000
@@ -40,25 +42,46 @@ _FIELD = re.compile(r"@[A-Za-z_.]{1,40}|\$?[A-Za-z_][A-Za-z_-]{0,30}\d{0,3}[A-Za
 
 _FORMAT = 2
 
+#: In the place of a version before the first `load`.
+_NEVER = object()
+
 
 class ObservedShapes:
-    """The observed schemas of tool results, per caller. Stored in a file if `path` is given."""
+    """The observed schemas of tool results, per caller. Stored in `value` if it is given."""
 
-    def __init__(self, path: Path | None = None) -> None:
-        self._path = path
+    def __init__(self, value: SharedValue | None = None) -> None:
+        self._value = value
+        self._seen: Hashable = _NEVER
         self._shapes: OrderedDict[tuple[str, str], dict[str, Any]] = OrderedDict()
         self._same: dict[tuple[str, str], int] = {}  # responses in a row without anything new
         self._changed = False
-        if path is not None:
-            self._read(path)
 
     def __len__(self) -> int:
         return len(self._shapes)
 
     @property
     def is_unsaved(self) -> bool:
-        """Whether the schemas have changed since they were written to the file, if there is one."""
-        return self._path is not None and self._changed
+        """Whether the schemas have changed since they were stored, if they are."""
+        return self._value is not None and self._changed
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether other servers have stored schemas since `load`."""
+        if self._value is None or self._seen is _NEVER:
+            return False
+        try:
+            return self._value.latest().version != self._seen
+        except UNAVAILABLE:
+            return False
+
+    def load(self) -> None:
+        """Add the stored schemas. Read errors are ignored. May wait for a database."""
+        if self._value is None:
+            return
+        with suppress(*UNAVAILABLE):
+            latest = self._value.latest()
+            self._add(latest.data)
+            self._seen = latest.version
 
     def observe(self, tool: Tool, value: Any, caller: str) -> None:
         """Widen the schema of an undocumented result by a response. `caller` is the id of the caller.
@@ -78,9 +101,7 @@ class ObservedShapes:
                 self._shapes[key] = merged
         self._same[key] = same + 1
         self._shapes.move_to_end(key)
-        while len(self._shapes) > MOST_TOOLS:
-            dropped, _ = self._shapes.popitem(last=False)
-            self._same.pop(dropped, None)
+        self._drop_oldest()
 
     def schema(self, caller: str, tool: Tool) -> Schema | None:
         """Return the schema of a tool's result as observed by a caller, or None."""
@@ -93,29 +114,23 @@ class ObservedShapes:
         return self._shapes.get(key) if self._same.get(key, 0) >= _STEADY else None
 
     def save(self) -> None:
-        """Write the schemas if they have changed, with those that other servers have written. Errors are ignored."""
-        if self._path is None or not self.is_unsaved:
+        """Store the schemas if they have changed, with those that other servers have stored. Errors are ignored."""
+        if self._value is None or not self.is_unsaved:
             return
-        try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with locked(self._path):
-                self._read(self._path)
-                self._write(self._path)
+        with suppress(*UNAVAILABLE):
+            self._value.change(self._merged)
             self._changed = False
-        except OSError:
-            return
 
-    def _write(self, path: Path) -> None:
+    def _merged(self, data: bytes | None) -> bytes:
+        self._add(data)
         shapes = [[*key, shape] for key, shape in list(self._shapes.items())]
-        with tempfile.NamedTemporaryFile("w", dir=path.parent, delete=False, encoding="utf-8") as file:
-            json.dump({"format": _FORMAT, "shapes": shapes}, file)
-        Path(file.name).replace(path)
+        return json.dumps({"format": _FORMAT, "shapes": shapes}).encode()
 
-    def _read(self, path: Path) -> None:
-        """Merge the schemas of a file into those here."""
+    def _add(self, stored: bytes | None) -> None:
+        """Merge stored schemas into those here."""
         try:
-            data = json.loads(path.read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            data = json.loads(stored or b"{}")
+        except ValueError:
             return
         shapes = data.get("shapes") if isinstance(data, Mapping) and data.get("format") == _FORMAT else None
         for one in shapes[:MOST_TOOLS] if isinstance(shapes, list) else ():
@@ -123,6 +138,12 @@ class ObservedShapes:
                 case [str(caller), str(tool), dict(shape)]:
                     known = self._shapes.get((caller, tool))
                     self._shapes[caller, tool] = shape if known is None else merge(known, shape)
+        self._drop_oldest()
+
+    def _drop_oldest(self) -> None:
+        while len(self._shapes) > MOST_TOOLS:
+            dropped, _ = self._shapes.popitem(last=False)
+            self._same.pop(dropped, None)
 
 
 def shape_of(value: Any, depth: int = 0) -> dict[str, Any]:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import json
-import tempfile
-from pathlib import Path
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 from weakref import WeakKeyDictionary
 
 from codemode.catalog.content import is_content
 from codemode.catalog.expectation import Expectation, declared, learned
 from codemode.catalog.schema import Schema
-from codemode.settings.file_lock import locked
+from codemode.shared.values import UNAVAILABLE
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
+    from codemode.shared.values import SharedValue
 
 _FORMAT = 1
 
@@ -30,15 +30,21 @@ class Differences(NamedTuple):
 
 
 class AnswerChecks:
-    """Checks answers and counts the differences by tool id, without values. Stored in a file if `path` is given."""
+    """Checks answers and counts the differences by tool id, without values. Stored in `value` if it is given."""
 
-    def __init__(self, path: Path | None = None) -> None:
-        self._path = path
+    def __init__(self, value: SharedValue | None = None) -> None:
+        self._value = value
         self._declared: WeakKeyDictionary[Tool, Expectation] = WeakKeyDictionary()
         self._learned: dict[int, tuple[dict[str, Any], Expectation]] = {}
-        self.differences: dict[str, Differences] = {} if path is None else _read(path)
-        self._stored = dict(self.differences)  # as the file had them
+        self.differences: dict[str, Differences] = {}
+        self._stored: dict[str, Differences] = {}
         self.is_unsaved = False
+
+    def load(self) -> None:
+        """Add the stored differences. Read errors are ignored. May wait for a database."""
+        if self._value is not None:
+            with suppress(*UNAVAILABLE):
+                self._add(self._value.read())
 
     def check(self, tool: Tool, answer: Any, shape: dict[str, Any] | None) -> str:
         """Return how an answer differs, "" if it does not. An answer without content does not differ.
@@ -61,20 +67,21 @@ class AnswerChecks:
         return f"{tool.id} {found}" if found else ""
 
     def save(self) -> None:
-        """Write the differences, together with those that other servers have counted. Write errors are ignored."""
-        if self._path is None or not self.differences:
+        """Store the differences, together with those that other servers have counted. Write errors are ignored."""
+        if self._value is None or not self.differences:
             return
         self.is_unsaved = False
-        try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with locked(self._path):
-                self.differences = self._with_others(_read(self._path))
-                with tempfile.NamedTemporaryFile("w", dir=self._path.parent, delete=False, encoding="utf-8") as file:
-                    json.dump({"format": _FORMAT, "differences": self.differences}, file)
-                Path(file.name).replace(self._path)
-            self._stored = dict(self.differences)
-        except OSError:
-            return
+        with suppress(*UNAVAILABLE):
+            self._value.change(self._merged)
+
+    def _merged(self, data: bytes | None) -> bytes:
+        self._add(data)
+        return json.dumps({"format": _FORMAT, "differences": self.differences}).encode()
+
+    def _add(self, data: bytes | None) -> None:
+        stored = _parsed(data)
+        self.differences = self._with_others(stored)
+        self._stored = dict(self.differences)
 
     def _with_others(self, stored: dict[str, Differences]) -> dict[str, Differences]:
         """Return the stored counts with what was counted here since the last time."""
@@ -100,11 +107,11 @@ class AnswerChecks:
             self.is_unsaved = True
 
 
-def _read(path: Path) -> dict[str, Differences]:
+def _parsed(stored: bytes | None) -> dict[str, Differences]:
     try:
-        data = json.loads(path.read_text(encoding="utf-8"))
+        data = json.loads(stored or b"{}")
         if data["format"] != _FORMAT:
             return {}
         return {str(tool): Differences(int(count), str(last)) for tool, (count, last) in data["differences"].items()}
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError):
         return {}

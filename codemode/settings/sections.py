@@ -283,10 +283,6 @@ class Settings(Section):
             return bool(self.journal.enabled)
         return self.state_folder is not None or self.journal.url is not None or self._where is not None
 
-    def tokens(self) -> Path:
-        """Return the folder of login tokens."""
-        return self.state() / "tokens"
-
     def servers(self) -> Path:
         """Return the folder of accepted MCP definitions and of the servers' standard error."""
         return self.state() / "mcp"

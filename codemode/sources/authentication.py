@@ -22,14 +22,14 @@ from codemode.transports.auth.token_store import TokenStore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
-    from pathlib import Path
 
     from codemode.settings import CallerReference, CredentialSettings, Secrets, SourceSettings
+    from codemode.shared.values import ValueStore
     from codemode.transports.auth.requirements import SecurityScheme
 
 
-def authentication_of(name: str, settings: SourceSettings, secrets: Secrets, *, tokens: Path) -> Authentication:
-    """Return the credentials of a source, with secrets resolved. `tokens` is the folder of OAuth logins.
+def authentication_of(name: str, settings: SourceSettings, secrets: Secrets, *, tokens: ValueStore) -> Authentication:
+    """Return the credentials of a source, with secrets resolved. `tokens` holds the OAuth logins.
 
     Blocks while commands print secrets. Raises ConfigurationError.
     """
@@ -51,7 +51,7 @@ def check_schemes(name: str, settings: SourceSettings, declared: Iterable[Securi
         raise ConfigurationError(message)
 
 
-def grant_of(name: str, setting: OAuth2Credential, secrets: Secrets, tokens: Path) -> Grant:
+def grant_of(name: str, setting: OAuth2Credential, secrets: Secrets, tokens: ValueStore) -> Grant:
     """Return the OAuth grant of a credential, with secrets resolved. Raises ConfigurationError."""
     return Grant(
         token_url=setting.token_url,
@@ -62,11 +62,11 @@ def grant_of(name: str, setting: OAuth2Credential, secrets: Secrets, tokens: Pat
         audience=setting.audience,
         secret_in_body=setting.secret_in_body,
         issuer=setting.issuer,
-        store=TokenStore(tokens, name) if setting.is_login else None,
+        store=TokenStore(tokens.value("tokens", name), name) if setting.is_login else None,
     )
 
 
-def _configured(name: str, setting: CredentialSettings, secrets: Secrets, tokens: Path) -> Configured:
+def _configured(name: str, setting: CredentialSettings, secrets: Secrets, tokens: ValueStore) -> Configured:
     match setting:
         case BearerCredential():
             supply = _supply(setting.token, Credential.bearer, secrets)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from codemode.catalog.loading import unheard
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.loading import LoadingListener
     from codemode.settings import Settings
+    from codemode.shared.values import ValueStore
     from codemode.sources.factory import LoadedSource
     from codemode.transports.allowances import Allowances
     from codemode.transports.content import ContentStore
@@ -41,6 +43,7 @@ class LiveSources:
         functions: Mapping[str, object],
         contents: ContentStore,
         allowances: Allowances,
+        store: ValueStore,
         *,
         strict: bool,
         publish: Callable[[Settings, Mapping[str, LoadedSource]], Awaitable[Catalog]],
@@ -53,6 +56,7 @@ class LiveSources:
         self._functions = functions
         self._contents = contents
         self._allowances = allowances
+        self._store = store
         self._progress = progress
         self._strict = strict
         self._publish_to = publish
@@ -61,6 +65,8 @@ class LiveSources:
         self._reader = self._reader_of(settings)
         self._retries = Retries(lambda name: self._reader.read(name), self._arrived)
         self._adopting = asyncio.Lock()
+        self._loop: asyncio.AbstractEventLoop | None = None  # while changes of documents are heard
+        store.on_change("documents", self._documents_changed)
         self._background: set[asyncio.Task[None]] = set()
         self._changed: dict[str, Definitions] = {}  # of MCP servers, until they are published
 
@@ -71,7 +77,8 @@ class LiveSources:
                 return
             require_sources(self._settings, self._functions)
             bound = bound_functions(self._functions, self._contents)
-            result = await self._reader.read_all(must=lambda _: self._strict, patience_s=patience_s)
+            self._loop = asyncio.get_running_loop()
+            result = await self._reader.read_all(must=lambda _: self._strict, patience_s=patience_s, recent=True)
             catalog = await self._publish({**result.sources, **bound})
             self._retries.start(to_retry(result.sources), result.late)
             self._check(self._settings, catalog)
@@ -107,7 +114,8 @@ class LiveSources:
             await self._publish(self.loaded)
 
     async def stop(self) -> None:
-        """Stop retrying."""
+        """Stop retrying, and hear of no more changes."""
+        self._loop = None
         await self._retries.aclose()
 
     async def aclose(self) -> None:
@@ -121,6 +129,7 @@ class LiveSources:
             settings,
             contents=self._contents,
             allowances=self._allowances,
+            store=self._store,
             on_change=self._definitions_changed,
             progress=self._progress,
         )
@@ -142,6 +151,21 @@ class LiveSources:
                 self._check(self._settings, catalog)
             except ConfigurationError as error:
                 log.warning("%s", error)
+
+    def _documents_changed(self, name: str) -> None:
+        """Read a source again whose documents another server has found changed. Called in another thread."""
+        loop = self._loop
+        if loop is not None:
+            with suppress(RuntimeError):  # it was closed meanwhile
+                loop.call_soon_threadsafe(lambda: self._start(self._take(name)))
+
+    async def _take(self, name: str) -> None:
+        if name not in self.loaded or name not in self._settings.sources:
+            return
+        source = await self._reader.of_others(name)
+        if source is not None:
+            await self._arrived(source)
+            log.info("source %s was read from documents of another server: %d tools", name, len(source.tools))
 
     def _definitions_changed(self, name: str, definitions: Definitions) -> None:
         """Publish the changed tools of an MCP server. Changes that arrive meanwhile are published together."""

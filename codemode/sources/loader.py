@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import time
 from contextlib import AsyncExitStack
 from dataclasses import dataclass, field, replace
@@ -24,9 +25,12 @@ if TYPE_CHECKING:
 
     from codemode.catalog.loading import LoadingListener
     from codemode.settings import Settings
+    from codemode.shared.values import ValueStore
     from codemode.transports.allowances import Allowances
     from codemode.transports.content import ContentStore
     from codemode.transports.mcp.transport import Definitions, McpTransport
+
+log = logging.getLogger(__name__)
 
 #: Errors that may pass without a change of the configuration.
 PASSING = (SourceError, EnvironmentIncomplete)
@@ -55,6 +59,7 @@ class Reader:
         *,
         contents: ContentStore,
         allowances: Allowances,
+        store: ValueStore,
         on_change: Callable[[str, Definitions], None],
         progress: LoadingListener = unheard,
     ) -> None:
@@ -65,19 +70,23 @@ class Reader:
             contents=contents,
             allowances=allowances,
             cache=CatalogCache(settings.cache() / "catalogs"),
-            given=StableIds(settings.state() / "ids"),
-            known=KnownDocuments(settings.state() / "documents"),
-            tokens=settings.tokens(),
+            given=StableIds(store),
+            tokens=store,
             servers=settings.servers(),
             progress=progress,
         )
+        self._known = KnownDocuments(store)
+        self._digests: dict[str, str] = {}  # of the documents that each source was last read from
 
-    async def read(self, name: str) -> LoadedSource:
-        """Read the current state of a source. Raises SourceError or ConfigurationError."""
+    async def read(self, name: str, *, recent: bool = False) -> LoadedSource:
+        """Read the current state of a source. Raises SourceError or ConfigurationError.
+
+        With `recent`, documents that another server has fetched just now are not fetched again.
+        """
         began = time.monotonic()
         self._progress(LoadingStep("reading", name))
         try:
-            source = await self._read(name)
+            source = await self._read(name, recent=recent)
         except BaseException:
             self._progress(LoadingStep("failed", name, duration_s=time.monotonic() - began))
             raise
@@ -85,18 +94,50 @@ class Reader:
         self._progress(step)
         return source
 
-    async def _read(self, name: str) -> LoadedSource:
+    async def _read(self, name: str, *, recent: bool) -> LoadedSource:
         settings = self._settings.sources[name]
-        context = replace(self._context, documents=Documents())
-        source = await self._load(name, context)
-        if context.known is not None and context.documents.noted:
+        source = await self._of_recent(name) if recent else None
+        if source is None:
+            source = await self._fetched(name)
+        if settings.is_mcp:
+            cast("McpTransport", source.transport).on_change = partial(self._on_change, name)
+        return source
+
+    async def _fetched(self, name: str) -> LoadedSource:
+        documents = Documents()
+        source = await self._of_documents(name, documents)
+        if documents.noted:
             try:
-                await asyncio.to_thread(context.known.keep, name, settings.location, context.documents)
+                await asyncio.to_thread(self._known.keep, name, self._settings.sources[name].location, documents)
             except BaseException:
                 await source.transport.aclose()
                 raise
-        if settings.is_mcp:
-            cast("McpTransport", source.transport).on_change = partial(self._on_change, name)
+        return source
+
+    async def _of_recent(self, name: str) -> LoadedSource | None:
+        documents = await asyncio.to_thread(self._known.recent, name, self._settings.sources[name].location)
+        try:
+            return None if documents is None else await self._of_documents(name, documents)
+        except SourceError:
+            return None
+
+    async def of_others(self, name: str) -> LoadedSource | None:
+        """Return a source of the documents that another server has read.
+
+        None if they are those in use, or the source cannot be read from them.
+        """
+        documents = await asyncio.to_thread(self._known.read, name, self._settings.sources[name].location)
+        if documents is None or documents.digest == self._digests.get(name):
+            return None
+        try:
+            return await self._of_documents(name, documents)
+        except PASSING as error:
+            log.warning("source %s cannot be read from the documents of another server: %s", name, error)
+            return None
+
+    async def _of_documents(self, name: str, documents: Documents) -> LoadedSource:
+        source = await self._load(name, replace(self._context, documents=documents))
+        self._digests[name] = documents.digest
         return source
 
     async def known(self, name: str, failure: Failure) -> LoadedSource:
@@ -104,12 +145,11 @@ class Reader:
         settings = self._settings.sources[name]
         if settings.is_mcp:
             return await asyncio.to_thread(accepted_source, name, settings, failure, self._context.servers)
-        store = self._context.known
-        documents = None if store is None else await asyncio.to_thread(store.read, name, settings.location)
+        documents = await asyncio.to_thread(self._known.read, name, settings.location)
         if documents is None:
             return absent_source(name, failure)
         try:
-            source = await self._load(name, replace(self._context, documents=documents))
+            source = await self._of_documents(name, documents)
         except PASSING:
             return absent_source(name, failure)
         warned = SourceWarning("", f"{failure.message}; its last known state is used")
@@ -117,15 +157,20 @@ class Reader:
         return replace(source, surface=surface)
 
     async def read_all(
-        self, *, must: Callable[[str], bool] = lambda _: False, patience_s: float | None = None
+        self,
+        *,
+        must: Callable[[str], bool] = lambda _: False,
+        patience_s: float | None = None,
+        recent: bool = False,
     ) -> LoadResult:
-        """Read all sources, in parallel.
+        """Read all sources, in parallel. `recent` is as for `read`.
 
         A source that cannot be read is replaced by its last known state, or by one without tools. Its error is raised
         if `must(name)` is true or the configuration is wrong. Sources that take longer than `patience_s` seconds keep
         loading; they are returned in `late`.
         """
-        tasks = {name: asyncio.create_task(self.read(name), name=f"read {name}") for name in self._settings.sources}
+        reads = {name: self.read(name, recent=recent) for name in self._settings.sources}
+        tasks = {name: asyncio.create_task(reading, name=f"read {name}") for name, reading in reads.items()}
         if tasks:
             await asyncio.wait(tasks.values(), timeout=patience_s)
         try:

@@ -2,48 +2,84 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
-import tempfile
 from collections.abc import Mapping
-from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
+
+from codemode.shared.values import UNAVAILABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Awaitable, Callable, Iterable
 
     from codemode.catalog.tool import Tool
+    from codemode.shared.values import ValueStore
+    from codemode.sources.loaded import Surface
+
+    #: Makes the tools of a source with the ids that are stored for them.
+    Naming = Callable[[Mapping[str, str]], Awaitable[Surface]]
+
+#: The most attempts to agree on ids with other servers. One is enough unless they read the source at the same moment.
+_ATTEMPTS = 5
 
 
 class StableIds:
-    """Tool ids in one file for each source. Write errors are ignored: the ids are then assigned anew."""
+    """Tool ids in one shared value for each source. If they cannot be stored, they are assigned anew each time."""
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, store: ValueStore) -> None:
+        self._store = store
+
+    async def named(self, source: str, make: Naming) -> Surface:
+        """Return the tools of a source with the stored ids, and store the ids of new ones.
+
+        If another server has stored another id for the same operation meanwhile, or has given an id away, the tools are
+        made again: the first server decides.
+        """
+        ids = await asyncio.to_thread(self.read, source)
+        for _ in range(_ATTEMPTS):
+            surface = await make(ids)
+            ids = await asyncio.to_thread(self.keep, source, surface.tools)
+            if all(ids.get(tool.key) == tool.id for tool in surface.tools):
+                break
+        return surface
 
     def read(self, source: str) -> dict[str, str]:
         """Return the stored ids of a source by operation key (`GET /path`). Empty if there are none."""
         try:
-            data = json.loads(self._file(source).read_text(encoding="utf-8"))
-        except (OSError, ValueError):
+            return _of_source(source, _parsed(self._store.value("ids", source).read()))
+        except UNAVAILABLE:
             return {}
-        ids = data.get("ids") if isinstance(data, Mapping) else None
-        if not isinstance(ids, Mapping):
-            return {}
-        return {key: id_ for key, id_ in ids.items() if isinstance(id_, str) and id_.startswith(f"{source}.")}
 
-    def keep(self, source: str, tools: Iterable[Tool]) -> None:
-        """Add the ids of a source's tools. The ids of removed operations stay reserved."""
-        known = self.read(source)
-        added = {tool.key: tool.id for tool in tools if tool.key not in known}
-        if not added:
-            return
+    def keep(self, source: str, tools: Iterable[Tool]) -> dict[str, str]:
+        """Add the ids of a source's tools, and return all. The ids of removed operations stay reserved.
+
+        An operation whose id another operation has meanwhile is not added.
+        """
+        wanted = {tool.key: tool.id for tool in tools}
+        result: dict[str, str] = {}
+
+        def add(data: bytes | None) -> bytes | None:
+            known = _parsed(data)
+            taken = frozenset(known.values())
+            added = {key: id_ for key, id_ in wanted.items() if key not in known and id_ not in taken}
+            result.clear()
+            result.update(known | added)
+            return json.dumps({"ids": result}).encode() if added else None
+
         try:
-            self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with tempfile.NamedTemporaryFile("w", dir=self._folder, delete=False, encoding="utf-8") as file:
-                json.dump({"ids": known | added}, file)
-            Path(file.name).replace(self._file(source))
-        except OSError:
-            return
+            self._store.value("ids", source).change(add)
+        except UNAVAILABLE:
+            return result or wanted
+        return _of_source(source, result)
 
-    def _file(self, source: str) -> Path:
-        return self._folder / f"{source}.ids.json"
+
+def _parsed(data: bytes | None) -> dict[str, Any]:
+    try:
+        ids = json.loads(data or b"{}")["ids"]
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return dict(ids) if isinstance(ids, Mapping) else {}
+
+
+def _of_source(source: str, ids: Mapping[str, Any]) -> dict[str, str]:
+    return {key: id_ for key, id_ in ids.items() if isinstance(id_, str) and id_.startswith(f"{source}.")}

@@ -3,23 +3,30 @@
 from __future__ import annotations
 
 import logging
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ConfigurationError
 from codemode.executions.journal.key import DigestKey
 from codemode.executions.journal.space import Bounds
+from codemode.shared.files import FolderStore
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.postgres import PostgresJournal
     from codemode.settings import Secrets, Settings
+    from codemode.shared.values import ValueStore
 
 _NO_KEY = (
     "journal.url names a database, but `journal.key` is missing, and servers that share a journal need the same key."
     " Create one with `python -c 'import secrets; print(secrets.token_hex(32))'`, store it as a secret, and refer to it"
     " on all servers of the database: `journal: {key: {env: CODEMODE_JOURNAL_KEY}}`"
 )
+
+_NO_DRIVER = "journal.url names a PostgreSQL database, which needs asyncpg: pip install codemode[postgres]"
 
 log = logging.getLogger(__name__)
 
@@ -46,28 +53,18 @@ def journal_of(
     left_behind = settings.left_behind(JOURNAL_FILE) if wanted.url is None else ""
     if left_behind:
         log.warning("%s", left_behind)
-    key = _key(settings, secrets)
-    options: Any = {
-        "lease_s": wanted.lease_s,
-        "durability": wanted.durability,
-        "project": settings.project,
-        "bounds": Bounds(wanted.keep_bytes, wanted.keep_bytes_per_key),
-        "migrates": migrates or file is not None or wanted.migrate == "automatic",
-    }
     if wanted.url is None or file is not None:
         from codemode.executions.journal.sqlite import SqliteJournal
 
-        return SqliteJournal(file or settings.state() / JOURNAL_FILE, key, **options)
+        options = _options(settings, migrates=migrates or file is not None)
+        return SqliteJournal(file or settings.state() / JOURNAL_FILE, _key(settings, secrets), **options)
     if settings.name is None:
         log.warning(
             "the journal is shared, and this configuration has no name: its executions belong to %s; set"
             " `name:` to the same value on all servers of this project, and to another value for each other project",
             settings.project,
         )
-    url, _ = url_of(settings, secrets)
-    from codemode.executions.journal.postgres import PostgresJournal
-
-    return PostgresJournal(url, key, **options)
+    return _postgres(settings, secrets, migrates=migrates)[1]()
 
 
 def journal_file(settings: Settings) -> Path:
@@ -87,11 +84,46 @@ def url_of(settings: Settings, secrets: Secrets) -> tuple[str, str]:
     try:
         from codemode.executions.journal.postgres import shown
     except ModuleNotFoundError:
-        message = "journal.url names a PostgreSQL database, which needs asyncpg: pip install codemode[postgres]"
-        raise ConfigurationError(message) from None
+        raise ConfigurationError(_NO_DRIVER) from None
     wanted = settings.journal.url
     url = wanted if isinstance(wanted, str) else secrets.text(wanted)
     return url, shown(url)
+
+
+def store_of(settings: Settings, secrets: Secrets) -> ValueStore:
+    """Return the store of what the servers of a project share: `journal.url`, else the state folder.
+
+    Its first use raises what `journal_of` raises.
+    """
+    if settings.journal.url is None or not settings.keeps_journal:
+        return FolderStore.of(settings)
+    try:
+        from codemode.executions.journal.shared_store import SharedStore
+    except ModuleNotFoundError:
+        raise ConfigurationError(_NO_DRIVER) from None
+    return SharedStore(partial(_postgres, settings, secrets), FolderStore.of(settings))
+
+
+def _options(settings: Settings, *, migrates: bool) -> Any:
+    wanted = settings.journal
+    return {
+        "lease_s": wanted.lease_s,
+        "durability": wanted.durability,
+        "project": settings.project,
+        "bounds": Bounds(wanted.keep_bytes, wanted.keep_bytes_per_key),
+        "migrates": migrates or wanted.migrate == "automatic",
+    }
+
+
+def _postgres(
+    settings: Settings, secrets: Secrets, *, migrates: bool = False
+) -> tuple[str, Callable[[], PostgresJournal]]:
+    """Return the URL of the database, and a function that makes a journal on it."""
+    key = _key(settings, secrets)
+    url, _ = url_of(settings, secrets)
+    from codemode.executions.journal.postgres import PostgresJournal
+
+    return url, partial(PostgresJournal, url, key, **_options(settings, migrates=migrates))
 
 
 def _key(settings: Settings, secrets: Secrets) -> DigestKey:

@@ -24,11 +24,12 @@ from codemode.errors import JournalUnavailable, LeaseLost
 from codemode.executions.journal import transactions
 from codemode.executions.journal.group import GroupCommit
 from codemode.executions.journal.postgres_migrating import PATIENCE_S, connected, migrate, one_at_a_time
-from codemode.executions.journal.postgres_transactions import carry_out
 from codemode.executions.journal.postgres_signals import PostgresSignals
 from codemode.executions.journal.postgres_slots import PostgresSlots
+from codemode.executions.journal.postgres_transactions import carry_out
 from codemode.executions.journal.preparing import prepare_project
 from codemode.executions.journal.schema import MigrationPlan, pending, plan_of, read_schema, require_none
+from codemode.executions.journal.shared import SharedValues
 from codemode.executions.journal.sql import SqlJournal
 from codemode.transports.http.certificates import distrusted
 
@@ -115,6 +116,7 @@ class PostgresJournal(SqlJournal):
         self._signals = PostgresSignals(url, self._write)
         self.signals = self._signals
         self.slots = PostgresSlots(self._seals.project, self._connection)
+        self.shared = SharedValues(self._write, self._seals)
 
     async def open(self) -> None:
         """See `Journal.open`."""

@@ -12,17 +12,20 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError
 from codemode.executions.journal.base import GOOD_UNTIL, READ_ONLY
+from codemode.executions.journal.configured import store_of
 from codemode.gateway.caller import Caller
-from codemode.serving.auth.keys import KEY_FILE, KeyFile, key_file
+from codemode.serving.auth.keys import keys_of
 from codemode.serving.auth.tokens import TokenCheck, TokenRefused
-from codemode.settings import DEFAULT_ROLE
+from codemode.settings import DEFAULT_ROLE, Secrets
+from codemode.shared.files import KEY_FILE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from codemode.executions.journal.base import NewExecution
-    from codemode.serving.auth.keys import StoredKey
+    from codemode.serving.auth.keys import Keys, StoredKey
     from codemode.settings import Settings
+    from codemode.shared.values import ValueStore
 
 log = logging.getLogger(__name__)
 
@@ -40,21 +43,24 @@ class Callers:
     def __init__(
         self,
         configured: Mapping[str, Caller],
-        file: KeyFile,
+        keys: Keys,
         *,
         tokens: TokenCheck | None = None,
         roles: tuple[str, ...] = (DEFAULT_ROLE,),
         had_keys: bool = False,
     ) -> None:
         self._configured = [(hashlib.sha256(key.encode()).digest(), caller) for key, caller in configured.items()]
-        self._file = file
+        self._keys = keys
         self._tokens = tokens
         self._roles = roles
         self._had_keys = had_keys
 
     @classmethod
-    def of(cls, settings: Settings) -> Callers:
-        """Create from settings. Raises ConfigurationError if a secret is missing."""
+    def of(cls, settings: Settings, store: ValueStore | None = None) -> Callers:
+        """Create from settings, with the keys in `store`, None for the store of the settings.
+
+        Raises ConfigurationError if a secret is missing, JournalUnavailable.
+        """
         configured = {}
         for number, key in enumerate(settings.server.keys, 1):
             try:
@@ -67,25 +73,29 @@ class Callers:
             configured[text] = Caller(id_, key.role, label, secrets=(text,), read_only=key.read_only)
         tokens = None if settings.server.tokens is None else TokenCheck(settings.server.tokens)
         roles = settings.policy.known_roles()
-        file = key_file(settings)
+        keys = keys_of(settings, store or store_of(settings, Secrets()))
         try:
-            file.adopt()
+            keys.adopt()
         except ConfigurationError as error:
             log.warning("%s", error)
+        keys.is_in_use()  # reads the keys now, so that no request waits for a database
         left_behind = settings.left_behind(KEY_FILE)
         if left_behind:
             log.warning("%s, or create new keys with `codemode keys create`", left_behind)
-        return cls(configured, file, tokens=tokens, roles=roles, had_keys=bool(left_behind))
+        return cls(configured, keys, tokens=tokens, roles=roles, had_keys=bool(left_behind))
 
     @property
     def is_open(self) -> bool:
-        """Whether callers need no key: none is configured, and none was ever created."""
+        """Whether callers need no key: none is configured, and none was ever created. Raises JournalUnavailable."""
         if self._configured or self._tokens is not None or self._had_keys:
             return False
-        return not self._file.is_in_use()
+        return not self._keys.is_in_use()
 
     async def identify(self, authorization: str) -> Caller | None:
-        """Return the caller of an Authorization header, or None. Every unknown key takes the same time."""
+        """Return the caller of an Authorization header, or None. Every unknown key takes the same time.
+
+        Raises JournalUnavailable if the keys that `codemode keys` made are not known well enough now.
+        """
         scheme, _, given = authorization.partition(" ")
         presented = given.strip()
         if scheme.lower() != "bearer" or not presented:
@@ -108,7 +118,7 @@ class Callers:
             return None if is_narrowed else configured.role
         match kind:
             case "key":
-                role = self._file.role_of(id_)
+                role = self._keys.role_of(id_)
                 return role if role in self._roles else None
             case "token":
                 is_good = time.time() < (given.settings.get(GOOD_UNTIL) or 0)
@@ -119,7 +129,7 @@ class Callers:
         return None if given.owner == ANYBODY.id and not self.is_open else given.role
 
     def _stored(self, presented: str) -> Caller | None:
-        key = self._file.find(presented)
+        key = self._keys.find(presented)
         if key is None:
             return None
         if key.role not in self._roles:
@@ -130,7 +140,7 @@ class Callers:
         return replace(caller, read_only=key.read_only)
 
     def _is_still(self, key: StoredKey) -> bool:
-        return self._file.role_of(key.id) == key.role
+        return self._keys.role_of(key.id) == key.role
 
     async def _by_token(self, presented: str) -> Caller | None:
         if self._tokens is None or not TokenCheck.is_token(presented):
@@ -142,12 +152,12 @@ class Callers:
             return None
 
 
-def roles_of_today(settings: Settings) -> Callable[[NewExecution], str | None]:
+def roles_of_today(settings: Settings, store: ValueStore) -> Callable[[NewExecution], str | None]:
     """Return `Callers.role_of` for a process without an HTTP server.
 
     The settings are read on the first call, which may raise ConfigurationError.
     """
-    callers = cache(lambda: Callers.of(settings))
+    callers = cache(lambda: Callers.of(settings, store))
     return lambda given: callers().role_of(given)
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import logging
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 
+from codemode.errors import JournalUnavailable
 from codemode.serving.auth.callers import ANYBODY
 from codemode.serving.http.problems import problem
 from codemode.serving.mcp.endpoint import PATH
@@ -15,6 +17,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from codemode.serving.auth.callers import Callers
+
+log = logging.getLogger(__name__)
 
 #: Paths that need a key: all except health checks and the interface description.
 PROTECTED = ("/v1/", "/metrics", PATH)
@@ -26,6 +30,8 @@ LOOPBACK_HOSTS = frozenset(("127.0.0.1", "localhost", "::1"))
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 
 _UNKNOWN = problem(401, "unauthorized", "send a key of this server as 'Authorization: Bearer …'")
+#: The answer while the keys are in a database that has not answered for too long.
+UNKNOWN_KEYS = problem(503, "journal_unavailable", "keys cannot be checked now; nothing was done, try again later")
 _OTHER_HOST = problem(
     400, "request_invalid", "without keys this server answers only to 127.0.0.1, localhost and [::1]; create a key"
 )
@@ -37,7 +43,7 @@ class KeyCheck:
 
     Other requests get `scope["state"]["caller"]`. A server that never had a key accepts everybody, but only under
     loopback host names. It then rejects changes sent by pages of other sites, since browsers send some of them without
-    asking first. `/mcp` rejects pages of other sites even with a key.
+    asking first. `/mcp` rejects pages of other sites even with a key. If the keys cannot be checked, the answer is 503.
     """
 
     def __init__(self, app: ASGIApp, *, callers: Callers) -> None:
@@ -46,25 +52,30 @@ class KeyCheck:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer it."""
-        if scope["type"] != "http":
-            await self._app(scope, receive, send)
-            return
-        headers = Headers(scope=scope)
+        answer = await self._answer(scope) if scope["type"] == "http" else None
+        await (answer or self._app)(scope, receive, send)
+
+    async def _answer(self, scope: Scope) -> ASGIApp | None:
+        """Identify the caller. Return the answer to a request that is not accepted, None for others."""
         state = scope.setdefault("state", {})
+        state["caller"] = None
+        is_protected = scope["path"].startswith(PROTECTED)
+        try:
+            return await self._rejection(scope, Headers(scope=scope), is_protected=is_protected)
+        except JournalUnavailable as error:
+            log.error("%s", error)
+            return UNKNOWN_KEYS if is_protected else None
+
+    async def _rejection(self, scope: Scope, headers: Headers, *, is_protected: bool) -> ASGIApp | None:
+        state = scope["state"]
         is_open = self._callers.is_open
         if (is_open or scope["path"].startswith(PATH)) and is_of_another_site(scope, headers):
-            await _OTHER_SITE(scope, receive, send)
-            return
+            return _OTHER_SITE
         if is_open:
             state["caller"] = ANYBODY
-            app = self._app if _host_of(headers.get("host", "")) in LOOPBACK_HOSTS else _OTHER_HOST
-            await app(scope, receive, send)
-            return
+            return None if _host_of(headers.get("host", "")) in LOOPBACK_HOSTS else _OTHER_HOST
         state["caller"] = await self._callers.identify(headers.get("authorization", ""))
-        if state["caller"] is not None or not scope["path"].startswith(PROTECTED):
-            await self._app(scope, receive, send)
-            return
-        await _UNKNOWN(scope, receive, send)
+        return _UNKNOWN if state["caller"] is None and is_protected else None
 
 
 def is_of_another_site(scope: Scope, headers: Headers) -> bool:

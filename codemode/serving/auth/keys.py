@@ -1,8 +1,8 @@
-"""The key file: keys made with `codemode keys`, stored in the state folder and reread after every change.
+"""Keys made with `codemode keys`, stored in the state folder or the shared journal, and reread after every change.
 
 Only the SHA-256 of a key is stored. A key is 256 random bits, which nobody can guess. A slow hash, as for passwords,
-would only delay every request (NIST SP 800-63B, 5.1.1.2, requires one below 112 bits). Revoked and expired keys stay
-in the file: a server that once had a key never again accepts callers without one.
+would only delay every request (NIST SP 800-63B, 5.1.1.2, requires one below 112 bits). Revoked and expired keys are
+kept: a server that once had a key never again accepts callers without one.
 """
 
 from __future__ import annotations
@@ -10,26 +10,22 @@ from __future__ import annotations
 import hashlib
 import json
 import logging
-import os
 import secrets
 import time
-from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING
 
-from codemode.errors import ConfigurationError
-from codemode.settings import file_lock
+from codemode.errors import ConfigurationError, JournalDamaged
+from codemode.shared.files import key_file
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable, Hashable, Iterable
     from pathlib import Path
 
     from codemode.settings import Settings
+    from codemode.shared.values import SharedValue, ValueStore
 
 log = logging.getLogger(__name__)
-
-#: Name of the key file in the state folder.
-KEY_FILE = "keys.json"
 
 #: Prefix of every key, so that secret scanners find leaked ones.
 PREFIX = "cm_"
@@ -70,21 +66,23 @@ class StoredKey:
         return is_known and self.status(now) == "active"
 
 
-class KeyFile:
-    """The keys of a project. Lookups never raise: an unreadable file contains no valid key.
+class Keys:
+    """The keys of a project. An unreadable file or row contains no valid key.
 
-    The file may hold keys of other projects, which are ignored. Keys written by an earlier version have no project;
-    the first project that uses the file takes them over.
+    Lookups raise JournalUnavailable if the keys are in a database that has not answered for too long. The file may hold
+    keys of other projects, which are ignored. Keys written by an earlier version have no project; the first project
+    that uses the file takes them over.
     """
 
-    def __init__(self, path: Path, *, project: str = "", clock: Callable[[], float] = time.time) -> None:
-        self._path = path
+    def __init__(self, value: SharedValue, *, project: str = "", clock: Callable[[], float] = time.time) -> None:
+        self._value = value
         self._project = project
         self._clock = clock
-        self._seen: tuple[int, int, int] | None = None
+        self._seen: Hashable = None
+        self._reported = ""  # the last error that was logged
         self._by_digest: dict[str, StoredKey] = {}
         self._by_id: dict[str, StoredKey] = {}
-        #: Whether the file ever existed. Callers without a key are rejected from then on.
+        #: Whether there ever was a key. Callers without a key are rejected from then on.
         self.is_used = False
 
     def find(self, presented: str) -> StoredKey | None:
@@ -101,8 +99,11 @@ class KeyFile:
         return key.role if key is not None and key.status(self._clock()) == "active" else None
 
     def entries(self) -> tuple[StoredKey, ...]:
-        """Return all keys, oldest first. Raises ConfigurationError if the file is unreadable."""
-        return tuple(key for key in _read(self._path) if self._is_mine(key))
+        """Return all keys, oldest first. Raises ConfigurationError if they are unreadable, JournalUnavailable."""
+        return self._mine(self._stored())
+
+    def _mine(self, keys: Iterable[StoredKey]) -> tuple[StoredKey, ...]:
+        return tuple(key for key in keys if self._is_mine(key))
 
     def _is_mine(self, key: StoredKey) -> bool:
         return key.project in (self._project, "")
@@ -115,29 +116,36 @@ class KeyFile:
         id_, text = _new_text(secrets.token_hex(_ID_BYTES))
         expires = None if lifetime_s is None else now + lifetime_s
         key = StoredKey(id_, role, label, digest_of(text), now, expires, project=self._project, read_only=read_only)
-        with self._changing() as keys:
-            keys.append(key)
+        self._change(lambda keys: keys.append(key))
         return key, text
 
     def rotate(self, id_: str, *, grace_s: float) -> tuple[StoredKey, str]:
         """Give a key a new text. The old text stays valid for `grace_s` seconds. Raises ConfigurationError."""
-        with self._changing() as keys:
-            place = self._place(keys, id_)
-            old = keys[place]
+        _, text = _new_text(id_)
+
+        def rotated(old: StoredKey) -> StoredKey:
             if old.revoked is not None:
                 message = f"key {id_} is revoked: create a new one with `codemode keys create`"
                 raise ConfigurationError(message)
-            _, text = _new_text(id_)
-            key = replace(old, digest=digest_of(text), old_digest=old.digest, old_until=self._clock() + grace_s)
-            keys[place] = key
-        return key, text
+            return replace(old, digest=digest_of(text), old_digest=old.digest, old_until=self._clock() + grace_s)
+
+        return self._replace(id_, rotated), text
 
     def revoke(self, id_: str) -> StoredKey:
         """Revoke a key at once. Raises ConfigurationError."""
-        with self._changing() as keys:
+        return self._replace(id_, lambda key: replace(key, revoked=key.revoked or self._clock()))
+
+    def _replace(self, id_: str, function: Callable[[StoredKey], StoredKey]) -> StoredKey:
+        """Replace one key by what `function` returns for it. Return the new one."""
+        replaced: list[StoredKey] = []
+
+        def change(keys: list[StoredKey]) -> None:
             place = self._place(keys, id_)
-            keys[place] = replace(keys[place], revoked=keys[place].revoked or self._clock())
-            return keys[place]
+            keys[place] = function(keys[place])
+            replaced.append(keys[place])
+
+        self._change(change)
+        return replaced[-1]
 
     def _place(self, keys: list[StoredKey], id_: str) -> int:
         found = next((place for place, key in enumerate(keys) if key.id == id_ and self._is_mine(key)), None)
@@ -148,48 +156,71 @@ class KeyFile:
 
     def adopt(self) -> None:
         """Take over keys of an earlier version, which have no project. Raises ConfigurationError."""
-        if self._project and any(not key.project for key in _read(self._path)):
-            with self._changing():
-                pass
+        if self._project and any(not key.project for key in self._stored()):
+            self._change(lambda _: None)
 
     def _refresh(self) -> None:
-        """Read the file again if it has changed."""
+        """Parse the keys again if they have changed."""
         try:
-            stat = self._path.stat()
-        except OSError:
-            self._seen, self._by_digest, self._by_id = None, {}, {}
+            latest = self._value.latest()
+        except (OSError, JournalDamaged) as error:
+            self._reject_all(_unreadable(self._value, error))
             return
-        state = (stat.st_mtime_ns, stat.st_size, stat.st_ino)
-        if state == self._seen:
+        if latest.version == self._seen:
             return
-        self._seen = state
+        self._seen = latest.version
+        self.is_used = self.is_used or latest.data is not None
         try:
-            keys = self.entries()
+            self._use(self._mine(_parsed(latest.data, self._value)))
         except ConfigurationError as error:
-            keys = ()
+            self._reject_all(error)
+        else:
+            self._reported = ""
+
+    def _reject_all(self, error: ConfigurationError) -> None:
+        self._use(())
+        self.is_used = True
+        if self._reported != str(error):
             log.error("all of its keys are rejected: %s", error)
+        self._reported = str(error)
+
+    def _use(self, keys: tuple[StoredKey, ...]) -> None:
         self._by_digest = {digest: key for key in keys for digest in (key.old_digest, key.digest) if digest}
         self._by_id = {key.id: key for key in keys}
-        self.is_used = True
 
     def is_in_use(self) -> bool:
-        """Whether the key file exists, or existed earlier in this process."""
+        """Whether there are keys, or were earlier in this process. Raises JournalUnavailable."""
         self._refresh()
         return self.is_used
 
-    @contextmanager
-    def _changing(self) -> Iterator[list[StoredKey]]:
-        """Yield the keys for changes under an exclusive lock, then write the whole file."""
+    def _stored(self) -> tuple[StoredKey, ...]:
         try:
-            self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            with os.fdopen(os.open(self._path.with_suffix(".lock"), os.O_WRONLY | os.O_CREAT, 0o600), "w") as lock:
-                file_lock.lock(lock.fileno())
-                keys = [replace(key, project=key.project or self._project) for key in _read(self._path)]
-                yield keys
-                _write(self._path, keys)
+            return _parsed(self._value.read(), self._value)
+        except (OSError, JournalDamaged) as error:
+            raise _unreadable(self._value, error) from None
+
+    def _change(self, function: Callable[[list[StoredKey]], None]) -> None:
+        """Let `function` change the list of keys. Raises ConfigurationError, JournalUnavailable."""
+
+        def change(data: bytes | None) -> bytes:
+            keys = [replace(key, project=key.project or self._project) for key in _parsed(data, self._value)]
+            function(keys)
+            return json.dumps({"format": _FORMAT, "keys": [asdict(key) for key in keys]}, indent=1).encode()
+
+        try:
+            self._value.change(change)
         except OSError as error:
-            message = f"cannot change the key file {self._path}: {error.strerror}"
+            message = f"cannot change {self._value.title}: {error.strerror}"
             raise ConfigurationError(message) from None
+        except JournalDamaged as error:
+            raise _unreadable(self._value, error) from None
+
+
+class KeyFile(Keys):
+    """The keys in one file."""
+
+    def __init__(self, path: Path, *, project: str = "", clock: Callable[[], float] = time.time) -> None:
+        super().__init__(key_file(path), project=project, clock=clock)
 
 
 def digest_of(text: str) -> str:
@@ -201,35 +232,30 @@ def _new_text(id_: str) -> tuple[str, str]:
     return id_, f"{PREFIX}{id_}_{secrets.token_urlsafe(_SECRET_BYTES)}"
 
 
-def _read(path: Path) -> tuple[StoredKey, ...]:
+def _parsed(data: bytes | None, value: SharedValue) -> tuple[StoredKey, ...]:
+    """Return the keys of a value. Raises ConfigurationError."""
+    if data is None:
+        return ()
     try:
-        content = json.loads(path.read_text(encoding="utf-8"))
+        content = json.loads(data)
         if content["format"] != _FORMAT:
             raise ValueError
         return tuple(StoredKey(**key) for key in content["keys"])
-    except FileNotFoundError:
-        return ()
-    except (OSError, ValueError, TypeError, KeyError) as error:
-        reason = error.strerror if isinstance(error, OSError) else "not a key file, or written by a later version"
-        message = f"cannot read the key file {path}: {reason}"
-        raise ConfigurationError(message) from None
+    except (ValueError, TypeError, KeyError) as error:
+        raise _unreadable(value, error) from None
 
 
-def _write(path: Path, keys: list[StoredKey]) -> None:
-    """Write atomically, readable by the owner only."""
-    beside = path.with_name(f"{path.name}.{secrets.token_hex(4)}.new")
-    descriptor = os.open(beside, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
-    try:
-        with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-            json.dump({"format": _FORMAT, "keys": [asdict(key) for key in keys]}, file, indent=1)
-            file.flush()
-            os.fsync(file.fileno())
-        beside.replace(path)
-    except BaseException:
-        beside.unlink(missing_ok=True)
-        raise
+def _unreadable(value: SharedValue, error: Exception) -> ConfigurationError:
+    match error:
+        case OSError():
+            reason = error.strerror
+        case JournalDamaged():
+            reason = "it was changed by hand"
+        case _:
+            reason = "not a key file, or written by a later version"
+    return ConfigurationError(f"cannot read {value.title}: {reason}")
 
 
-def key_file(settings: Settings) -> KeyFile:
-    """Return the key file of a project."""
-    return KeyFile(settings.state() / KEY_FILE, project=settings.project)
+def keys_of(settings: Settings, store: ValueStore) -> Keys:
+    """Return the keys of a project."""
+    return Keys(store.value("keys"), project=settings.project)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import webbrowser
+from contextlib import closing
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codemode.errors import CodeModeError, ConfigurationError
+from codemode.executions.journal.configured import store_of
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, Config, errors_as_exit_codes
 from codemode.serving.cli.tables import print_table
@@ -19,6 +21,7 @@ from codemode.transports.auth.token_store import TokenStore
 
 if TYPE_CHECKING:
     from codemode.settings import CredentialSettings, Settings, SourceSettings
+    from codemode.shared.values import ValueStore
     from codemode.transports.auth.oauth_login import Login
 
 app = typer.Typer(no_args_is_help=True, help="Log in to the services behind the sources.")
@@ -38,24 +41,26 @@ def login(
 
         settings = load_settings(config)
         setting = _login_of(name, settings)
-        planned = _planned(name, settings.sources[name], setting, settings.tokens())
+        with closing(store_of(settings, Secrets())) as store:
+            planned = _planned(name, settings.sources[name], setting, store)
 
-        def tell(address: str) -> None:
-            show.errors.print(show.plain(f"open {address}"), soft_wrap=True)
-            if not no_browser and setting.flow == "authorization_code":
-                webbrowser.open(address)
+            def tell(address: str) -> None:
+                show.errors.print(show.plain(f"open {address}"), soft_wrap=True)
+                if not no_browser and setting.flow == "authorization_code":
+                    webbrowser.open(address)
 
-        log_in = log_in_by_browser if setting.flow == "authorization_code" else log_in_by_device
-        tokens = asyncio.run(log_in(planned, tell))
-        try:
-            TokenStore(settings.tokens(), name).write(tokens)
-        except OSError as error:
-            message = f"cannot store the tokens in {settings.tokens()}: {error.strerror}"
-            raise ConfigurationError(message) from None
-        if as_json:
-            show.print_json({"source": name, "logged_in": True})
-        else:
-            show.errors.print(f"logged in to {name}")
+            log_in = log_in_by_browser if setting.flow == "authorization_code" else log_in_by_device
+            tokens = asyncio.run(log_in(planned, tell))
+            value = store.value("tokens", name)
+            try:
+                TokenStore(value, name).write(tokens)
+            except OSError as error:
+                message = f"cannot store the tokens in {value.title}: {error.strerror}"
+                raise ConfigurationError(message) from None
+            if as_json:
+                show.print_json({"source": name, "logged_in": True})
+            else:
+                show.errors.print(f"logged in to {name}")
 
 
 @app.command("logout")
@@ -64,25 +69,26 @@ def logout(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FI
     with errors_as_exit_codes(as_json=as_json):
         settings = load_settings(config)
         setting = _login_of(name, settings)
-        planned = _planned(name, settings.sources[name], setting, settings.tokens())
-        store = TokenStore(settings.tokens(), name)
-        tokens = store.read()
-        revoked, problem = False, "the issuer names no revocation endpoint"
-        if tokens is not None:
-            from codemode.transports.auth.oauth_login import log_out
+        with closing(store_of(settings, Secrets())) as store:
+            planned = _planned(name, settings.sources[name], setting, store)
+            kept = TokenStore(store.value("tokens", name), name)
+            tokens = kept.read()
+            revoked, problem = False, "the issuer names no revocation endpoint"
+            if tokens is not None:
+                from codemode.transports.auth.oauth_login import log_out
 
-            try:
-                revoked = asyncio.run(log_out(planned, tokens))
-            except CodeModeError as error:
-                problem = str(error)
-        had = store.remove()
-        if as_json:
-            show.print_json({"source": name, "had_tokens": had, "revoked": revoked})
-        elif not had:
-            show.errors.print(f"not logged in to {name}")
-        else:
-            result = "tokens revoked" if revoked else f"tokens deleted here but not revoked: {problem}"
-            show.errors.print(show.plain(f"logged out of {name}: {result}"), soft_wrap=True)
+                try:
+                    revoked = asyncio.run(log_out(planned, tokens))
+                except CodeModeError as error:
+                    problem = str(error)
+            had = kept.remove()
+            if as_json:
+                show.print_json({"source": name, "had_tokens": had, "revoked": revoked})
+            elif not had:
+                show.errors.print(f"not logged in to {name}")
+            else:
+                result = "tokens revoked" if revoked else f"tokens deleted here but not revoked: {problem}"
+                show.errors.print(show.plain(f"logged out of {name}: {result}"), soft_wrap=True)
 
 
 @app.command("status")
@@ -91,17 +97,18 @@ def status(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None
     with errors_as_exit_codes(as_json=as_json):
         settings = load_settings(config)
         secrets = Secrets()
-        rows = [
-            {"source": name, **_state(name, one, secrets, settings.tokens())}
-            for name, source in settings.sources.items()
-            for one in source.credentials
-        ]
-        if as_json:
-            show.print_json(rows)
-        else:
-            columns = ("source", "kind", "state", "detail")
-            print_table(columns, [[row[name] for name in columns] for row in rows], may_be_cut=())
-        raise typer.Exit(0 if all(row["state"] in ("present", "of the caller", "logged in") for row in rows) else 1)
+        with closing(store_of(settings, secrets)) as store:
+            rows = [
+                {"source": name, **_state(name, one, secrets, store)}
+                for name, source in settings.sources.items()
+                for one in source.credentials
+            ]
+            if as_json:
+                show.print_json(rows)
+            else:
+                columns = ("source", "kind", "state", "detail")
+                print_table(columns, [[row[name] for name in columns] for row in rows], may_be_cut=())
+            raise typer.Exit(0 if all(row["state"] in ("present", "of the caller", "logged in") for row in rows) else 1)
 
 
 def _login_of(name: str, settings: Settings) -> OAuth2Credential:
@@ -120,13 +127,13 @@ def _login_of(name: str, settings: Settings) -> OAuth2Credential:
     return found[0]
 
 
-def _planned(name: str, source: SourceSettings, setting: OAuth2Credential, tokens: Path) -> Login:
+def _planned(name: str, source: SourceSettings, setting: OAuth2Credential, store: ValueStore) -> Login:
     from codemode.sources.authentication import grant_of
     from codemode.transports.auth.oauth_login import Login
 
     return Login(
         source=name,
-        grant=grant_of(name, setting, Secrets(), tokens),
+        grant=grant_of(name, setting, Secrets(), store),
         authorization_url=setting.authorization_url,
         device_url=setting.device_url,
         redirect_port=setting.redirect_port,
@@ -134,11 +141,11 @@ def _planned(name: str, source: SourceSettings, setting: OAuth2Credential, token
     )
 
 
-def _state(name: str, setting: CredentialSettings, secrets: Secrets, tokens: Path) -> dict[str, Any]:
+def _state(name: str, setting: CredentialSettings, secrets: Secrets, store: ValueStore) -> dict[str, Any]:
     if isinstance(setting, NoCredential):
         return {"kind": "none", "state": "present", "detail": "the service needs no credentials"}
     if isinstance(setting, OAuth2Credential) and setting.is_login:
-        return {"kind": f"oauth2 ({setting.flow})", **_login_state(name, tokens)}
+        return {"kind": f"oauth2 ({setting.flow})", **_login_state(name, store)}
     references = [getattr(setting, field, None) for field in ("token", "password", "value")]
     if isinstance(setting, OAuth2Credential):
         references = [setting.client_secret, setting.refresh_token]
@@ -154,8 +161,8 @@ def _state(name: str, setting: CredentialSettings, secrets: Secrets, tokens: Pat
     return {"kind": setting.kind, "state": "present", "detail": where}
 
 
-def _login_state(name: str, tokens: Path) -> dict[str, str]:
-    kept = TokenStore(tokens, name).read()
+def _login_state(name: str, store: ValueStore) -> dict[str, str]:
+    kept = TokenStore(store.value("tokens", name), name).read()
     if kept is None:
         return {"state": "logged out", "detail": f"run: codemode auth login {name}"}
     until = f"{datetime.fromtimestamp(kept.expires_at, UTC):%Y-%m-%d %H:%M} UTC"

@@ -8,6 +8,7 @@ import os
 import platform
 import sys
 import time
+from contextlib import closing
 from dataclasses import dataclass
 from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
@@ -16,10 +17,10 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.executor import Executor
-from codemode.executions.journal.configured import JOURNAL_FILE
+from codemode.executions.journal.configured import JOURNAL_FILE, store_of
 from codemode.executions.notify.targets import target_of
 from codemode.executions.plugins.loading import load_hooks
-from codemode.serving.auth.keys import key_file
+from codemode.serving.auth.keys import keys_of
 from codemode.serving.cli.predictions import named_like_modules, predictions
 from codemode.serving.cli.stored import on_journal
 from codemode.serving.http.listening import bind, is_loopback
@@ -289,9 +290,10 @@ def _keys(settings: Settings) -> Finding:
     """Check which keys the server accepts."""
     server = settings.server
     try:
-        ever = key_file(settings).entries()
-    except ConfigurationError as error:
-        return Finding("server", "keys", State.FAILURE, str(error), "restore the file from a backup")
+        with closing(store_of(settings, Secrets())) as store:
+            ever = keys_of(settings, store).entries()
+    except CodeModeError as error:
+        return Finding("server", "keys", State.FAILURE, str(error), "make them readable, or restore them from a backup")
     made = [key for key in ever if key.status(time.time()) == "active"]
     found = [f"{len(server.keys)} in the configuration"] if server.keys else []
     found += [f"{len(made)} made with `codemode keys`"] if made else []

@@ -127,7 +127,7 @@ def _rollback_json(found: Any) -> dict[str, Any]:
 
 def _roles(service: CodeMode) -> Callable[[NewExecution], str | None]:
     """Return the role for continuing an execution: the owner's current role. A rollback may use any known role."""
-    of_today = roles_of_today(service.settings)
+    of_today = roles_of_today(service.settings, service.store)
 
     def role_of(given: NewExecution) -> str | None:
         return given.role if is_rollback(given) and given.role in service.policy.roles else of_today(given)

@@ -1,24 +1,29 @@
-"""`codemode keys create | list | rotate | revoke`: server keys in the state folder. No restart is needed."""
+"""`codemode keys create | list | rotate | revoke`: the keys that servers accept. No restart is needed."""
 
 from __future__ import annotations
 
 import re
 import time
+from contextlib import closing, contextmanager
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.auth.keys import key_file
+from codemode.executions.journal.configured import store_of
+from codemode.serving.auth.keys import keys_of
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, Project, errors_as_exit_codes, no_role, on_surface
 from codemode.serving.cli.tables import print_table
-from codemode.settings import DEFAULT_ROLE
+from codemode.settings import DEFAULT_ROLE, Secrets
 from codemode.text.times import SECOND_US, rfc3339
 
 if TYPE_CHECKING:
-    from codemode.serving.auth.keys import StoredKey
+    from collections.abc import Iterator
+
+    from codemode.serving.auth.keys import Keys, StoredKey
+    from codemode.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="Manage server keys: create, list, rotate, revoke.")
 
@@ -48,9 +53,8 @@ def create(
         if label_ and label:
             raise ConfigurationError("LABEL and --label exclude each other: use one of them")
         lifetime_s = _seconds(expires) if expires else None
-        key, text = key_file(settings).create(
-            role=role, label=label or label_, lifetime_s=lifetime_s, read_only=read_only
-        )
+        with _keys(settings) as keys:
+            key, text = keys.create(role=role, label=label or label_, lifetime_s=lifetime_s, read_only=read_only)
         _show_once(key, text, as_json=as_json)
 
 
@@ -62,7 +66,8 @@ def list_keys(
 ) -> None:
     """List all keys. Their texts are not stored."""
     with errors_as_exit_codes(as_json=as_json):
-        keys = key_file(surface.settings()).entries()
+        with _keys(surface.settings()) as found:
+            keys = found.entries()
         if as_json:
             show.print_json([_public(key) for key in keys])
             return
@@ -81,7 +86,8 @@ def rotate(
 ) -> None:
     """Replace a key by a new one with the same id and role, and show it once."""
     with errors_as_exit_codes(as_json=as_json):
-        key, text = key_file(surface.settings()).rotate(id_, grace_s=_seconds(grace))
+        with _keys(surface.settings()) as keys:
+            key, text = keys.rotate(id_, grace_s=_seconds(grace))
         _show_once(key, text, as_json=as_json)
 
 
@@ -94,11 +100,19 @@ def revoke(
 ) -> None:
     """Revoke a key. The next request with it is rejected."""
     with errors_as_exit_codes(as_json=as_json):
-        key = key_file(surface.settings()).revoke(id_)
+        with _keys(surface.settings()) as keys:
+            key = keys.revoke(id_)
         if as_json:
             show.print_json(_public(key))
         else:
             show.console.print(f"{key.id} is revoked")
+
+
+@contextmanager
+def _keys(settings: Settings) -> Iterator[Keys]:
+    """Yield the keys that the servers of these settings accept."""
+    with closing(store_of(settings, Secrets())) as store:
+        yield keys_of(settings, store)
 
 
 def _show_once(key: StoredKey, text: str, *, as_json: bool) -> None:

@@ -10,6 +10,7 @@ from codemode.catalog.tool import Effect
 from codemode.errors import AddressNotAllowed, ConfigurationError, CredentialsMissing
 from codemode.gateway.policy import AccessPolicy, Decision
 from codemode.settings import DEFAULT_ROLE, Secrets
+from codemode.shared.files import FolderStore
 from codemode.sources.authentication import authentication_of
 from codemode.transports.auth.requirements import ALWAYS, SchemeKind
 from codemode.transports.http.addresses import base_for, checked_base, without_userinfo
@@ -91,7 +92,7 @@ def _credentials(
 ) -> Iterator[Prediction]:
     own = settings.sources[source.name]
     try:
-        authentication = authentication_of(source.name, own, _Assumed(), tokens=settings.tokens())
+        authentication = authentication_of(source.name, own, _Assumed(), tokens=FolderStore.of(settings))
     except ConfigurationError:
         return  # reported when the source is read
     used, refused, why = _used(authentication, calls)

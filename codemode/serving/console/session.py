@@ -7,6 +7,7 @@ on each request: a session ends when its key is revoked, rotated or expired. All
 from __future__ import annotations
 
 import hashlib
+import logging
 import secrets
 import time
 from dataclasses import dataclass, field
@@ -14,7 +15,9 @@ from typing import TYPE_CHECKING
 
 from starlette.requests import HTTPConnection
 
+from codemode.errors import JournalUnavailable
 from codemode.gateway.caller import Caller
+from codemode.serving.auth.key_check import UNKNOWN_KEYS
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -24,6 +27,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from codemode.serving.auth.callers import Callers
+
+log = logging.getLogger(__name__)
 
 #: Path of the console below the server's own.
 PATH = "/console"
@@ -91,15 +96,22 @@ class SessionCheck:
         self._sessions = sessions
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Pass the request on."""
+        """Pass the request on, or answer 503 if keys cannot be checked."""
+        app = self._app
         if scope["type"] == "http" and is_console(scope["path"]):
-            request = HTTPConnection(scope)
-            request.state.session = None
-            if self._callers.is_open:
-                request.state.session = self._sessions.of_anybody
-            elif request.state.caller is None:
-                await self._identify(request.state, request.cookies.get(COOKIE, ""))
-        await self._app(scope, receive, send)
+            try:
+                await self._find_session(HTTPConnection(scope))
+            except JournalUnavailable as error:
+                log.error("%s", error)
+                app = UNKNOWN_KEYS
+        await app(scope, receive, send)
+
+    async def _find_session(self, request: HTTPConnection) -> None:
+        request.state.session = None
+        if self._callers.is_open:
+            request.state.session = self._sessions.of_anybody
+        elif request.state.caller is None:
+            await self._identify(request.state, request.cookies.get(COOKIE, ""))
 
     async def _identify(self, state: State, id_: str) -> None:
         session = self._sessions.find(id_)

@@ -34,14 +34,15 @@ def app(settings: Settings | str | Path = DEFAULT_FILE, *, allow_anybody: bool =
     `allow_anybody`. Without keys only requests to a loopback host are answered, because nothing else limits who calls.
     """
     loaded = settings if isinstance(settings, Settings) else load_settings(settings)
-    callers = Callers.of(loaded)
+    service = CodeMode.from_settings(loaded)
+    callers = Callers.of(loaded, service.store)
     if callers.is_open and not allow_anybody:
         message = (
             "app() needs a key, because anybody who can reach the application could use it: create one with "
             "`codemode keys create`, configure one (server.keys), or pass allow_anybody=True"
         )
         raise ConfigurationError(message)
-    return MountedApp(loaded, callers)
+    return MountedApp(service, callers)
 
 
 class MountedApp:
@@ -50,8 +51,8 @@ class MountedApp:
     `service` is the CodeMode behind it, for the application's own code.
     """
 
-    def __init__(self, settings: Settings, callers: Callers) -> None:
-        self.service = CodeMode.from_settings(settings)
+    def __init__(self, service: CodeMode, callers: Callers) -> None:
+        self.service = service
         self._callers = callers
         self._inner: FastAPI | None = None
         self._own: ASGIApp = FastAPI(lifespan=self.lifespan)

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from codemode.errors import CodeModeError, ConfigurationError
+from codemode.executions.journal.configured import store_of
 from codemode.observing.logs import written_logs
 from codemode.observing.metrics import MetricsObserver
 from codemode.service import CodeMode
@@ -26,6 +27,7 @@ from codemode.serving.http.draining import DrainingServer
 from codemode.serving.http.listening import bind, is_loopback
 from codemode.serving.processes.shares import share_of
 from codemode.serving.processes.supervisor import supervise
+from codemode.settings import Secrets
 
 try:
     import resource
@@ -38,6 +40,7 @@ if TYPE_CHECKING:
 
     from codemode.serving.processes.server_process import ServerProcess
     from codemode.settings import Settings
+    from codemode.shared.values import ValueStore
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +59,8 @@ def serve(settings: Settings, read: Callable[[], Settings], *, strict: bool = Fa
 
     SIGHUP reloads sources and policy from the settings that `read` returns. If that fails, nothing changes.
     """
-    callers = Callers.of(settings)
+    store = store_of(settings, Secrets())
+    callers = Callers.of(settings, store)
     if callers.is_open and not is_loopback(settings.server.host):
         message = (
             f"server.host is {settings.server.host!r}, which other machines can reach, but there is no key: create one "
@@ -67,9 +71,10 @@ def serve(settings: Settings, read: Callable[[], Settings], *, strict: bool = Fa
     with bind(settings.server) as listener:
         process = None
         if settings.server.processes > 1:
+            store.close()  # a forked process connects anew
             with written_logs(settings.observe.log, in_thread=False):
                 process = supervise(settings.server.processes, listener)  # returns in each of the processes
-        _run(settings, read, callers, listener, strict=strict, process=process)
+        _run(settings, read, callers, listener, store, strict=strict, process=process)
 
 
 def _run(
@@ -77,6 +82,7 @@ def _run(
     read: Callable[[], Settings],
     callers: Callers,
     listener: socket.socket,
+    store: ValueStore,
     *,
     strict: bool,
     process: ServerProcess | None,
@@ -86,7 +92,7 @@ def _run(
     if process is not None and own.observe.metrics:
         process.share_metrics()
     with written_logs(own.observe.log, server_process=0 if process is None else process.number):
-        service = CodeMode.from_settings(own, strict=strict)
+        service = CodeMode.from_settings(own, strict=strict, store=store)
         with asyncio.Runner(loop_factory=_loop_factory()) as runner:
             runner.run(_serve(service, read_own, callers, listener, process))
 

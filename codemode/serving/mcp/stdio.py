@@ -76,7 +76,7 @@ async def _enter(service: CodeMode, caller: Caller, entering: AsyncExitStack, op
             await asyncio.to_thread(KnownDefinitions(service.settings).keep, caller.role, definitions)
         await service.start_sandbox()
         if service.settings.keeps_journal:
-            service.executions.role_of = roles_of_today(service.settings)
+            service.executions.role_of = roles_of_today(service.settings, service.store)
             await service.executions.serve()
     except Exception as error:
         opened.set_exception(error)

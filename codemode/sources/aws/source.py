@@ -55,9 +55,11 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
     parts = _credential_parts(name, settings)
     session = botocore.session.Session(profile=settings.profile)
     region = await asyncio.to_thread(_region, name, session, settings)
-    given = context.ids_of(name, settings)
-    surface = await asyncio.to_thread(_surface, name, session, settings.services, given)
-    await context.keep_ids(name, settings, surface.tools)
+
+    async def make(given: Mapping[str, str]) -> Surface:
+        return await asyncio.to_thread(_surface, name, session, settings.services, given)
+
+    surface = await context.named(name, settings, make)
     reach = AwsReach(
         source=name,
         region=region,

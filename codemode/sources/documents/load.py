@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -51,17 +52,14 @@ async def read_surface(
     `fetch` returns the text at a URL. `given` holds the stored tool ids; ids of new operations are added to it. Raises
     SourceError, which names the file or URL. `progress` receives the size of the document once it is read.
     """
-    ids = given.read(name) if given is not None else {}
     data = await _bytes(location, fetch)
     progress(LoadingStep("parsing", name, size_bytes=len(data)))
-    surface = await _cached(data, name, location, fetch, cache, ids)
-    if given is not None:
-        await asyncio.to_thread(given.keep, name, surface.tools)
-    return surface
+    make = partial(_cached, data, name, location, fetch, cache)
+    return await (make({}) if given is None else given.named(name, make))
 
 
 async def _cached(
-    data: bytes, name: str, location: str, fetch: Fetch, cache: CatalogCache | None, ids: dict[str, str]
+    data: bytes, name: str, location: str, fetch: Fetch, cache: CatalogCache | None, ids: Mapping[str, str]
 ) -> Surface:
     if cache is None:
         return await _read(data, name, location, fetch, None, "", ids)
@@ -74,7 +72,7 @@ async def _cached(
 
 
 async def _read(
-    data: bytes, name: str, location: str, fetch: Fetch, cache: CatalogCache | None, key: str, ids: dict[str, str]
+    data: bytes, name: str, location: str, fetch: Fetch, cache: CatalogCache | None, key: str, ids: Mapping[str, str]
 ) -> Surface:
     repeated: list[SourceWarning] = []
     document = await asyncio.to_thread(_parsed, data, location, repeated)
@@ -119,7 +117,7 @@ def _unknown_digest(_: str) -> None:
 
 
 def _surface(
-    document: Any, name: str, uri: str, location: str, retrieve: Callable[[str], Any], ids: dict[str, str]
+    document: Any, name: str, uri: str, location: str, retrieve: Callable[[str], Any], ids: Mapping[str, str]
 ) -> Surface:
     try:
         return load_openapi(document, name=name, uri=uri, retrieve=retrieve, given=ids)

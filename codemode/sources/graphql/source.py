@@ -75,11 +75,14 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
     transport = GraphqlTransport(name, http, parts.path or "/", query)
     try:
         warnings: list[SourceWarning] = []
-        text, transport.schema = await _schema(settings.location, transport, context, warnings)
-        given = context.ids_of(name, settings)
-        read = await asyncio.to_thread(_surface, name, transport.schema, text_digest(text.encode()), given)
+        text, schema = await _schema(settings.location, transport, context, warnings)
+        transport.schema, digest = schema, text_digest(text.encode())
+
+        async def make(given: Mapping[str, str]) -> Surface:
+            return await asyncio.to_thread(_surface, name, schema, digest, given)
+
+        read = await context.named(name, settings, make)
         surface = replace(read, warnings=(*warnings, *read.warnings))
-        await context.keep_ids(name, settings, surface.tools)
     except BaseException:
         await transport.aclose()
         raise

@@ -49,18 +49,22 @@ async def load(
         raise ConfigurationError(message)
     documents = await _documents(name, settings, context)
     descriptions = await asyncio.to_thread(_read, name, documents)
-    ids = plain_ids(name, (one.id_path for one in descriptions.tools), given=context.ids_of(name, settings))
+    target = await asyncio.to_thread(_target, settings.bind) if settings.bind else None
+
+    async def make(given: Mapping[str, str]) -> Surface:
+        ids = plain_ids(name, (one.id_path for one in descriptions.tools), given=given)
+        if settings.bind:
+            return await asyncio.to_thread(_python_surface, name, descriptions, ids, target)
+        return await asyncio.to_thread(_http_surface, name, descriptions, ids, settings.endpoints)
+
+    surface = await context.named(name, settings, make)
     transport: FunctionTransport | DeferredTransport
     if settings.bind:
-        target = await asyncio.to_thread(_target, settings.bind)
-        surface = await asyncio.to_thread(_python_surface, name, descriptions, ids, target)
         transport = FunctionTransport(
             name, timeout_s=settings.timeout_s, concurrency=settings.concurrency, contents=context.contents
         )
     else:
-        surface = await asyncio.to_thread(_http_surface, name, descriptions, ids, settings.endpoints)
         transport = http_transport(name, settings, context)
-    await context.keep_ids(name, settings, surface.tools)
     return surface, transport
 
 

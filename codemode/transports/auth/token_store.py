@@ -1,21 +1,20 @@
-"""Tokens of logins: one file per source, readable only by this user, safe for concurrent processes."""
+"""Tokens of logins: one shared value per source, safe for concurrent processes and servers."""
 
 from __future__ import annotations
 
 import asyncio
 import json
 import logging
-import os
-import tempfile
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, fields
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from codemode.settings.file_lock import try_lock
+from codemode.shared.values import UNAVAILABLE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
+
+    from codemode.shared.values import LockableValue
 
 log = logging.getLogger(__name__)
 
@@ -44,20 +43,20 @@ class Tokens:
 
 
 class TokenStore:
-    """The tokens of one source in the operator's folder.
+    """The tokens of one source, in a shared value.
 
     If they cannot be written (full disk), `read` still returns the new tokens, and the lock is held until they are
     written: another process would use the spent refresh token.
     """
 
-    def __init__(self, folder: Path, source: str) -> None:
-        self._file = folder / f"{source}.json"
+    def __init__(self, value: LockableValue, source: str) -> None:
+        self._value = value
         self._source = source
         self._unwritten: Tokens | None = None
         self._written: Tokens | None = None
         self._is_reported = False
         self._turn = asyncio.Lock()
-        self._lock = -1
+        self._unlock: Callable[[], None] | None = None
 
     @property
     def is_behind(self) -> bool:
@@ -67,8 +66,8 @@ class TokenStore:
     def read(self) -> Tokens | None:
         """Return the stored tokens, None if there are none or they are unreadable."""
         try:
-            return self._unwritten or self._content()
-        except OSError:
+            return self._unwritten or _parsed(self._value.read())
+        except UNAVAILABLE:
             return None
 
     def keep(self, renewed: Tokens, before: Tokens) -> None:
@@ -89,78 +88,55 @@ class TokenStore:
         await self.keep_late()
         if self.is_behind:
             self._unwritten = None
-            self._unlock()
+            self._release()
 
     def write(self, tokens: Tokens) -> None:
-        """Replace the stored tokens atomically. Raises OSError."""
-        self._make_folder()
-        descriptor, name = tempfile.mkstemp(dir=self._file.parent, prefix=f"{self._file.stem}.")  # mode 0600
-        try:
-            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
-                json.dump(asdict(tokens), file)
-                file.flush()
-                os.fsync(file.fileno())
-            Path(name).replace(self._file)
-            self._sync_folder()
-        except BaseException:
-            Path(name).unlink(missing_ok=True)
-            raise
+        """Replace the stored tokens atomically. Raises OSError, JournalUnavailable."""
+        self._value.change(lambda _: _encoded(tokens))
 
     def remove(self) -> bool:
-        """Delete the tokens. Return whether there were any."""
-        had = self._file.exists()
-        self._file.unlink(missing_ok=True)
-        return had
+        """Delete the tokens. Return whether there were any. Raises OSError, JournalUnavailable."""
+        return self._value.remove()
 
     @asynccontextmanager
     async def locked(self) -> AsyncIterator[None]:
         """Keep other processes from renewing these tokens: a refresh token may be valid for one use only."""
         async with self._turn:
-            if self._lock < 0:
-                self._lock = await self._locked()
+            if self._unlock is None:
+                self._unlock = await self._locked()
             try:
                 yield
             finally:
                 if not self.is_behind:
-                    self._unlock()
+                    self._release()
 
-    async def _locked(self) -> int:
-        self._make_folder()
-        descriptor = os.open(self._file.with_suffix(".lock"), os.O_CREAT | os.O_RDWR, 0o600)
-        try:
-            while True:
-                try:
-                    try_lock(descriptor)
-                except BlockingIOError:
-                    await asyncio.sleep(_LOOK_AGAIN_S)
-                else:
-                    return descriptor
-        except BaseException:
-            os.close(descriptor)
-            raise
+    async def _locked(self) -> Callable[[], None]:
+        while True:
+            attempt = asyncio.ensure_future(asyncio.to_thread(self._value.try_lock))
+            try:
+                unlock = await asyncio.shield(attempt)
+            except asyncio.CancelledError:
+                attempt.add_done_callback(_unlock_again)
+                raise
+            if unlock is not None:
+                return unlock
+            await asyncio.sleep(_LOOK_AGAIN_S)
 
-    def _unlock(self) -> None:
-        os.close(self._lock)
-        self._lock = -1
-
-    def _content(self) -> Tokens | None:
-        """Return the tokens in the file. Raises OSError."""
-        try:
-            data = json.loads(self._file.read_text(encoding="utf-8"))
-            return Tokens(**{field.name: data[field.name] for field in fields(Tokens)})
-        except (FileNotFoundError, ValueError, KeyError, TypeError):
-            return None
+    def _release(self) -> None:
+        if self._unlock is not None:
+            self._unlock()
+            self._unlock = None
 
     def _write_late(self) -> None:
         """Write unwritten tokens, unless someone has logged in or out meanwhile. Log a failure once."""
         if self._unwritten is None:
             return
+        renewed, before = self._unwritten, self._written
         try:
-            if self._content() == self._written:
-                self.write(self._unwritten)
-        except OSError as error:
+            self._value.change(lambda data: _encoded(renewed) if _parsed(data) == before else None)
+        except UNAVAILABLE as error:
             if not self._is_reported:
-                why = error.strerror or error
+                why = getattr(error, "strerror", None) or error
                 message = "the renewed login at %s cannot be stored (%s): it is lost when this process ends"
                 log.error(message, self._source, why)
             self._is_reported = True
@@ -168,13 +144,20 @@ class TokenStore:
         self._unwritten = self._written = None
         self._is_reported = False
 
-    def _sync_folder(self) -> None:
-        """Sync the folder: a power cut must not restore the previous file, whose refresh token is spent."""
-        folder = os.open(self._file.parent, os.O_RDONLY)
-        try:
-            os.fsync(folder)
-        finally:
-            os.close(folder)
 
-    def _make_folder(self) -> None:
-        self._file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+def _encoded(tokens: Tokens) -> bytes:
+    return json.dumps(asdict(tokens)).encode()
+
+
+def _parsed(data: bytes | None) -> Tokens | None:
+    try:
+        content = json.loads(data or b"")
+        return Tokens(**{field.name: content[field.name] for field in fields(Tokens)})
+    except (ValueError, KeyError, TypeError):
+        return None
+
+
+def _unlock_again(attempt: asyncio.Future[Callable[[], None] | None]) -> None:
+    """Release a lock that was taken after its caller had given up."""
+    if not attempt.cancelled() and attempt.exception() is None and (unlock := attempt.result()) is not None:
+        unlock()

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.routing import Route
 
-from codemode.serving.auth.keys import key_file
+from codemode.serving.auth.keys import keys_of
 from codemode.serving.console.access import require_operator
 from codemode.text.times import SECOND_US, rfc3339
 
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from codemode.serving.auth.keys import Keys
     from codemode.serving.console.views import Console
     from codemode.settings import Settings
 
@@ -40,7 +41,7 @@ def routes(console: Console) -> list[Route]:
             "layers": dict(await service.start_sandbox()),
             "roles": list(settings.policy.known_roles()),
             "approvers": list(settings.policy.approvers),
-            "keys": await asyncio.to_thread(_keys, settings),
+            "keys": await asyncio.to_thread(_keys, settings, keys_of(settings, service.store)),
         }
         return console.page(request, "server/server.html", title="Server", data=data)
 
@@ -56,7 +57,7 @@ async def _journal(console: Console) -> str:
     )
 
 
-def _keys(settings: Settings) -> list[dict[str, Any]]:
+def _keys(settings: Settings, keys: Keys) -> list[dict[str, Any]]:
     """Return the keys without their secrets: those of the configuration first, then those made with `codemode keys`."""
     configured = [
         {
@@ -78,6 +79,6 @@ def _keys(settings: Settings) -> list[dict[str, Any]]:
             "created": rfc3339(key.created * SECOND_US),
             "expires": rfc3339(key.expires * SECOND_US) if key.expires else None,
         }
-        for key in key_file(settings).entries()
+        for key in keys.entries()
     ]
     return [*configured, *made]

@@ -12,6 +12,7 @@ from codemode.catalog.observed import MOST_TOOLS, ObservedShapes, merge, shape_o
 from codemode.catalog.schema import Schema
 from codemode.catalog.shapes import Shapes
 from codemode.catalog.tool import Tool
+from codemode.shared.files import FileValue
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -24,6 +25,12 @@ def _text(*values: Any) -> str:
     for value in values[1:]:
         shape = merge(shape, shape_of(value))
     return Shapes().text(Schema.of(shape))
+
+
+def shapes_in(path: Path) -> ObservedShapes:
+    shapes = ObservedShapes(FileValue(path))
+    shapes.load()
+    return shapes
 
 
 @pytest.mark.parametrize(
@@ -83,14 +90,14 @@ def test_a_new_field_is_learned_soon_after_many_equal_responses() -> None:
 
 def test_what_was_learned_is_kept_in_a_file_and_shown_as_observed(tmp_path: Path) -> None:
     file = tmp_path / "state" / "shapes.json"
-    shapes = ObservedShapes(file)
+    shapes = shapes_in(file)
     shapes.observe(TOOL, {"id": 7, "name": "Ann"}, "ann")
     assert shapes.is_unsaved
     shapes.save()
     shapes.observe(TOOL, {"id": 8, "name": "Bob"}, "ann")
     assert not shapes.is_unsaved
     assert "Ann" not in file.read_text(encoding="utf-8")
-    again = ObservedShapes(file)
+    again = shapes_in(file)
     assert (
         stubs.signature(TOOL, observed=again.schema("ann", TOOL))
         == "api.users.get() -> dict  # observed result; Get a user"
@@ -98,7 +105,7 @@ def test_what_was_learned_is_kept_in_a_file_and_shown_as_observed(tmp_path: Path
     assert '-> {"id": int, "name": str}' in stubs.stub(TOOL, observed=again.schema("ann", TOOL))
     assert again.schema("bob", TOOL) is None
     file.write_text("nonsense", encoding="utf-8")
-    assert len(ObservedShapes(file)) == 0
+    assert len(shapes_in(file)) == 0
 
 
 def test_the_least_recently_seen_tools_are_forgotten() -> None:
@@ -110,7 +117,7 @@ def test_the_least_recently_seen_tools_are_forgotten() -> None:
 
 
 def test_only_changed_shapes_are_unsaved(tmp_path: Path) -> None:
-    shapes = ObservedShapes(tmp_path / "shapes.json")
+    shapes = shapes_in(tmp_path / "shapes.json")
     assert not shapes.is_unsaved
     shapes.observe(TOOL, {"id": 1}, "ann")
     assert shapes.is_unsaved
@@ -129,13 +136,13 @@ def test_without_a_file_nothing_is_unsaved() -> None:
 
 def test_two_servers_learn_into_one_file(tmp_path: Path) -> None:
     file = tmp_path / "shapes.json"
-    ours, theirs = ObservedShapes(file), ObservedShapes(file)
+    ours, theirs = shapes_in(file), shapes_in(file)
     ours.observe(TOOL, {"id": 7}, "ann")
     ours.save()
     theirs.observe(TOOL, {"name": "Ann"}, "ann")
     theirs.observe(TOOL, {"id": 8}, "bob")
     theirs.save()
-    known = ObservedShapes(file)
+    known = shapes_in(file)
     schemas = {caller: known.schema(caller, TOOL) for caller in ("ann", "bob")}
     assert {caller: sorted(one.properties()) for caller, one in schemas.items() if one is not None} == {
         "ann": ["id", "name"],

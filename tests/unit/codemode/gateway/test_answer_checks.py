@@ -12,6 +12,7 @@ from codemode.catalog.tool import Effect, Tool
 from codemode.gateway.answer_checks import AnswerChecks, Differences
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.gateway import Gateway
+from codemode.shared.files import FileValue
 from codemode.testing import RecordingTransport
 
 if TYPE_CHECKING:
@@ -33,13 +34,19 @@ async def test_an_answer_that_differs_is_committed_with_a_note_and_counted() -> 
     assert checks.differences == {"gym.count": Differences(1, LAST)}
 
 
+def checks_in(path: Path) -> AnswerChecks:
+    checks = AnswerChecks(FileValue(path))
+    checks.load()
+    return checks
+
+
 def test_two_servers_count_in_one_file(tmp_path: Path) -> None:
-    ours, theirs = AnswerChecks(tmp_path / "answers.json"), AnswerChecks(tmp_path / "answers.json")
+    ours, theirs = checks_in(tmp_path / "answers.json"), checks_in(tmp_path / "answers.json")
     for checks, number in ((ours, 2), (theirs, 1), (ours, 1)):
         for _ in range(number):
             checks.check(TOOL, {"total": "7"}, None)
         checks.save()
-    assert AnswerChecks(tmp_path / "answers.json").differences == {"gym.count": Differences(4, LAST)}
+    assert checks_in(tmp_path / "answers.json").differences == {"gym.count": Differences(4, LAST)}
 
 
 async def test_an_undeclared_result_is_compared_once_its_schema_is_steady() -> None:
@@ -58,13 +65,13 @@ def test_an_empty_answer_and_binary_content_do_not_differ(answer: Any) -> None:
 
 def test_counts_are_stored_and_an_unreadable_file_counts_nothing(tmp_path: Path) -> None:
     path = tmp_path / "learned" / "answers.json"
-    checks = AnswerChecks(path)
+    checks = checks_in(path)
     unsaved = []
     for _ in range(5):
         checks.check(TOOL, {"total": "7"}, None)
         unsaved.append(checks.is_unsaved)
         checks.save()
     assert unsaved == [True, True, False, True, False]
-    assert AnswerChecks(path).differences == {"gym.count": Differences(5, LAST)}
+    assert checks_in(path).differences == {"gym.count": Differences(5, LAST)}
     path.write_text('{"format": 1, "differences": [1]}')
-    assert AnswerChecks(path).differences == {}
+    assert checks_in(path).differences == {}

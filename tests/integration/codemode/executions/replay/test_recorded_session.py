@@ -28,6 +28,7 @@ from codemode.gateway.gateway import Gateway
 from codemode.gateway.policy import AccessPolicy
 from codemode.service import CodeMode
 from codemode.settings import PolicySettings, Settings
+from codemode.shared.files import FileValue
 from codemode.sources.functions.callables import tool
 from sandbox import Delivery
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
@@ -296,7 +297,9 @@ async def test_what_is_printed_in_many_pieces_is_written_as_one(tmp_path: Path) 
     given = NewExecution("ex_1", OWNER.id, OWNER.role, code="", seed=b"", start_us=0)
     journal = SqliteJournal(tmp_path / "journal.sqlite3", DigestKey(b"a key of tests"), lease_s=60)
     await journal.open()
-    gateway = Gateway(Catalog(()), {}, ObservedShapes(tmp_path / "shapes.json"), AccessPolicy(PolicySettings()))
+    gateway = Gateway(
+        Catalog(()), {}, ObservedShapes(FileValue(tmp_path / "shapes.json")), AccessPolicy(PolicySettings())
+    )
     recording = ExecutionRecording(journal, await journal.create(given), given, Record(given.id, ()))
     run = RecordedSession(recording, gateway, OWNER, calls_in_flight=1, watch=unwatched)
     for _ in range(1000):

@@ -16,7 +16,7 @@ from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 from codemode.executions.journal.base import NewExecution
 from codemode.gateway.caller import Caller
 from codemode.serving.auth.callers import Callers
-from codemode.serving.auth.keys import KeyFile, key_file
+from codemode.serving.auth.keys import KeyFile
 from codemode.serving.auth.tokens import TokenCheck
 from codemode.settings import Settings, TokenSettings
 from tests.unit.codemode.transports.sockets import listening
@@ -184,7 +184,9 @@ async def test_a_read_only_key_makes_its_caller_read_only(tmp_path: Path, monkey
     monkeypatch.setenv("WRITER", "writing")
     keys = [{"env": "READER", "read_only": True}, {"env": "WRITER"}]
     settings = Settings.model_validate({"server": {"keys": keys}, "state_folder": str(tmp_path)})
-    _, created = key_file(settings).create(role="default", read_only=True)
+    _, created = KeyFile(settings.state() / "keys.json", project=settings.project).create(
+        role="default", read_only=True
+    )
     callers = Callers.of(settings)
     found = [await callers.identify(f"Bearer {key}") for key in (created, "reading", "writing")]
     assert [caller.read_only if caller else None for caller in found] == [True, True, False]

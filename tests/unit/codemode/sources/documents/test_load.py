@@ -10,6 +10,7 @@ import pytest
 
 from codemode.catalog import stubs
 from codemode.errors import SourceError
+from codemode.shared.files import FolderStore
 from codemode.sources.documents.cache import CatalogCache
 from codemode.sources.documents.load import read_surface
 from codemode.sources.documents.references import fetch_tree
@@ -191,7 +192,7 @@ async def test_an_id_that_was_given_is_kept_when_the_document_grows(tmp_path: Pa
         return {"get": {"operationId": operation_id, "tags": ["users"]}}
 
     file = tmp_path / "api.json"
-    given, cache = StableIds(tmp_path / "state"), CatalogCache(tmp_path / "cache")
+    given, cache = StableIds(FolderStore(tmp_path)), CatalogCache(tmp_path / "cache")
 
     async def ids(paths: dict[str, Any]) -> dict[str, str]:
         file.write_text(json.dumps({"openapi": "3.1.0", "paths": paths}), encoding="utf-8")
@@ -204,5 +205,5 @@ async def test_an_id_that_was_given_is_kept_when_the_document_grows(tmp_path: Pa
     assert await ids(grown) == {"GET /users": "api.users.list", "GET /people": "api.users.get_people"}
     assert await ids(grown) == {"GET /users": "api.users.list", "GET /people": "api.users.get_people"}
     assert await ids({"/people": operation("list")}) == {"GET /people": "api.users.get_people"}
-    (tmp_path / "state" / "api.ids.json").write_text("nonsense", encoding="utf-8")
+    (tmp_path / "ids" / "api.ids.json").write_text("nonsense", encoding="utf-8")
     assert await ids(before) == {"GET /users": "api.users.list"}

@@ -15,6 +15,7 @@ import httpx2
 import pytest
 
 from codemode.errors import AddressNotAllowed, ConfigurationError, CredentialsMissing, UpstreamError, UpstreamTimeout
+from codemode.shared.files import token_file
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.auth.grant import Grant
 from codemode.transports.auth.oauth_login import Login, log_in_by_browser, log_in_by_device
@@ -179,7 +180,7 @@ def _kept(server: AuthorizationServer, *, expires_at: float, access: str = "", r
 
 
 async def test_what_a_login_left_is_used_renewed_and_kept(server: AuthorizationServer, tmp_path: Path) -> None:
-    store = TokenStore(tmp_path / "tokens", "api")
+    store = TokenStore(token_file(tmp_path / "tokens", "api"), "api")
     server.access.add("first-access")
     server.refresh.add("first-refresh")
     store.write(_kept(server, expires_at=time.time() + 3600, access="first-access", refresh="first-refresh"))
@@ -197,11 +198,11 @@ async def test_what_a_login_left_is_used_renewed_and_kept(server: AuthorizationS
     assert ((tmp_path / "tokens").stat().st_mode & 0o777, (tmp_path / "tokens/api.json").stat().st_mode & 0o777) == (
         0o700, 0o600,
     )  # fmt: skip
-    assert sorted(path.name for path in (tmp_path / "tokens").iterdir()) == ["api.json", "api.lock"]
+    assert sorted(path.name for path in (tmp_path / "tokens").iterdir()) == ["api.json", "api.json.lock", "api.lock"]
 
 
 async def test_nobody_is_logged_in(server: AuthorizationServer, tmp_path: Path) -> None:
-    transport = _transport(server, TokenStore(tmp_path, "api"))
+    transport = _transport(server, TokenStore(token_file(tmp_path, "api"), "api"))
     with pytest.raises(CredentialsMissing) as caught:
         await transport.call(TOOL, {}, CallContext())
     await transport.aclose()
@@ -210,7 +211,7 @@ async def test_nobody_is_logged_in(server: AuthorizationServer, tmp_path: Path) 
 
 
 async def test_a_login_that_is_not_renewed_is_over(server: AuthorizationServer, tmp_path: Path) -> None:
-    store = TokenStore(tmp_path, "api")
+    store = TokenStore(token_file(tmp_path, "api"), "api")
     store.write(_kept(server, expires_at=0, refresh="used-before"))
     transport = _transport(server, store)
     with pytest.raises(
@@ -223,7 +224,7 @@ async def test_a_login_that_is_not_renewed_is_over(server: AuthorizationServer, 
 
 
 async def test_tokens_of_another_client_are_not_used(server: AuthorizationServer, tmp_path: Path) -> None:
-    store = TokenStore(tmp_path, "api")
+    store = TokenStore(token_file(tmp_path, "api"), "api")
     store.write(Tokens("a-token", "", time.time() + 3600, f"{server.url}/token", "another"))
     transport = _transport(server, store)
     with pytest.raises(CredentialsMissing, match="nobody is logged in"):
@@ -234,6 +235,7 @@ async def test_tokens_of_another_client_are_not_used(server: AuthorizationServer
 PROCESS = """
 import asyncio, sys
 from pathlib import Path
+from codemode.shared.files import token_file
 from codemode.transports.auth.token_store import TokenStore
 from codemode.transports.base import CallContext
 from tests.unit.codemode.transports.authorization_server import AuthorizationServer
@@ -241,7 +243,7 @@ from tests.unit.codemode.transports.auth.test_oauth_login import TOOL, _transpor
 
 async def main():
     server = AuthorizationServer(url=sys.argv[1])
-    transport = _transport(server, TokenStore(Path(sys.argv[2]), "api"))
+    transport = _transport(server, TokenStore(token_file(Path(sys.argv[2]), "api"), "api"))
     print(await transport.call(TOOL, {}, CallContext()))
     await transport.aclose()
 
@@ -250,7 +252,7 @@ asyncio.run(main())
 
 
 async def test_processes_renew_a_login_once_between_them(server: AuthorizationServer, tmp_path: Path) -> None:
-    store = TokenStore(tmp_path, "api")
+    store = TokenStore(token_file(tmp_path, "api"), "api")
     server.refresh.add("first-refresh")
     store.write(_kept(server, expires_at=0, refresh="first-refresh"))
     command = [sys.executable, "-c", PROCESS, server.url, str(tmp_path)]
@@ -264,7 +266,7 @@ async def test_processes_renew_a_login_once_between_them(server: AuthorizationSe
 
 
 def test_a_token_file_that_cannot_be_read_is_none(tmp_path: Path) -> None:
-    store = TokenStore(tmp_path, "api")
+    store = TokenStore(token_file(tmp_path, "api"), "api")
     assert (store.read(), store.remove()) == (None, False)
     for content in ("", "[]", "{}", json.dumps({"access_token": 1})):
         (tmp_path / "api.json").write_text(content)
@@ -274,7 +276,7 @@ def test_a_token_file_that_cannot_be_read_is_none(tmp_path: Path) -> None:
 
 async def test_tokens_that_cannot_be_kept_are_an_error_of_the_call(server: AuthorizationServer, tmp_path: Path) -> None:
     (tmp_path / "file").write_text("no folder")
-    transport = _transport(server, TokenStore(tmp_path / "file", "api"))
+    transport = _transport(server, TokenStore(token_file(tmp_path / "file", "api"), "api"))
     with pytest.raises(CredentialsMissing, match=r"the tokens of api cannot be stored: (File exists|Not a directory)"):
         await transport.call(TOOL, {}, CallContext())
     await transport.aclose()

@@ -12,6 +12,7 @@ from urllib.parse import parse_qs
 import pytest
 
 from codemode.errors import UpstreamError, UpstreamUnreachable
+from codemode.shared.files import token_file
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.auth.grant import Grant
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
@@ -87,7 +88,7 @@ class Login:
         self.store().write(Tokens("old-access", "refresh-0", 0.0, f"{url}/token", "me"))
 
     def store(self) -> TokenStore:
-        return TokenStore(self._folder, "api")
+        return TokenStore(token_file(self._folder, "api"), "api")
 
     def transport(self, *, timeout_s: float = 30.0) -> HttpTransport:
         return by(Grant(f"{self._url}/token", "me", store=self.store()), self._url, timeout_s)
@@ -172,7 +173,7 @@ async def test_a_login_that_cannot_be_written_is_used_told_of_once_and_written_w
         assert await transport.call(TOOL, {}, CallContext()) == [1]
         assert login.refresh_token == "refresh-4"
         await transport.aclose()
-    assert sorted(os.listdir(tmp_path)) == ["api.json", "api.lock"]  # noqa: PTH208 -- nothing waits for it
+    assert sorted(os.listdir(tmp_path)) == ["api.json", "api.json.lock", "api.lock"]  # noqa: PTH208 -- nothing waits for it
 
 
 async def test_a_login_that_could_not_be_written_is_without_a_renewal_too_and_at_the_end(tmp_path: Path) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import copy
 import pickle  # noqa: TID251 -- it must refuse
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from codemode.errors import ConfigurationError, CredentialsMissing, UpstreamError
 from codemode.settings import Secrets, SourceSettings
+from codemode.shared.files import FolderStore
 from codemode.sources.authentication import authentication_of, check_schemes
 from codemode.sources.check import check_surface
 from codemode.sources.openapi.document import load_openapi
@@ -19,8 +21,6 @@ from codemode.transports.http.transport import HttpTransport, Reach
 from tests.unit.codemode.transports.recorder import Answered
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from codemode.sources.loaded import Surface
     from tests.unit.codemode.transports.recorder import Received, Recorder
 
@@ -68,10 +68,8 @@ async def _sent(
     return recorder.received[-1]
 
 
-def _nowhere() -> Path:
-    from pathlib import Path
-
-    return Path("/nonexistent")
+def _nowhere() -> FolderStore:
+    return FolderStore(Path("/nonexistent"))
 
 
 def _seen(received: Received) -> set[str]:
