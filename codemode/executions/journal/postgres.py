@@ -15,6 +15,7 @@ import os
 import secrets
 import time
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
@@ -29,7 +30,7 @@ from codemode.executions.journal.statements import Now, Statement, Statements
 from codemode.transports.http.certificates import distrusted
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 
     from codemode.executions.journal.base import JournalEntry, Lease
     from codemode.executions.journal.group import Write, Written
@@ -156,14 +157,22 @@ class PostgresJournal(SqlJournal):
     async def _append(self, writes: Sequence[Write]) -> Written:
         sealed: dict[Lease, tuple[int, bytes]] = {}
         async with self._writing:
-            confirmed = {write.lease: (await self._last(write.lease) or (0, b""))[0] for write in writes}
-            while True:
-                try:
-                    return await self._append_all(writes, sealed, confirmed)
-                except JournalUnavailable as error:
-                    if not self._is_short_outage(error):
-                        raise
-                await asyncio.sleep(_RETRY_S)
+            confirmed = await self._through_outage(partial(self._confirmed, writes))
+            return await self._through_outage(partial(self._append_all, writes, sealed, confirmed))
+
+    async def _through_outage(self, attempt: Callable[[], Awaitable[Result]]) -> Result:
+        """Return the result of the first attempt that reaches the database. Raises its error after a long outage."""
+        while True:
+            try:
+                return await attempt()
+            except JournalUnavailable as error:
+                if not self._is_short_outage(error):
+                    raise
+            await asyncio.sleep(_RETRY_S)
+
+    async def _confirmed(self, writes: Sequence[Write]) -> dict[Lease, int]:
+        """Return the last entry of each execution."""
+        return {write.lease: (await self._last(write.lease) or (0, b""))[0] for write in writes}
 
     async def _append_all(
         self, writes: Sequence[Write], sealed: dict[Lease, tuple[int, bytes]], confirmed: Mapping[Lease, int]
@@ -296,7 +305,8 @@ class PostgresJournal(SqlJournal):
         """Raise errors of the driver and the network as JournalUnavailable."""
         try:
             yield
-        except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
+        except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as last:
+            error = _first(last)
             why = "it did not answer in time" if isinstance(error, TimeoutError) else ""
             why = why or distrusted(error, _AUTHORITY) or _one_line(error)
             message = f"the journal {self._store} cannot be used: {why}; nothing was recorded"
@@ -319,6 +329,12 @@ async def _stepped_through(connection: asyncpg.Connection, transaction: Transact
             step = transaction.send(answer)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
+
+
+def _first(error: Exception) -> Exception:
+    """Return the error that broke a connection, where the rollback on that connection has failed too."""
+    before = error.__context__
+    return before if isinstance(error, asyncpg.InterfaceError) and isinstance(before, Exception) else error
 
 
 @asynccontextmanager

@@ -27,16 +27,35 @@ DRAIN_S = 15
 GAP_S = 1.2
 
 
-class Site(Protocol):
-    """What faults happen to. `fell` notes that a server has lost what it ran, for the time until taken over."""
+#: Events of a round at most.
+LONGEST_ROUND = 6
 
-    servers: Mapping[str, Server]
-    cluster: Cluster
-    database_lock: asyncio.Lock
-    versions: tuple[Version, Version]
+
+class Site(Protocol):
+    """What faults happen to."""
+
+    @property
+    def servers(self) -> Mapping[str, Server]:
+        """The servers by name."""
+        ...
+
+    @property
+    def cluster(self) -> Cluster:
+        """The database."""
+        ...
+
+    @property
+    def database_lock(self) -> asyncio.Lock:
+        """The lock of the fault that has the database."""
+        ...
+
+    @property
+    def versions(self) -> tuple[Version, Version]:
+        """This version, and the other one."""
+        ...
 
     async def fell(self, server: Server) -> None:
-        """Note what runs on a server now."""
+        """Note that a server has lost what it runs now, for the time until it is taken over."""
         ...
 
 
@@ -178,7 +197,7 @@ def plan(events: int, seed: int, servers: Sequence[str]) -> list[list[Event]]:
         _, least, most = FAULTS[_BY_NAME[kind]]
         event = Event(number, kind, server, chance.uniform(least, most), chance.uniform(0.1, GAP_S))
         is_alone = kind == "upgrade" or (bool(rounds[-1]) and rounds[-1][0].kind == "upgrade")
-        if rounds[-1] and (is_alone or chance.random() < 0.15):
+        if rounds[-1] and (is_alone or len(rounds[-1]) == LONGEST_ROUND or chance.random() < 1 / LONGEST_ROUND):
             rounds.append([])
         rounds[-1].append(event)
     return [each for each in rounds if each]

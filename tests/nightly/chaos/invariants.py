@@ -67,8 +67,8 @@ class Check:
         """Check the record of one execution."""
         execution, seen = f"{tag} {stored.given.id}", self._seen[tag]
         self._found.ends[stored.status] += 1
-        outcome = (await self._journal.get(stored.given.id)).outcome
-        self._require(stored.status in _GOOD_ENDS, f"{execution} is {stored.status}: {outcome}")
+        failure = ((await self._journal.get(stored.given.id)).outcome or {}).get("failure")
+        self._require(stored.status in _GOOD_ENDS, f"{execution} is {stored.status}: {failure}")
         record = Record(stored.given.id, await self._journal.read(stored.given.id))
         writes = {call.arguments["label"]: call for call in record.calls.values() if call.effect == "write"}
         for label, call in writes.items():

@@ -4,7 +4,7 @@
 
 Three servers, one PostgreSQL and HAProxy run in namespaces of their own, which end with this program. Events come in
 rounds: they overlap under load, then everything is mended, and what was recorded is compared with what the upstream has
-seen. Prints figures. The first violation ends the run with 1, the seed and the history; logs are in build/chaos then.
+seen. Prints figures. A violation ends the run with 1, the seed and the history; logs are in build/chaos then.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ BEFORE_S = 10.0
 _LOGS = ROOT / "build" / "chaos"
 
 
-async def run(events: int, seed: int, commit: str, before_s: float) -> int:
+async def run(events: int, seed: int, commit: str, before_s: float, *, goes_on: bool) -> int:
     """Run, print figures, and return the exit code."""
     began = time.monotonic()
     async with deployment(own_namespaces.HOME, commit) as deployed:
@@ -45,7 +45,7 @@ async def run(events: int, seed: int, commit: str, before_s: float) -> int:
             await rounds.undisturbed(before_s)
             for each in plan(events, seed, SERVERS):
                 await rounds.happen(each)
-                if rounds.violations:
+                if rounds.violations and not goes_on:
                     break
         except BaseException:
             print("\n".join(rounds.history), f"(seed {seed})", sep="\n")  # noqa: T201
@@ -56,7 +56,7 @@ async def run(events: int, seed: int, commit: str, before_s: float) -> int:
         print(await rounds.report(seed, time.monotonic() - began))  # noqa: T201
     if rounds.violations:
         _keep_logs()
-        print(f"violated, with seed {seed}:", *rounds.violations, "history:", *rounds.history[-40:], sep="\n")  # noqa: T201
+        print(f"violated, with seed {seed}:", *rounds.violations, "history:", *rounds.history, sep="\n")  # noqa: T201
     return 1 if rounds.violations else 0
 
 
@@ -73,9 +73,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     parser.add_argument("--other", default="", metavar="COMMIT", help="the other version. Default: another number")
     parser.add_argument("--before", type=float, default=BEFORE_S, metavar="SECONDS", help="load without a fault")
+    parser.add_argument("--all", action="store_true", help="go on after a violation, to find all of them")
     given = parser.parse_args(arguments)
     with suppress(KeyboardInterrupt):
-        return asyncio.run(run(given.events, given.seed, given.other, given.before))
+        return asyncio.run(run(given.events, given.seed, given.other, given.before, goes_on=given.all))
     return 130
 
 

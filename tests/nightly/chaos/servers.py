@@ -47,7 +47,7 @@ class Server:
         self._state.mkdir(parents=True)
         size = f"size={_STATE_BYTES}"
         subprocess.run(["mount", "-t", "tmpfs", "-o", size, "state", str(self._state)], check=True)
-        own = {"server": {**configuration["server"], "host": self.address, "port": PORT}}
+        own: dict[str, Any] = {"server": {**configuration["server"], "host": self.address, "port": PORT}}
         own |= {"state_folder": str(self._state), "cache_folder": str(folder / "cache")}
         (folder / "codemode.yaml").write_text(json.dumps({**configuration, **own}), encoding="utf-8")
         self.set_clock(0)

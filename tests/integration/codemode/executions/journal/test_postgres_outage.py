@@ -124,6 +124,21 @@ async def test_a_restart_is_waited_for(cluster: Cluster, journal: PostgresJourna
     assert (await creating).execution == "ex_2"
 
 
+async def test_the_first_append_of_an_execution_waits_for_a_restart_that_breaks_its_connection(
+    cluster: Cluster, journal: PostgresJournal
+) -> None:
+    lease = await journal.create(new("ex_1"))
+    holder = await asyncpg.connect(cluster.url)
+    await holder.execute("BEGIN; LOCK TABLE executions IN ACCESS EXCLUSIVE MODE")
+    writing = asyncio.create_task(journal.append(lease, [started("1")]))
+    watcher = await asyncpg.connect(cluster.url)
+    while not await watcher.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):  # noqa: ASYNC110 -- it has no event
+        await asyncio.sleep(0)
+    await restart(cluster, "fast")
+    assert await writing == 1
+    assert [entry.path for entry in await journal.read("ex_1")] == ["1"]
+
+
 async def test_a_database_that_stays_away_is_not_waited_for_again_and_again(
     cluster: Cluster, journal: PostgresJournal, monkeypatch: pytest.MonkeyPatch
 ) -> None:
