@@ -3,7 +3,8 @@
 Timestamps come from the database, so the servers' clocks need not agree. With `process` durability, most commits do not
 wait for the disk (`synchronous_commit = off`): a crash of the database may lose its last moments. The start of a write
 without an idempotency key always waits, and so does everything recorded before it, because only the record shows that
-the write was sent. With `power`, every commit waits.
+the write was sent. The creation of an execution waits if its request has an idempotency key, because a repeated request
+must find it. With `power`, every commit waits.
 
 Operations wait up to `OUTAGE_S` for an unavailable database.
 """
@@ -32,7 +33,7 @@ from codemode.transports.http.certificates import distrusted
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
 
-    from codemode.executions.journal.base import JournalEntry, Lease
+    from codemode.executions.journal.base import JournalEntry, Lease, NewExecution
     from codemode.executions.journal.group import Write, Written
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.space import Bounds
@@ -140,6 +141,11 @@ class PostgresJournal(SqlJournal):
             except TimeoutError:
                 pool.terminate()
 
+    async def create(self, execution: NewExecution) -> Lease:
+        """See `Journal.create`."""
+        transaction = transactions.create(self._seals, execution, self.server, self._lease_s, self._bounds)
+        return await self._write(transaction, waits=bool(execution.request_key))
+
     async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:
         """See `Journal.append`."""
         return await self._group.add(lease, entries, at_once=at_once)
@@ -235,17 +241,21 @@ class PostgresJournal(SqlJournal):
             )
         last_numbers = {leases[row["lease"] - 1]: row["last"] for row in held}
         results: list[int | LeaseLost | None] = []
+        forgotten: list[str] = []
         for (lease, _, _), number in zip(writes, numbers, strict=True):
             was = after[places[lease] - 1]
             if lease not in last_numbers:
                 results.append(transactions.lost(lease))
             elif last_numbers[lease] < was:
                 results.append(self._forgotten(lease))
+                forgotten.append(lease.execution)
             elif last_numbers[lease] > was:
                 results.append(None)
             else:
                 self._seals.lasts.remember(lease, heads[lease])
                 results.append(number)
+        if forgotten:  # they are recovered from what the database still has
+            await super().release(forgotten)
         return results
 
     def _forgotten(self, lease: Lease) -> LeaseLost:
@@ -262,8 +272,10 @@ class PostgresJournal(SqlJournal):
             known = None if read is None else (read[0] & transactions.SEQUENCE, read[1])
         return known
 
-    async def _write(self, transaction: Transaction[Result]) -> Result:
+    async def _write(self, transaction: Transaction[Result], *, waits: bool = False) -> Result:
         async with self._connection() as connection, connection.transaction():
+            if waits and not self._waits_always:
+                await connection.execute("SET LOCAL synchronous_commit = on")
             return await _stepped_through(connection, transaction)
 
     async def _read(self, transaction: Transaction[Result]) -> Result:

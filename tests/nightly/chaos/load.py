@@ -54,7 +54,7 @@ class Answers:
     failed: Counter[str] = field(default_factory=Counter)
     failed_at: list[float] = field(default_factory=list)
     requests: int = 0
-    #: Accepted executions that no server knew later. The client then repeats its request.
+    #: Executions that were begun, and that no server knew later. The client then repeats its request.
     forgotten: int = 0
     violations: list[str] = field(default_factory=list)
 
@@ -112,6 +112,9 @@ class Load:
                 except TimeoutError:
                     self.answers.violations.append(f"{tag} was not answered within {_ANSWERED_S:g} s")
                     continue
+                except _Unexpected as unexpected:
+                    self.answers.violations.append(f"{tag} was answered with {unexpected}")
+                    continue
                 now = time.monotonic()
                 self.answers.times.append((now, now - began))
                 self._compare(tag, outcome)
@@ -127,6 +130,17 @@ class Load:
             answers.violations.append(f"{tag} was answered with calls of {sorted(others)}")
 
 
+class _Unexpected(Exception):
+    """An answer that a good client does not expect."""
+
+
+def _is(status: int, answer: httpx2.Response) -> bool:
+    """Return whether an answer has this status; False if the execution is not known. Raises _Unexpected otherwise."""
+    if answer.status_code not in (status, 404):
+        raise _Unexpected(answer.text)
+    return answer.status_code == status
+
+
 @dataclass
 class _Caller:
     """One program's way to its outcome."""
@@ -140,8 +154,7 @@ class _Caller:
             answer = await self._answer("POST", "/v1/execute", json={"code": code, "wait_s": _WAIT_S}, headers=key)
             if answer.status_code == 200:
                 return answer.json()  # type: ignore[no-any-return]
-            assert answer.status_code == 202, answer.text
-            found = await self._ended(answer.json()["id"])
+            found = await self._ended(answer.json()["id"]) if _is(202, answer) else None
             if found is not None:
                 return found
             self.answers.forgotten += 1
@@ -149,9 +162,8 @@ class _Caller:
     async def _ended(self, execution: str) -> Mapping[str, Any] | None:
         while True:
             answer = await self._answer("GET", f"/v1/executions/{execution}")
-            if answer.status_code == 404:
+            if not _is(200, answer):
                 return None
-            assert answer.status_code == 200, answer.text
             found = answer.json()
             if found["status"] not in _GOES_ON:
                 return found["outcome"]  # type: ignore[no-any-return]

@@ -43,6 +43,7 @@ class Rounds:
         self._taken_over_s: list[float] = []
         self._times: dict[str, list[tuple[float, float]]] = defaultdict(list)
         self._resumed = 0
+        self._told = 0
         self._left_to_people = 0
 
     @property
@@ -98,6 +99,7 @@ class Rounds:
         for tag in waiting:
             check.check_again(tag, later)
         self._note(f"checked {len(stored)} executions, {len(waiting)} of them waited for a person")
+        self._note_violations()
         self._load.forget()
 
     async def _settle(self) -> None:
@@ -158,6 +160,10 @@ class Rounds:
     def _note(self, what: str) -> None:
         self.history.append(f"{time.monotonic() - self._began:7.1f} s  {what}")
 
+    def _note_violations(self) -> None:
+        self.history.extend(f"{'violated':>9}  {what}" for what in self.violations[self._told :])
+        self._told = len(self.violations)
+
     # --- figures -----------------------------------------------------------------------------------------------
 
     async def report(self, seed: int, lasted_s: float) -> str:
@@ -174,7 +180,7 @@ class Rounds:
             "goodput": "; ".join(f"{name} {self._goodput(name):.1f}/s" for name in self._times),
             "requests": f"{answers.requests}, failed: {_listed(answers.failed) or 'none'}",
             "failed in upgrades": str(self._failed("upgrades")),
-            "forgotten after 202": str(answers.forgotten),
+            "forgotten": str(answers.forgotten),
             "the balancer": _listed(balanced),
             "violations": str(len(self.violations)),
         }

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import asyncpg
 import pytest
 
-from codemode.errors import JournalUnavailable, LeaseLost
+from codemode.errors import JournalUnavailable, LeaseLost, RequestRepeated
 from codemode.executions.journal import postgres
 from codemode.executions.journal.base import JournalEntry
 from codemode.executions.journal.postgres import PostgresJournal
@@ -89,6 +90,18 @@ async def test_what_the_database_lost_is_no_ground_to_go_on(cluster: Cluster, jo
     with pytest.raises(LeaseLost, match="has lost confirmed entries of ex_1"):
         await journal.append(lease, [started("3")])
     assert [entry.path for entry in await journal.read("ex_1")] == ["1"]
+    with pytest.raises(LeaseLost):
+        await journal.finish(lease, "failed", {"id": "ex_1", "status": "failed"})
+    assert await journal.orphans() == ("ex_1",)
+
+
+async def test_a_request_that_may_be_repeated_survives_the_death_of_the_database(
+    cluster: Cluster, journal: PostgresJournal
+) -> None:
+    await journal.create(replace(new("ex_1"), request_key="a key", request_digest="a digest"))
+    await restart(cluster, "immediate")
+    with pytest.raises(RequestRepeated, match="see execution ex_1"):
+        await journal.create(replace(new("ex_2"), request_key="a key", request_digest="a digest"))
 
 
 async def test_what_the_database_lost_is_noticed_by_an_append_under_way(
