@@ -49,6 +49,10 @@ _AUTHORITY = "set `…?sslmode=verify-full&sslrootcert=FILE` in `journal.url` to
 #: Time limit of one statement, and of connecting, in seconds.
 PATIENCE_S = 10.0
 
+#: Time for which the database keeps the locks of a server that goes silent within a transaction, in seconds. It is
+#: shorter than `PATIENCE_S`, so that servers that wait for these locks get them.
+SILENCE_S = 5.0
+
 #: Time limit of an outage, in seconds since it was noticed: enough for a restart or a failover.
 OUTAGE_S = 20.0
 
@@ -87,7 +91,12 @@ _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
 
 #: Errors of a database that stops, starts or disconnects.
-_AWAY = (asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError, OSError)
+_AWAY = (
+    asyncpg.PostgresConnectionError,
+    asyncpg.OperatorInterventionError,
+    asyncpg.IdleInTransactionSessionTimeoutError,
+    OSError,
+)
 
 
 class PostgresJournal(SqlJournal):
@@ -121,7 +130,7 @@ class PostgresJournal(SqlJournal):
                 max_size=CONNECTIONS,
                 timeout=PATIENCE_S,
                 command_timeout=PATIENCE_S,
-                server_settings={"synchronous_commit": _commits(waits=self._waits_always)},
+                server_settings=_session(waits=self._waits_always),
                 reset=_leave,  # no session state to reset: saves a round trip
             )
         note = "INSERT INTO codemode_migrations VALUES ({})"
@@ -355,6 +364,16 @@ async def _released(pool: asyncpg.Pool, connection: asyncpg.Connection) -> Async
         yield connection
     finally:
         await pool.release(connection)
+
+
+def _session(*, waits: bool) -> dict[str, str]:
+    """Return the settings of a session (PostgreSQL documentation, 19.3.2 and 19.11.1)."""
+    silence_ms = str(round(SILENCE_S * 1000))
+    return {
+        "synchronous_commit": _commits(waits=waits),
+        "idle_in_transaction_session_timeout": silence_ms,
+        "tcp_user_timeout": silence_ms,
+    }
 
 
 def _commits(*, waits: bool) -> str:

@@ -76,8 +76,7 @@ async def deployment(folder: Path, commit: str = "") -> AsyncIterator[Deployment
         configuration = _configuration(folder, upstream.port, keys)
         servers = {name: Server(name, folder / name, configuration) for name in SERVERS}
         both = (versions.THIS, versions.other(folder / "other", commit))
-        await servers["s1"].start()  # the first makes the tables
-        await asyncio.gather(*(servers[name].start() for name in SERVERS[1:]))
+        await asyncio.gather(*(server.start() for server in servers.values()))
         here = configuration | {"journal": configuration["journal"] | {"url": cluster.url}}
         journal = journal_of(Settings.model_validate(here | {"state_folder": str(folder / "here")}), Secrets())
         assert journal is not None

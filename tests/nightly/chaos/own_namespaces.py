@@ -30,7 +30,7 @@ INSIDE = "--inside-namespaces"
 def missing() -> str:
     """Return what is missing here, and what to do about it; "" if nothing is."""
     if sys.platform != "linux" or os.geteuid() != 0:
-        return "namespaces need Linux and root: run it as root, for example in a container"
+        return "namespaces need Linux and root: run it as root, for example in a virtual machine"
     packages = sorted({package for program, package in NEEDED.items() if shutil.which(program) is None})
     packages += [] if shutil.which("pg_ctl") or any(Path("/usr/lib/postgresql").glob("*/bin")) else ["postgresql"]
     if packages:

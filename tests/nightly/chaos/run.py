@@ -40,6 +40,7 @@ async def run(events: int, seed: int, commit: str, before_s: float, *, goes_on: 
     """Run, print figures, and return the exit code."""
     began = time.monotonic()
     async with deployment(own_namespaces.HOME, commit) as deployed:
+        print(f"three servers are up (seed {seed})", flush=True)  # noqa: T201
         rounds = Rounds(deployed, seed)
         try:
             await rounds.undisturbed(before_s)
