@@ -6,7 +6,7 @@ without an idempotency key always waits, and so does everything recorded before 
 the write was sent. The creation of an execution waits if its request has an idempotency key, because a repeated request
 must find it. With `power`, every commit waits.
 
-Operations wait up to `OUTAGE_S` for an unavailable database.
+Operations wait up to `outages.OUTAGE_S` for an unavailable database.
 """
 
 from __future__ import annotations
@@ -14,7 +14,6 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-import time
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Any
@@ -25,13 +24,14 @@ import asyncpg
 from codemode.errors import JournalUnavailable, LeaseLost
 from codemode.executions.journal import transactions
 from codemode.executions.journal.group import GroupCommit
+from codemode.executions.journal.outages import RETRY_S, Outages, first
 from codemode.executions.journal.preparing import prepare
 from codemode.executions.journal.sql import SqlJournal
 from codemode.executions.journal.statements import Now, Statement, Statements
 from codemode.transports.http.certificates import distrusted
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 
     from codemode.executions.journal.base import JournalEntry, Lease, NewExecution
     from codemode.executions.journal.group import Write, Written
@@ -52,12 +52,6 @@ PATIENCE_S = 10.0
 #: Time for which the database keeps the locks of a server that goes silent within a transaction, in seconds. It is
 #: shorter than `PATIENCE_S`, so that servers that wait for these locks get them.
 SILENCE_S = 5.0
-
-#: Time limit of an outage, in seconds since it was noticed: enough for a restart or a failover.
-OUTAGE_S = 20.0
-
-#: Delay between two connection attempts, in seconds.
-_RETRY_S = 0.1
 
 #: Advisory lock that lets one server at a time prepare the database: "codemode" in ASCII.
 _PREPARING = 0x636F64656D6F6465
@@ -90,15 +84,6 @@ SELECT lease, last & 4294967295 AS last, set_config('synchronous_commit', $11, t
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
 
 
-#: Errors of a database that stops, starts or disconnects.
-_AWAY = (
-    asyncpg.PostgresConnectionError,
-    asyncpg.OperatorInterventionError,
-    asyncpg.IdleInTransactionSessionTimeoutError,
-    OSError,
-)
-
-
 class PostgresJournal(SqlJournal):
     """A journal in the database at `url` (`postgresql://…`, as in libpq). Its tables are created there."""
 
@@ -119,7 +104,7 @@ class PostgresJournal(SqlJournal):
         self._group = GroupCommit(lambda _: None, self._append)
         self._pool: asyncpg.Pool | None = None
         self._writing = asyncio.Lock()
-        self._away_since: float | None = None
+        self._outages = Outages()
 
     async def open(self) -> None:
         """See `Journal.open`."""
@@ -172,18 +157,8 @@ class PostgresJournal(SqlJournal):
     async def _append(self, writes: Sequence[Write]) -> Written:
         sealed: dict[Lease, tuple[int, bytes]] = {}
         async with self._writing:
-            confirmed = await self._through_outage(partial(self._confirmed, writes))
-            return await self._through_outage(partial(self._append_all, writes, sealed, confirmed))
-
-    async def _through_outage(self, attempt: Callable[[], Awaitable[Result]]) -> Result:
-        """Return the result of the first attempt that reaches the database. Raises its error after a long outage."""
-        while True:
-            try:
-                return await attempt()
-            except JournalUnavailable as error:
-                if not self._is_short_outage(error):
-                    raise
-            await asyncio.sleep(_RETRY_S)
+            confirmed = await self._outages.through(partial(self._confirmed, writes))
+            return await self._outages.through(partial(self._append_all, writes, sealed, confirmed))
 
     async def _confirmed(self, writes: Sequence[Write]) -> dict[Lease, int]:
         """Return the last entry of each execution."""
@@ -294,7 +269,11 @@ class PostgresJournal(SqlJournal):
     async def _connection(self) -> AsyncIterator[asyncpg.Connection]:
         with self._translated():
             async with await self._acquired() as connection:
-                yield connection
+                try:
+                    yield connection
+                except asyncpg.InternalClientError:
+                    connection.terminate()  # nothing works on it from now on
+                    raise
 
     async def _acquired(self) -> AbstractAsyncContextManager[asyncpg.Connection]:
         """Return a connection once the database answers. Raises the driver's error after a long outage."""
@@ -304,22 +283,12 @@ class PostgresJournal(SqlJournal):
             try:
                 connection = await self._pool.acquire(timeout=PATIENCE_S)
             except (asyncpg.PostgresError, OSError) as error:
-                if not self._is_short_outage(error):
+                if not self._outages.is_short(error):
                     raise
-                await asyncio.sleep(_RETRY_S)
+                await asyncio.sleep(RETRY_S)
             else:
-                self._away_since = None
+                self._outages.is_over()
                 return _released(self._pool, connection)
-
-    def _is_short_outage(self, error: BaseException | None) -> bool:
-        """Return whether the database is unavailable, but not for long."""
-        cause = error.__cause__ if isinstance(error, JournalUnavailable) else error
-        if not isinstance(cause, _AWAY) or isinstance(cause, TimeoutError):
-            return False
-        now = time.monotonic()
-        if self._away_since is None:
-            self._away_since = now
-        return now - self._away_since < OUTAGE_S
 
     @contextmanager
     def _translated(self) -> Iterator[None]:
@@ -327,7 +296,7 @@ class PostgresJournal(SqlJournal):
         try:
             yield
         except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as last:
-            error = _first(last)
+            error = first(last)
             why = "it did not answer in time" if isinstance(error, TimeoutError) else ""
             why = why or distrusted(error, _AUTHORITY) or _one_line(error)
             message = f"the journal {self._store} cannot be used: {why}; nothing was recorded"
@@ -350,12 +319,6 @@ async def _stepped_through(connection: asyncpg.Connection, transaction: Transact
             step = transaction.send(answer)
     except StopIteration as end:
         return end.value  # type: ignore[no-any-return]
-
-
-def _first(error: Exception) -> Exception:
-    """Return the error that broke a connection, where the rollback on that connection has failed too."""
-    before = error.__context__
-    return before if isinstance(error, asyncpg.InterfaceError) and isinstance(before, Exception) else error
 
 
 @asynccontextmanager

@@ -11,7 +11,7 @@ from tests.nightly.chaos import network
 from tests.nightly.chaos.servers import MOVABLE_CLOCK
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Mapping, Sequence
 
     from tests.nightly.chaos.servers import Server
     from tests.nightly.chaos.versions import Version
@@ -180,21 +180,22 @@ FAULTS: Mapping[Callable[[Site, Event], Awaitable[None]], tuple[int, float, floa
     upgrade: (1, 0.0, 0.0),
 }
 
-_BY_NAME = {fault.__name__: fault for fault in FAULTS}
+BY_NAME = {fault.__name__: fault for fault in FAULTS}
 
 #: Faults of the database, of the server with a movable clock, and of all servers: the others hit any server.
 _OF_DATABASE = (restart_database.__name__, crash_database.__name__)
 
 
-def plan(events: int, seed: int, servers: Sequence[str]) -> list[list[Event]]:
-    """Return rounds of events. The events of a round overlap; an upgrade is a round of its own."""
+def plan(events: int, seed: int, servers: Sequence[str], only: Collection[str] = ()) -> list[list[Event]]:
+    """Return rounds of events, of all kinds or of some. The events of a round overlap; an upgrade is alone in one."""
     chance = random.Random(seed)  # noqa: S311
+    kinds = {fault.__name__: weight for fault, (weight, _, _) in FAULTS.items() if not only or fault.__name__ in only}
     rounds: list[list[Event]] = [[]]
     for number in range(1, events + 1):
-        (kind,) = chance.choices(list(_BY_NAME), [weight for weight, _, _ in FAULTS.values()])
+        (kind,) = chance.choices(list(kinds), list(kinds.values()))
         server = "" if kind in (*_OF_DATABASE, "upgrade") else chance.choice(servers)
         server = MOVABLE_CLOCK if kind == "move_clock" else server
-        _, least, most = FAULTS[_BY_NAME[kind]]
+        _, least, most = FAULTS[BY_NAME[kind]]
         event = Event(number, kind, server, chance.uniform(least, most), chance.uniform(0.1, GAP_S))
         is_alone = kind == "upgrade" or (bool(rounds[-1]) and rounds[-1][0].kind == "upgrade")
         if rounds[-1] and (is_alone or len(rounds[-1]) == LONGEST_ROUND or chance.random() < 1 / LONGEST_ROUND):
@@ -205,7 +206,7 @@ def plan(events: int, seed: int, servers: Sequence[str]) -> list[list[Event]]:
 
 async def happen(site: Site, event: Event) -> None:
     """Let an event happen, once what else has its server or the database is over."""
-    fault = _BY_NAME[event.kind]
+    fault = BY_NAME[event.kind]
     lock = site.database_lock if event.kind in _OF_DATABASE else None
     lock = site.servers[event.server].lock if event.server else lock
     if lock is None:

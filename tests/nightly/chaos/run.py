@@ -23,7 +23,7 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from tests.nightly.chaos import own_namespaces
 from tests.nightly.chaos.deployment import SERVERS, deployment
-from tests.nightly.chaos.faults import plan
+from tests.nightly.chaos.faults import BY_NAME, plan
 from tests.nightly.chaos.rounds import Rounds
 from tests.nightly.chaos.versions import ROOT
 
@@ -36,17 +36,17 @@ BEFORE_S = 10.0
 _LOGS = ROOT / "build" / "chaos"
 
 
-async def run(events: int, seed: int, commit: str, before_s: float, *, goes_on: bool) -> int:
+async def run(given: argparse.Namespace) -> int:
     """Run, print figures, and return the exit code."""
-    began = time.monotonic()
-    async with deployment(own_namespaces.HOME, commit) as deployed:
+    began, seed = time.monotonic(), given.seed
+    async with deployment(own_namespaces.HOME, given.other) as deployed:
         print(f"three servers are up (seed {seed})", flush=True)  # noqa: T201
         rounds = Rounds(deployed, seed)
         try:
-            await rounds.undisturbed(before_s)
-            for each in plan(events, seed, SERVERS):
+            await rounds.undisturbed(given.before)
+            for each in plan(given.events, seed, SERVERS, given.only):
                 await rounds.happen(each)
-                if rounds.violations and not goes_on:
+                if rounds.violations and not given.all:
                     break
         except BaseException:
             print("\n".join(rounds.history), f"(seed {seed})", sep="\n")  # noqa: T201
@@ -75,9 +75,10 @@ def main(arguments: Sequence[str]) -> int:
     parser.add_argument("--other", default="", metavar="COMMIT", help="the other version. Default: another number")
     parser.add_argument("--before", type=float, default=BEFORE_S, metavar="SECONDS", help="load without a fault")
     parser.add_argument("--all", action="store_true", help="go on after a violation, to find all of them")
+    parser.add_argument("--only", nargs="+", default=(), choices=list(BY_NAME), help="kinds of events. Default: all")
     given = parser.parse_args(arguments)
     with suppress(KeyboardInterrupt):
-        return asyncio.run(run(given.events, given.seed, given.other, given.before, goes_on=given.all))
+        return asyncio.run(run(given))
     return 130
 
 
