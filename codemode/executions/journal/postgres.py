@@ -231,7 +231,7 @@ class PostgresJournal(SqlJournal):
             if lease not in last_numbers:
                 results.append(transactions.lost(lease))
             elif last_numbers[lease] < was:
-                results.append(self._forgotten(lease))
+                results.append(transactions.forgotten(lease))
                 forgotten.append(lease.execution)
             elif last_numbers[lease] > was:
                 results.append(None)
@@ -241,13 +241,6 @@ class PostgresJournal(SqlJournal):
         if forgotten:  # they are recovered from what the database still has
             await super().release(forgotten)
         return results
-
-    def _forgotten(self, lease: Lease) -> LeaseLost:
-        message = (
-            f"the journal {self._store} has lost confirmed entries of {lease.execution}, because its database crashed;"
-            " nothing was recorded"
-        )
-        return LeaseLost(message, execution=lease.execution)
 
     async def _last(self, lease: Lease) -> tuple[int, bytes] | None:
         known = self._seals.lasts.get(lease)

@@ -62,6 +62,7 @@ async def run(given: argparse.Namespace) -> int:
 
 
 def _keep_logs() -> None:
+    shutil.rmtree(_LOGS, ignore_errors=True)
     for log in own_namespaces.HOME.glob("*/log"):
         _LOGS.mkdir(parents=True, exist_ok=True)
         shutil.copyfile(log, _LOGS / f"{log.parent.name}.log")

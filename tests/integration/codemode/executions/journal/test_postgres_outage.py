@@ -96,6 +96,18 @@ async def test_what_the_database_lost_is_no_ground_to_go_on(cluster: Cluster, jo
     assert await journal.orphans() == ("ex_1",)
 
 
+async def test_an_end_is_not_recorded_upon_entries_that_the_database_lost(
+    cluster: Cluster, journal: PostgresJournal
+) -> None:
+    lease = await journal.create(new("ex_1"))
+    await journal.append(lease, [started("1")])
+    await journal.append(lease, [started("2", effect="read")])
+    await restart(cluster, "immediate")
+    with pytest.raises(LeaseLost, match="has lost confirmed entries of ex_1"):
+        await journal.finish(lease, "completed", {"id": "ex_1", "status": "completed"})
+    assert (await journal.get("ex_1")).status == "running"
+
+
 async def test_a_request_that_may_be_repeated_survives_the_death_of_the_database(
     cluster: Cluster, journal: PostgresJournal
 ) -> None:
