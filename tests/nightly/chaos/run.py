@@ -33,6 +33,9 @@ if TYPE_CHECKING:
 #: Seconds of load without a fault, to compare with.
 BEFORE_S = 10.0
 
+#: Events after which the run reports that it goes on.
+_TOLD = 25
+
 _LOGS = ROOT / "build" / "chaos"
 
 
@@ -46,6 +49,8 @@ async def run(given: argparse.Namespace) -> int:
             await rounds.undisturbed(given.before)
             for each in plan(given.events, seed, SERVERS, given.only):
                 await rounds.happen(each)
+                if each[-1].number // _TOLD > (each[0].number - 1) // _TOLD:
+                    print(f"{each[-1].number} events, {len(rounds.violations)} violations", flush=True)  # noqa: T201
                 if rounds.violations and not given.all:
                     break
         except BaseException:
