@@ -15,7 +15,7 @@ TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tik
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test suite check nightly lint types schema format coverage docs bench bench-agents escapes soak crash fuzz callable servers browser console-editor tokens clean
+.PHONY: help demo test suite check nightly lint types schema format coverage docs bench bench-agents escapes soak crash chaos fuzz callable servers browser console-editor tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -32,7 +32,7 @@ demo: $(INSTALLED) ## show on one screen what codemode does, against two example
 
 test: lint types docs coverage suite ## lint, types, the documentation and all tests but the nightly ones; what CI runs
 
-suite: $(INSTALLED) $(SERVERS)/small/.installed $(SERVERS)/browser/.installed ## all tests but the nightly ones and those that `coverage` runs
+suite: $(INSTALLED) $(SERVERS)/small/.installed $(SERVERS)/browser/.installed $(SERVERS)/chaos/.installed ## all tests but the nightly ones and those that `coverage` runs
 	$(PYTEST) $(addprefix --ignore=,$(WALL))
 
 check: lint types ## the quick one: lint, types and the unit tests
@@ -41,6 +41,7 @@ check: lint types ## the quick one: lint, types and the unit tests
 nightly: $(INSTALLED) ## all that takes long: other settings, large documents, kills, soaks, fuzzing, callability
 	$(PYTEST) tests/nightly
 	$(MAKE) fuzz callable crash soak bench-agents
+	$(MAKE) chaos EVENTS=40
 
 lint: $(INSTALLED) ## style and import direction
 	$(BIN)/ruff check .
@@ -104,6 +105,11 @@ soak: $(INSTALLED) ## 100,000 programs, a tenth of them hostile or killed: nothi
 crash: $(INSTALLED) ## kill the server 1,000 times in the middle of executions: nothing is lost, nothing done twice
 	$(BIN)/python tests/nightly/crash/run.py
 
+EVENTS ?= 300
+SEED ?=
+chaos: $(INSTALLED) $(SERVERS)/chaos/.installed ## three servers, PostgreSQL and HAProxy, 300 faults at random (EVENTS=, SEED=); needs root and says what is missing
+	$(BIN)/python tests/nightly/chaos/run.py --events $(EVENTS) $(SEED:%=--seed %)
+
 fuzz: $(INSTALLED) ## two minutes: hostile bytes, generated programs beside CPython
 	$(BIN)/python tests/security/fuzz/frames.py --seconds 60
 	$(BIN)/python tests/security/fuzz/programs.py --seconds 60
@@ -147,6 +153,12 @@ $(SERVERS)/browser/.installed: tests/browser/package.json # axe-core, and Chromi
 	if command -v npm; then npm install --silent --no-audit --no-fund --prefix $(SERVERS)/browser; fi
 	if ! which chromium chromium-browser google-chrome | grep -q . && command -v apt-get && [ "$$(id -u)" = 0 ]; then \
 	  apt-get update && apt-get install --yes chromium; fi
+	touch $@
+
+$(SERVERS)/chaos/.installed: # HAProxy and libfaketime, where apt-get may install them; the test skips without
+	mkdir -p $(SERVERS)/chaos
+	if ! { command -v haproxy && command -v faketime; } && command -v apt-get && [ "$$(id -u)" = 0 ]; then \
+	  apt-get update && apt-get install --yes --no-install-recommends haproxy faketime; fi
 	touch $@
 
 $(SERVERS)/editor/codemirror.js: codemode/serving/console/editor/package.json codemode/serving/console/editor/bundle.js

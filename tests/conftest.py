@@ -102,6 +102,7 @@ MEANT_SKIPS = (
     "systemd is not installed')",
     "docker compose is not installed')",
     "`make bench-agents` installs the suites')",
+    "which `make chaos` needs')",
 )
 
 

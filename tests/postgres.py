@@ -1,4 +1,7 @@
-"""A PostgreSQL of our own: made, started and removed by who needs one, as an ordinary user, on a socket in a folder."""
+"""A PostgreSQL of our own: made, started and removed by who needs one, as an ordinary user, on a socket in a folder.
+
+It can also listen on the addresses of a network of our own.
+"""
 
 from __future__ import annotations
 
@@ -16,6 +19,9 @@ if TYPE_CHECKING:
 #: Who runs it where we are root, which PostgreSQL refuses to be: `nobody` of every Linux.
 NOBODY = 65534
 
+#: Where a cluster is made: a socket's path has 107 characters at most.
+FOLDER = "/tmp"  # noqa: S108
+
 
 def programs() -> Path | None:
     """The folder of `initdb` and `pg_ctl`: the newest of the distribution's, else what is on the path."""
@@ -27,20 +33,24 @@ def programs() -> Path | None:
 class Cluster:
     """A cluster in `home`, with a superuser `postgres`, on a socket there; `url` names its first database."""
 
-    def __init__(self, home: Path, folder: Path, *, fsync: bool) -> None:
+    def __init__(self, home: Path, folder: Path, *, fsync: bool, address: str, network: str) -> None:
         self.home = home
         self.url = f"postgresql://postgres@/postgres?host={home}"
         self._folder = folder
+        self._network = network
         self._as_user: list[str] = []
         if os.geteuid() == 0:
             os.chown(home, NOBODY, NOBODY)
             self._as_user = ["setpriv", f"--reuid={NOBODY}", f"--regid={NOBODY}", "--clear-groups"]
-        options = f"-k {home} -c listen_addresses= -c shared_buffers=32MB -c fsync={'on' if fsync else 'off'}"
+        options = f"-k {home} -c listen_addresses={address} -c shared_buffers=32MB -c fsync={'on' if fsync else 'off'}"
         self._start = ["-l", str(home / "log"), "-o", options, "start"]
 
     def make(self) -> None:
         """Make its files."""
         self._run("initdb", "-D", self._data, "-U", "postgres", "-A", "trust", "-E", "UTF8", "--no-sync", "--locale=C")
+        if self._network:
+            with (self.home / "data" / "pg_hba.conf").open("a") as rules:
+                rules.write(f"host all all {self._network} trust\n")
 
     def start(self) -> None:
         """Start it, and wait until it answers."""
@@ -62,17 +72,21 @@ class Cluster:
 
 
 @contextmanager
-def restartable_cluster(*, fsync: bool = False) -> Iterator[Cluster]:
-    """A cluster that runs, and may be stopped and started. It listens on no port.
+def restartable_cluster(
+    *, fsync: bool = False, folder: str = FOLDER, address: str = "", network: str = ""
+) -> Iterator[Cluster]:
+    """A cluster that runs, and may be stopped and started. Without an address it listens on no port.
+
+    All hosts of the `network` that it listens on are trusted.
 
     Without `fsync` it is not for data that a machine's crash may not take.
     """
-    folder = programs()
-    if folder is None:
+    installed = programs()
+    if installed is None:
         raise FileNotFoundError("initdb and pg_ctl are not here: install the distribution's package postgresql")
-    home = Path(tempfile.mkdtemp(prefix="pg", dir="/tmp"))  # a socket's path has 107 characters at most
+    home = Path(tempfile.mkdtemp(prefix="pg", dir=folder))
     try:
-        made = Cluster(home, folder, fsync=fsync)
+        made = Cluster(home, installed, fsync=fsync, address=address, network=network)
         made.make()
         made.start()
         try:

@@ -49,9 +49,9 @@ class JournalSettings(Section):
     )
     durability: Durability = Field(
         default="process",
-        description="`process`: records survive the end of the server process. On PostgreSQL, only the start of a "
-        "write without an idempotency key also survives a crash of the database process. `power`: records survive a "
-        "power failure, and every write is flushed to disk.",
+        description="`process`: records survive the end of the server process. On PostgreSQL, only requests with an "
+        "`Idempotency-Key` and the starts of writes without one also survive a crash of the database process. `power`: "
+        "records survive a power failure, and every write is flushed to disk.",
     )
     migrate: Literal["automatic", "manual"] = Field(
         default="automatic",

@@ -82,7 +82,7 @@ def url_of(settings: Settings, secrets: Secrets) -> tuple[str, str]:
     Raises ConfigurationError if the secret is missing, or the extra is not installed.
     """
     try:
-        from codemode.executions.journal.postgres import shown
+        from codemode.executions.journal.postgres_errors import shown
     except ModuleNotFoundError:
         raise ConfigurationError(_NO_DRIVER) from None
     wanted = settings.journal.url

@@ -3,9 +3,10 @@
 Timestamps come from the database, so the servers' clocks need not agree. With `process` durability, most commits do not
 wait for the disk (`synchronous_commit = off`): a crash of the database may lose its last moments. The start of a write
 without an idempotency key always waits, and so does everything recorded before it, because only the record shows that
-the write was sent. With `power`, every commit waits.
+the write was sent. The creation of an execution waits if its request has an idempotency key, because a repeated request
+must find it. With `power`, every commit waits.
 
-Operations wait up to `OUTAGE_S` for an unavailable database.
+Operations wait up to `outages.OUTAGE_S` for an unavailable database.
 """
 
 from __future__ import annotations
@@ -13,16 +14,17 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-import time
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from functools import partial
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 import asyncpg
 
 from codemode.errors import JournalUnavailable, LeaseLost
 from codemode.executions.journal import transactions
 from codemode.executions.journal.group import GroupCommit
+from codemode.executions.journal.outages import RETRY_S, Outages
+from codemode.executions.journal.postgres_errors import shown, translated
 from codemode.executions.journal.postgres_migrating import PATIENCE_S, connected, migrate, one_at_a_time
 from codemode.executions.journal.postgres_signals import PostgresSignals
 from codemode.executions.journal.postgres_slots import PostgresSlots
@@ -31,12 +33,11 @@ from codemode.executions.journal.preparing import prepare_project
 from codemode.executions.journal.schema import MigrationPlan, pending, plan_of, read_schema, require_none
 from codemode.executions.journal.shared import SharedValues
 from codemode.executions.journal.sql import SqlJournal
-from codemode.transports.http.certificates import distrusted
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
+    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
-    from codemode.executions.journal.base import JournalEntry, Lease
+    from codemode.executions.journal.base import JournalEntry, Lease, NewExecution
     from codemode.executions.journal.group import Write, Written
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.space import Bounds
@@ -46,14 +47,9 @@ if TYPE_CHECKING:
 #: Connections per server: one for appends, the others for queries. One more receives notifications.
 CONNECTIONS = 4
 
-#: Hint for an unknown certificate authority of the database.
-_AUTHORITY = "set `…?sslmode=verify-full&sslrootcert=FILE` in `journal.url` to its authority's certificate"
-
-#: Time limit of an outage, in seconds since it was noticed: enough for a restart or a failover.
-OUTAGE_S = 20.0
-
-#: Delay between two connection attempts, in seconds.
-_RETRY_S = 0.1
+#: Time for which the database keeps the locks of a server that goes silent within a transaction, in seconds. It is
+#: shorter than `PATIENCE_S`, so that servers that wait for these locks get them.
+SILENCE_S = 5.0
 
 #: Appends a group in one round trip. $1 to $3 are leases; the rows of those that still hold are locked against
 #: takeover. Lines (lease position, kind, content, value, seal) are numbered in order. They are written only if $4, the
@@ -83,9 +79,6 @@ SELECT lease, last & 4294967295 AS last, set_config('synchronous_commit', $11, t
   CASE WHEN followed IS NOT NULL THEN pg_notify('codemode_followed', followed) END FROM held
 """
 
-#: Errors of a database that stops, starts or disconnects.
-_AWAY = (asyncpg.PostgresConnectionError, asyncpg.OperatorInterventionError, OSError)
-
 
 class PostgresJournal(SqlJournal):
     """A journal in the database at `url` (`postgresql://…`, as in libpq).
@@ -112,7 +105,7 @@ class PostgresJournal(SqlJournal):
         self._group = GroupCommit(lambda _: None, self._append)
         self._pool: asyncpg.Pool | None = None
         self._writing = asyncio.Lock()
-        self._away_since: float | None = None
+        self._outages = Outages()
         self._signals = PostgresSignals(url, self._write)
         self.signals = self._signals
         self.slots = PostgresSlots(self._seals.project, self._connection)
@@ -127,7 +120,7 @@ class PostgresJournal(SqlJournal):
                 max_size=CONNECTIONS,
                 timeout=PATIENCE_S,
                 command_timeout=PATIENCE_S,
-                server_settings={"synchronous_commit": _commits(waits=self._waits_always)},
+                server_settings=_session(waits=self._waits_always),
                 reset=_leave,  # no session state to reset: saves a round trip
             )
         try:
@@ -163,6 +156,11 @@ class PostgresJournal(SqlJournal):
             except TimeoutError:
                 pool.terminate()
 
+    async def create(self, execution: NewExecution) -> Lease:
+        """See `Journal.create`."""
+        transaction = transactions.create(self._seals, execution, self.server, self._lease_s, self._bounds)
+        return await self._write(transaction, waits=bool(execution.request_key))
+
     async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:
         """See `Journal.append`."""
         return await self._group.add(lease, entries, at_once=at_once)
@@ -180,14 +178,12 @@ class PostgresJournal(SqlJournal):
     async def _append(self, writes: Sequence[Write]) -> Written:
         sealed: dict[Lease, tuple[int, bytes]] = {}
         async with self._writing:
-            confirmed = {write.lease: (await self._last(write.lease) or (0, b""))[0] for write in writes}
-            while True:
-                try:
-                    return await self._append_all(writes, sealed, confirmed)
-                except JournalUnavailable as error:
-                    if not self._is_short_outage(error):
-                        raise
-                await asyncio.sleep(_RETRY_S)
+            confirmed = await self._outages.through(partial(self._confirmed, writes))
+            return await self._outages.through(partial(self._append_all, writes, sealed, confirmed))
+
+    async def _confirmed(self, writes: Sequence[Write]) -> dict[Lease, int]:
+        """Return the last entry of each execution."""
+        return {write.lease: (await self._last(write.lease) or (0, b""))[0] for write in writes}
 
     async def _append_all(
         self, writes: Sequence[Write], sealed: dict[Lease, tuple[int, bytes]], confirmed: Mapping[Lease, int]
@@ -250,25 +246,22 @@ class PostgresJournal(SqlJournal):
             )
         last_numbers = {leases[row["lease"] - 1]: row["last"] for row in held}
         results: list[int | LeaseLost | None] = []
+        forgotten: list[str] = []
         for (lease, _, _), number in zip(writes, numbers, strict=True):
             was = after[places[lease] - 1]
             if lease not in last_numbers:
                 results.append(transactions.lost(lease))
             elif last_numbers[lease] < was:
-                results.append(self._forgotten(lease))
+                results.append(transactions.forgotten(lease))
+                forgotten.append(lease.execution)
             elif last_numbers[lease] > was:
                 results.append(None)
             else:
                 self._seals.lasts.remember(lease, heads[lease])
                 results.append(number)
+        if forgotten:  # they are recovered from what the database still has
+            await super().release(forgotten)
         return results
-
-    def _forgotten(self, lease: Lease) -> LeaseLost:
-        message = (
-            f"the journal {self._store} has lost confirmed entries of {lease.execution}, because its database crashed;"
-            " nothing was recorded"
-        )
-        return LeaseLost(message, execution=lease.execution)
 
     async def _last(self, lease: Lease) -> tuple[int, bytes] | None:
         known = self._seals.lasts.get(lease)
@@ -277,8 +270,10 @@ class PostgresJournal(SqlJournal):
             known = None if read is None else (read[0] & transactions.SEQUENCE, read[1])
         return known
 
-    async def _write(self, transaction: Transaction[Result]) -> Result:
+    async def _write(self, transaction: Transaction[Result], *, waits: bool = False) -> Result:
         async with self._connection() as connection, connection.transaction():
+            if waits and not self._waits_always:
+                await connection.execute("SET LOCAL synchronous_commit = on")
             return await carry_out(connection, transaction)
 
     async def _read(self, transaction: Transaction[Result]) -> Result:
@@ -288,7 +283,11 @@ class PostgresJournal(SqlJournal):
     async def _connection(self) -> AsyncIterator[asyncpg.Connection]:
         with translated(self._store):
             async with await self._acquired() as connection:
-                yield connection
+                try:
+                    yield connection
+                except asyncpg.InternalClientError:
+                    connection.terminate()  # nothing works on it from now on
+                    raise
 
     async def _acquired(self) -> AbstractAsyncContextManager[asyncpg.Connection]:
         """Return a connection once the database answers. Raises the driver's error after a long outage."""
@@ -298,22 +297,12 @@ class PostgresJournal(SqlJournal):
             try:
                 connection = await self._pool.acquire(timeout=PATIENCE_S)
             except (asyncpg.PostgresError, OSError) as error:
-                if not self._is_short_outage(error):
+                if not self._outages.is_short(error):
                     raise
-                await asyncio.sleep(_RETRY_S)
+                await asyncio.sleep(RETRY_S)
             else:
-                self._away_since = None
+                self._outages.is_over()
                 return _released(self._pool, connection)
-
-    def _is_short_outage(self, error: BaseException | None) -> bool:
-        """Return whether the database is unavailable, but not for long."""
-        cause = error.__cause__ if isinstance(error, JournalUnavailable) else error
-        if not isinstance(cause, _AWAY) or isinstance(cause, TimeoutError):
-            return False
-        now = time.monotonic()
-        if self._away_since is None:
-            self._away_since = now
-        return now - self._away_since < OUTAGE_S
 
 
 @asynccontextmanager
@@ -324,6 +313,16 @@ async def _released(pool: asyncpg.Pool, connection: asyncpg.Connection) -> Async
         await pool.release(connection)
 
 
+def _session(*, waits: bool) -> dict[str, str]:
+    """Return the settings of a session (PostgreSQL documentation, 19.3.2 and 19.11.1)."""
+    silence_ms = str(round(SILENCE_S * 1000))
+    return {
+        "synchronous_commit": _commits(waits=waits),
+        "idle_in_transaction_session_timeout": silence_ms,
+        "tcp_user_timeout": silence_ms,
+    }
+
+
 def _commits(*, waits: bool) -> str:
     """Return the value of `synchronous_commit`."""
     return "on" if waits else "off"
@@ -331,26 +330,3 @@ def _commits(*, waits: bool) -> str:
 
 async def _leave(_: asyncpg.Connection) -> None:
     """Leave a returned connection as it is."""
-
-
-@contextmanager
-def translated(store: str) -> Iterator[None]:
-    """Raise errors of the driver and the network as JournalUnavailable."""
-    try:
-        yield
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
-        why = "it did not answer in time" if isinstance(error, TimeoutError) else ""
-        why = why or distrusted(error, _AUTHORITY) or _one_line(error)
-        message = f"the journal {store} cannot be used: {why}; nothing was recorded"
-        raise JournalUnavailable(message) from error
-
-
-def shown(url: str) -> str:
-    """Return a database URL without its secret parts."""
-    parts = urlsplit(url)
-    host = parts.netloc.rpartition("@")[2]
-    return f"{parts.scheme}://{host}{parts.path}"
-
-
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__

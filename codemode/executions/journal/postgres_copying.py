@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.errors import ConfigurationError, JournalUnavailable
 from codemode.executions.journal.migrations import migrations
-from codemode.executions.journal.postgres import translated
+from codemode.executions.journal.postgres_errors import translated
 from codemode.executions.journal.postgres_migrating import connected, migrate
 from codemode.executions.journal.postgres_transactions import carry_out as carry_out_in_database
 from codemode.executions.journal.schema import apply, pending, read_schema

@@ -18,7 +18,8 @@ import asyncpg
 
 from codemode.errors import CodeModeError, JournalDamaged, JournalUnavailable
 from codemode.executions.journal.listener import Listener
-from codemode.executions.journal.postgres import PATIENCE_S, shown
+from codemode.executions.journal.postgres_errors import shown
+from codemode.executions.journal.postgres_migrating import PATIENCE_S
 from codemode.executions.journal.shared import CHANNEL
 from codemode.shared.values import Kind, Latest
 

@@ -295,7 +295,10 @@ def _give_back(
     )
     if not released:
         raise lost(lease)
-    place, seal = yield from _last(lease.execution, seals.lasts.pop(lease, None))
+    confirmed = seals.lasts.pop(lease, None)
+    place, seal = yield from _last(lease.execution, confirmed)
+    if confirmed is not None and place & SEQUENCE < confirmed[0] & SEQUENCE:
+        raise forgotten(lease)
     text, sealed_to = rows.outcome_text(outcome), place & SEQUENCE
     of_last = seal if sealed_to else None
     yield Statement(
@@ -346,6 +349,12 @@ def expire(seals: Seals, retention: Retention) -> Transaction[tuple[str, ...]]:
 def _held(execution: str, holder: str) -> LeaseHeld:
     message = f"execution {execution} is running on {holder}; try again when it has ended or paused"
     return LeaseHeld(message, execution=execution)
+
+
+def forgotten(lease: Lease) -> LeaseLost:
+    """Return the error for a write to an execution of which the store has lost entries that were confirmed."""
+    why = f"the journal has lost confirmed entries of {lease.execution}, because its database crashed"
+    return LeaseLost(f"{why}; nothing was recorded", execution=lease.execution)
 
 
 def lost(lease: Lease) -> LeaseLost:

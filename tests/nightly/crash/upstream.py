@@ -1,4 +1,4 @@
-"""A service that counts: `python -m tests.nightly.crash.upstream`, a process of its own, which outlives every server.
+"""A service that counts: `python -m tests.nightly.crash.upstream [ADDRESS]`, a process that outlives every server.
 
 It notes each request before it does anything else, and answers after a few milliseconds. `GET /seen` gives all as
 `[method, path, tag, label, key]`, and forgets them.
@@ -48,13 +48,13 @@ class Counting:
         return {"label": query.get("label", ""), "text": "x" * random.choice((10, 10, 10, 9000))}  # noqa: S311
 
 
-async def main() -> None:
+async def main(address: str = "127.0.0.1") -> None:
     """Serve until standard input ends, after saying the port."""
-    server = await asyncio.start_server(Counting().answer, "127.0.0.1", 0)
+    server = await asyncio.start_server(Counting().answer, address, 0)
     print(server.sockets[0].getsockname()[1], flush=True)  # noqa: T201
     await asyncio.to_thread(sys.stdin.read)
     server.close()
 
 
 if __name__ == "__main__":
-    asyncio.run(main())
+    asyncio.run(main(*sys.argv[1:]))

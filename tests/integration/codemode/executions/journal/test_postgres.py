@@ -12,7 +12,8 @@ import pytest
 from codemode.errors import ConfigurationError, JournalUnavailable
 from codemode.executions.journal.base import JournalEntry, Lease
 from codemode.executions.journal.migrations import migrations
-from codemode.executions.journal.postgres import PostgresJournal, shown
+from codemode.executions.journal.postgres import PostgresJournal
+from codemode.executions.journal.postgres_errors import shown
 from tests.integration.codemode.executions.journal.conftest import KEY, new, new_database
 
 if TYPE_CHECKING:
