@@ -29,12 +29,12 @@ from codemode.settings.file import (
     settings_for_document,
     settings_for_mcp_server,
 )
-from codemode.settings.folders import is_set, tokenizer_folder
+from codemode.settings.folders import default_configuration, is_set, tokenizer_folder
 from codemode.settings.journal import Durability, JournalSettings
 from codemode.settings.mcp_clients import ClientName, Machine, McpClient, mcp_clients, runs_codemode
 from codemode.settings.mcp_servers import NoServers, servers_in
 from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterModelSettings, RouterSettings
-from codemode.settings.mistakes import line_of, not_yaml
+from codemode.settings.mistakes import line_of, mistakes, not_yaml
 from codemode.settings.modes import ModeName, ModeRuleSettings
 from codemode.settings.namespace import namespace
 from codemode.settings.notify import (
@@ -127,12 +127,14 @@ __all__ = [
     "TeamsTarget",
     "TokenSettings",
     "WebhookTarget",
+    "default_configuration",
     "is_python",
     "is_set",
     "is_url",
     "line_of",
     "load_settings",
     "mcp_clients",
+    "mistakes",
     "namespace",
     "not_yaml",
     "references",
