@@ -21,13 +21,15 @@ from codemode.service import CodeMode
 from codemode.serving.auth.callers import Callers
 from codemode.serving.http.app import create_app
 from codemode.serving.http.health import reason_not_ready
-from codemode.settings import default_configuration, load_settings, mistakes
+from codemode.settings import default_configuration, load_settings
 from codemode.settings.section import Section
+from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from fastapi import FastAPI
+    from pydantic_core import ErrorDetails
     from ray.serve import Application
     from ray.serve.config import AutoscalingContext
 
@@ -40,6 +42,9 @@ CLOSING_S = 10.0
 
 #: Attempts to start a replica before Ray marks the deployment as failed. Most failures are mistakes that stay.
 START_ATTEMPTS = 3
+
+#: Seconds between health checks. Ray replaces a replica that died at the next one.
+HEALTH_CHECK_S = 2.0
 
 #: Name of the custom metric by which the deployment scales.
 METRIC = "executions"
@@ -73,8 +78,7 @@ def app(arguments: Mapping[str, Any]) -> Application:
     try:
         given = Arguments.model_validate(arguments)
     except ValidationError as error:
-        found = "; ".join(text for _, text in mistakes(error, None))
-        message = f"arguments of codemode.serving.ray:app: {found}"
+        message = f"arguments of codemode.serving.ray:app: {'; '.join(map(_worded, error.errors()))}"
         raise ConfigurationError(message) from None
     path = given.config or default_configuration()
     settings = _load(path)
@@ -93,6 +97,7 @@ def app(arguments: Mapping[str, Any]) -> Application:
             "policy": {"policy_function": f"{__name__}:replicas_for"},
         },
         graceful_shutdown_timeout_s=settings.server.drain_s + CLOSING_S,
+        health_check_period_s=HEALTH_CHECK_S,
         max_constructor_retry_count=START_ATTEMPTS,
     )
     application: Application = deployment.bind(path, allow_anybody=given.allow_anybody)
@@ -154,6 +159,14 @@ class Replica:
     async def __del__(self) -> None:
         """Release running executions to other replicas, and close the service. Ray waits for this after it drained."""
         await self._opened.aclose()
+
+
+def _worded(mistake: ErrorDetails) -> str:
+    name = ".".join(map(str, mistake["loc"])) or "arguments"
+    if mistake["type"] != "extra_forbidden":
+        return f"{name}: {mistake['msg']}"
+    valid = ", ".join(Arguments.model_fields)
+    return f"unknown argument {name!r}{did_you_mean(name, Arguments.model_fields) or ';'} valid: {valid}"
 
 
 def _load(path: str) -> Settings:

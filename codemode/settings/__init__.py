@@ -34,7 +34,7 @@ from codemode.settings.journal import Durability, JournalSettings
 from codemode.settings.mcp_clients import ClientName, Machine, McpClient, mcp_clients, runs_codemode
 from codemode.settings.mcp_servers import NoServers, servers_in
 from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterModelSettings, RouterSettings
-from codemode.settings.mistakes import line_of, mistakes, not_yaml
+from codemode.settings.mistakes import line_of, not_yaml
 from codemode.settings.modes import ModeName, ModeRuleSettings
 from codemode.settings.namespace import namespace
 from codemode.settings.notify import (
@@ -134,7 +134,6 @@ __all__ = [
     "line_of",
     "load_settings",
     "mcp_clients",
-    "mistakes",
     "namespace",
     "not_yaml",
     "references",
