@@ -53,7 +53,7 @@ class Counts:
 class Harness:
     """A service that counts, and one server after the other in front of it, on one journal."""
 
-    def __init__(self, journal: Journal, servers: asyncio.subprocess.Process, service: _Service) -> None:
+    def __init__(self, journal: Journal, servers: asyncio.subprocess.Process, service: Service) -> None:
         self.journal = journal
         self.counts = Counts()
         self.running: dict[str, Program] = {}
@@ -220,14 +220,15 @@ def _is_harmless(label: str, keys: list[str]) -> bool:
 
 
 @dataclass(frozen=True, slots=True)
-class _Service:
+class Service:
     """The counting service."""
 
     port: int
+    host: str = "127.0.0.1"
 
     async def seen(self) -> Seen:
         """What it has seen since it was last asked."""
-        reader, writer = await asyncio.open_connection("127.0.0.1", self.port)
+        reader, writer = await asyncio.open_connection(self.host, self.port)
         writer.write(b"GET /seen HTTP/1.1\r\nHost: x\r\n\r\n")
         head = await reader.readuntil(b"\r\n\r\n")
         length = re.search(rb"Content-Length: (\d+)", head)
@@ -254,7 +255,7 @@ async def harness(folder: Path, url: str = "") -> AsyncIterator[Harness]:
         assert journal is not None
         await journal.open()
         stack.push_async_callback(journal.aclose)
-        made = Harness(journal, servers, _Service(port))
+        made = Harness(journal, servers, Service(port))
         stack.push_async_callback(made.aclose)
         yield made
 
@@ -273,7 +274,8 @@ async def _process(stack: AsyncExitStack, module: str, *arguments: str) -> async
     return process
 
 
-def _config(folder: Path, port: int, url: str) -> dict[str, Any]:
+def sources(folder: Path, base_url: str) -> dict[str, Any]:
+    """The `sources` of a configuration in a folder: the counting service without idempotency keys, and with them."""
     text = {"schema": {"type": "string"}}
     parameters = [{"name": name, "in": "query", **text} for name in ("tag", "label", "value")]
     operations = {
@@ -283,13 +285,17 @@ def _config(folder: Path, port: int, url: str) -> dict[str, Any]:
     }
     document = {"openapi": "3.1.0", "info": {"title": "Things", "version": "1"}, "paths": {"/things": operations}}
     (folder / "things.json").write_text(json.dumps(document), encoding="utf-8")
+    source = {"location": "things.json", "base_url": base_url, "credentials": [{"kind": "none"}]}
+    return {"plain": source, "keyed": {**source, "idempotency_header": "Idempotency-Key"}}
+
+
+def _config(folder: Path, port: int, url: str) -> dict[str, Any]:
     secret = folder / "journal.secret"
     secret.write_text("the key of a harness", encoding="utf-8")
     lease_s = 2 if url else 15  # nobody else knows that a server is dead
     journal = {"url": url or None, "key": {"file": str(secret)}, "lease_s": lease_s}
-    source = {"location": "things.json", "base_url": f"http://127.0.0.1:{port}", "credentials": [{"kind": "none"}]}
     return {
-        "sources": {"plain": source, "keyed": {**source, "idempotency_header": "Idempotency-Key"}},
+        "sources": sources(folder, f"http://127.0.0.1:{port}"),
         "server": {"port": 0},
         "observe": {"log": "off"},
         "limits": {"wall_s": 120},
