@@ -88,7 +88,7 @@ def app(arguments: Mapping[str, Any]) -> Application:
         name="codemode",
         ray_actor_options={"num_cpus": 1},
         max_ongoing_requests=load.running + load.waiting,
-        max_queued_requests=load.waiting,
+        max_queued_requests=max(1, load.waiting),
         backpressure_config={"status_code": 429, "retry_after_s": 1},
         autoscaling_config={
             "min_replicas": given.min_replicas,
