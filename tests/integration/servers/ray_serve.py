@@ -87,6 +87,7 @@ def serve_run(folder: Path, arguments: dict[str, Any], port: int, *, setting: st
         "PYTHONPATH": os.pathsep.join((str(folder), str(Path(__file__).parents[3]))),
         "PYTHONUNBUFFERED": "1",
         "RAY_USAGE_STATS_ENABLED": "0",
+        "RAY_ADDRESS": "local",  # no cluster that already runs on this machine
         "RAY_AUTH_MODE": "disabled",
         "RAY_DEFAULT_OBJECT_STORE_MEMORY_MAX_BYTES": str(200 * 1024**2),
     }
