@@ -15,7 +15,7 @@ TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tik
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test suite check nightly lint types schema format coverage docs bench bench-agents escapes soak crash chaos fuzz callable servers browser console-editor tokens clean
+.PHONY: help demo test suite check nightly lint types schema format coverage docs bench bench-agents escapes soak crash chaos ray-nodes fuzz callable servers browser console-editor tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -110,6 +110,9 @@ SEED ?=
 chaos: $(INSTALLED) $(SERVERS)/chaos/.installed ## three servers, PostgreSQL and HAProxy, 300 faults at random (EVENTS=, SEED=); needs root and says what is missing
 	$(BIN)/python tests/nightly/chaos/run.py --events $(EVENTS) $(SEED:%=--seed %)
 
+ray-nodes: $(INSTALLED) $(SERVERS)/ray/.installed ## kill nodes of a Ray cluster under load (KILLS=5): nothing is lost, nothing done twice
+	$(SERVERS)/ray/bin/python tests/nightly/chaos/ray_nodes.py --kills $(or $(KILLS),5)
+
 fuzz: $(INSTALLED) ## two minutes: hostile bytes, generated programs beside CPython
 	$(BIN)/python tests/security/fuzz/frames.py --seconds 60
 	$(BIN)/python tests/security/fuzz/programs.py --seconds 60
@@ -134,6 +137,12 @@ $(SERVERS)/examples/.installed: pyproject.toml # codemode itself and the framewo
 	$(PYTHON) -m venv $(SERVERS)/examples
 	$(SERVERS)/examples/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(SERVERS)/examples/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group server-examples
+	touch $@
+
+$(SERVERS)/ray/.installed: pyproject.toml # codemode itself, which runs in Ray's processes
+	$(PYTHON) -m venv $(SERVERS)/ray
+	$(SERVERS)/ray/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(SERVERS)/ray/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]' --group server-ray
 	touch $@
 
 $(SERVERS)/powerdns/.installed: # Debian's packages, unpacked and not installed
@@ -173,9 +182,10 @@ console-editor: $(SERVERS)/editor/codemirror.js ## make the console's editor fro
 browser: $(INSTALLED) $(SERVERS)/browser/.installed ## the console in a real browser; SCREENSHOTS=docs/screenshots renews the pictures
 	SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest tests/browser
 
-servers: $(INSTALLED) $(foreach server,small examples mcp mcp-clients mcp-langchain npm chroma prefect litellm powerdns,$(SERVERS)/$(server)/.installed) ## real work on services, MCP servers and clients that others wrote
+servers: $(INSTALLED) $(foreach server,small examples mcp mcp-clients mcp-langchain npm chroma prefect litellm powerdns ray,$(SERVERS)/$(server)/.installed) ## real work on services, MCP servers and clients that others wrote
 	$(BIN)/python -m pytest tests/integration/servers tests/acceptance/examples
 	$(SERVERS)/examples/bin/python -m pytest tests/integration/codemode/adapters
+	$(SERVERS)/ray/bin/python -m pytest tests/integration/codemode/serving/ray
 
 clean: ## remove what the targets made
 	rm -rf $(VENV) $(SERVERS) $(DOCS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist

@@ -29,7 +29,7 @@ from codemode.settings.file import (
     settings_for_document,
     settings_for_mcp_server,
 )
-from codemode.settings.folders import is_set, tokenizer_folder
+from codemode.settings.folders import default_configuration, is_set, tokenizer_folder
 from codemode.settings.journal import Durability, JournalSettings
 from codemode.settings.mcp_clients import ClientName, Machine, McpClient, mcp_clients, runs_codemode
 from codemode.settings.mcp_servers import NoServers, servers_in
@@ -127,6 +127,7 @@ __all__ = [
     "TeamsTarget",
     "TokenSettings",
     "WebhookTarget",
+    "default_configuration",
     "is_python",
     "is_set",
     "is_url",

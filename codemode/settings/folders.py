@@ -29,3 +29,8 @@ def tokenizer_folder() -> Path | None:
 def is_set(variable: str) -> bool:
     """Return whether a variable is set and not empty."""
     return bool(os.environ.get(variable))
+
+
+def default_configuration() -> str:
+    """Return the configuration file of a process without a command line: `CODEMODE_CONFIG`, else `codemode.yaml`."""
+    return os.environ.get("CODEMODE_CONFIG") or "codemode.yaml"

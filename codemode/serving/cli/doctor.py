@@ -50,6 +50,7 @@ EXTRAS = {
     "langchain": "langchain_core",
     "monty": "pydantic_monty",
     "postgres": "asyncpg",
+    "ray": "ray",
     "telemetry": "prometheus_client",
     "tokens": "tiktoken",
     "uvloop": "uvloop",

@@ -129,6 +129,7 @@ def create_app(service: CodeMode, callers: Callers, sessions: Sessions | None = 
         ],
     )
     app.state.is_draining = False
+    app.state.admission = admission
     if service.settings.keeps_journal:
         service.executions.role_of = callers.role_of
         service.executions.recovery.turn = partial(turn_unless_draining, app, admission)

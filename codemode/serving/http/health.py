@@ -21,6 +21,13 @@ _HEALTH: dict[int | str, dict[str, Any]] = {200: {"model": Health}}
 _READINESS: dict[int | str, dict[str, Any]] = {200: {"model": Readiness}, **problem_answers(503)}
 
 
+def reason_not_ready(app: FastAPI, service: CodeMode) -> str:
+    """Return why the server takes no requests now, or "" if it does."""
+    if app.state.is_draining:
+        return "the server is stopping"
+    return "" if service.is_ready else "it is starting"
+
+
 def add_health_routes(app: FastAPI, service: CodeMode) -> None:
     """Add the routes, which need no key, and `/metrics`, which does."""
 
@@ -36,8 +43,9 @@ def add_health_routes(app: FastAPI, service: CodeMode) -> None:
         The status is `degraded` if a source is unavailable or stale, or if the journal is not writable. While it is
         not writable, programs may only read.
         """
-        if app.state.is_draining or not service.is_ready:
-            return problem(503, "not_ready", "the server is stopping" if app.state.is_draining else "it is starting")
+        reason = reason_not_ready(app, service)
+        if reason:
+            return problem(503, "not_ready", reason)
         failed = sum(source.failure is not None for source in service.sources.values())
         found: dict[str, Any] = {"sources_failed": failed} if failed else {}
         if service.settings.keeps_journal and not await service.executions.health.is_writable():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import httpx2
@@ -296,6 +297,27 @@ async def test_a_request_may_be_repeated_under_its_key(client: httpx2.AsyncClien
     assert (other.status_code, other.json()["code"]) == (422, "request_conflict")
     foreign = await client.post("/v1/execute", json={"code": code}, headers={**key, **OTHER})
     assert foreign.json()["id"] != first.json()["id"]
+
+
+async def test_a_repeated_request_that_waits_keeps_no_other_program_from_starting(tmp_path: Path, bank: Bank) -> None:
+    one_processor = {"processes": 64}
+    async with CodeMode.from_settings(
+        settings(tmp_path, server=one_processor, policy={}), functions={"bank": [bank.wait]}
+    ) as service:
+        app = create_app(service, Callers({"agent": Caller("agent")}, KeyFile(tmp_path / "keys.json")))
+        transport = httpx2.ASGITransport(app)
+        async with httpx2.AsyncClient(
+            transport=transport, base_url="http://testserver", timeout=30, headers=AGENT
+        ) as client:
+            request = partial(client.post, "/v1/execute", headers={"Idempotency-Key": "order-1"})
+            first = asyncio.create_task(request(json={"code": "bank.wait()"}))
+            await bank.waiting.wait()
+            repeated = asyncio.create_task(request(json={"code": "bank.wait()", "wait_s": 60}))
+            await asyncio.sleep(0)
+            assert (await execute(client, "1 + 1"))["value"] == 2
+            assert not repeated.done()
+            bank.gate.set()
+            assert (await first).json() == (await repeated).json()
 
 
 async def test_what_takes_longer_is_accepted_and_can_be_followed(client: httpx2.AsyncClient, bank: Bank) -> None:

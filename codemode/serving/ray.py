@@ -1,0 +1,186 @@
+"""codemode on Ray Serve: `serve run codemode.serving.ray:app config=codemode.yaml` (extra `ray`).
+
+Each replica is a whole server with its own event loop, fork server and workers. Replicas share the PostgreSQL journal.
+Ray places, restarts and scales them, and routes requests to them. A program runs in a worker that its replica forks,
+not in a Ray task: a fork takes about a millisecond, and only the fork is behind the walls of the sandbox.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any
+
+from pydantic import Field, ValidationError
+from ray import serve
+
+from codemode.errors import ConfigurationError
+from codemode.observing.logs import written_logs
+from codemode.service import CodeMode
+from codemode.serving.auth.callers import Callers
+from codemode.serving.http.app import create_app
+from codemode.serving.http.health import reason_not_ready
+from codemode.settings import default_configuration, load_settings
+from codemode.settings.section import Section
+from codemode.text.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from fastapi import FastAPI
+    from pydantic_core import ErrorDetails
+    from ray.serve import Application
+    from ray.serve.config import AutoscalingContext
+
+    from codemode.settings import Settings
+
+log = logging.getLogger(__name__)
+
+#: Seconds, beyond `server.drain_s`, for a replica to release its executions and close its connections.
+CLOSING_S = 10.0
+
+#: Attempts to start a replica before Ray marks the deployment as failed. Most failures are mistakes that stay.
+START_ATTEMPTS = 3
+
+#: Seconds between health checks. Ray replaces a replica that died at the next one.
+HEALTH_CHECK_S = 2.0
+
+#: Name of the custom metric by which the deployment scales.
+METRIC = "executions"
+
+_NO_POSTGRES = (
+    "Ray Serve needs a journal in PostgreSQL, because replicas on several machines cannot share a SQLite file: set "
+    "`journal: {url: {env: JOURNAL_URL}, key: {env: JOURNAL_KEY}}` in the configuration, with the same values for all "
+    "replicas, and install codemode[ray]"
+)
+_NO_KEY = (
+    "Ray Serve needs a key, because anybody who can reach the proxy could use the server: configure one "
+    "(server: {keys: [{env: CODEMODE_API_KEY}]}), or pass allow_anybody=true, which answers to loopback hosts only"
+)
+
+
+class Arguments(Section):
+    """Arguments of `app`, in `args` of a Serve configuration or after the name in `serve run`."""
+
+    config: str = Field(default="", description="The configuration file, at this path on every node.")
+    allow_anybody: bool = Field(default=False, description="Serve without keys, under loopback host names only.")
+    min_replicas: int = Field(default=1, ge=1, description="Minimum number of replicas.")
+    max_replicas: int = Field(default=8, ge=1, description="Maximum number of replicas.")
+
+
+def app(arguments: Mapping[str, Any]) -> Application:
+    """Build the Serve application. `arguments` are those of `Arguments`.
+
+    The configuration is the file `config`, else `CODEMODE_CONFIG`, else `codemode.yaml`. Limits and timeouts of the
+    deployment follow from its `server` section, and a Serve configuration can override them. Raises ConfigurationError.
+    """
+    try:
+        given = Arguments.model_validate(arguments)
+    except ValidationError as error:
+        message = f"arguments of codemode.serving.ray:app: {'; '.join(map(_worded, error.errors()))}"
+        raise ConfigurationError(message) from None
+    path = given.config or default_configuration()
+    settings = _load(path)
+    load = settings.server.load
+    deployment = serve.deployment(
+        serve.ingress()(Replica),
+        name="codemode",
+        ray_actor_options={"num_cpus": 1},
+        max_ongoing_requests=load.running + load.waiting,
+        max_queued_requests=max(1, load.waiting),
+        backpressure_config={"status_code": 429, "retry_after_s": 1},
+        autoscaling_config={
+            "min_replicas": given.min_replicas,
+            "max_replicas": given.max_replicas,
+            "target_ongoing_requests": max(1, load.running // 2),
+            "policy": {"policy_function": f"{__name__}:replicas_for"},
+        },
+        graceful_shutdown_timeout_s=settings.server.drain_s + CLOSING_S,
+        health_check_period_s=HEALTH_CHECK_S,
+        max_constructor_retry_count=START_ATTEMPTS,
+    )
+    application: Application = deployment.bind(path, allow_anybody=given.allow_anybody)
+    return application
+
+
+def replicas_for(context: AutoscalingContext) -> tuple[float, dict[str, Any]]:
+    """Return the number of replicas for the executions under way, and no state. Ray applies delays and bounds.
+
+    Executions count if they run or wait in any replica, or as requests that Ray has not yet assigned. Long-lived event
+    streams do not count. The target per replica is `target_ongoing_requests` of the autoscaling configuration.
+    """
+    by_replica = (context.aggregated_metrics or {}).get(METRIC, {})
+    under_way = sum(by_replica.values()) + (context.total_queued_requests or 0)
+    return under_way / context.config.get_target_ongoing_requests(), {}
+
+
+class Replica:
+    """A server in a replica. `serve.ingress` makes it answer HTTP requests."""
+
+    def __init__(self, path: str, *, allow_anybody: bool = False) -> None:
+        self._path = path
+        self._allow_anybody = allow_anybody
+        self._opened = AsyncExitStack()
+
+    async def __serve_build_asgi_app__(self) -> FastAPI:
+        """Open the service and return its application, before Ray routes requests here.
+
+        Ray shows an error in the status of the deployment. Raises ConfigurationError, and `sandbox.SandboxError` if
+        walls that the settings require do not hold on this node.
+        """
+        settings = _of_replica(_load(self._path))
+        callers = Callers.of(settings)
+        if callers.is_open and not self._allow_anybody:
+            raise ConfigurationError(_NO_KEY)
+        async with AsyncExitStack() as opened:
+            opened.enter_context(written_logs(settings.observe.log))
+            self._service = await opened.enter_async_context(CodeMode.from_settings(settings))
+            await self._service.start_sandbox()
+            self._app = create_app(self._service, callers)
+            await self._service.executions.serve()
+            self._opened = opened.pop_all()
+        return self._app
+
+    async def check_health(self) -> None:
+        """Raise RuntimeError if `/readyz` would answer 503. Ray then replaces the replica.
+
+        An unreachable journal or source is no reason: a new replica would not reach it either.
+        """
+        reason = reason_not_ready(self._app, self._service)
+        if reason:
+            raise RuntimeError(reason)
+
+    def record_autoscaling_stats(self) -> dict[str, int]:
+        """Return the number of executions that run or wait here."""
+        admission = self._app.state.admission
+        return {METRIC: admission.running + admission.waiting}
+
+    async def __del__(self) -> None:
+        """Release running executions to other replicas, and close the service. Ray waits for this after it drained."""
+        await self._opened.aclose()
+
+
+def _worded(mistake: ErrorDetails) -> str:
+    name = ".".join(map(str, mistake["loc"])) or "arguments"
+    if mistake["type"] != "extra_forbidden":
+        return f"{name}: {mistake['msg']}"
+    valid = ", ".join(Arguments.model_fields)
+    return f"unknown argument {name!r}{did_you_mean(name, Arguments.model_fields) or ';'} valid: {valid}"
+
+
+def _load(path: str) -> Settings:
+    settings = load_settings(path)
+    if settings.journal.url is None or not settings.keeps_journal:
+        raise ConfigurationError(_NO_POSTGRES)
+    return settings
+
+
+def _of_replica(settings: Settings) -> Settings:
+    """Return the settings of one of many replicas, which has one processor and no console.
+
+    Sessions of the console are in one process, and Ray sends each request to another.
+    """
+    server = settings.server.model_copy(update={"processes": os.cpu_count() or 1})
+    console = settings.console.model_copy(update={"enabled": False})
+    return settings.model_copy(update={"server": server, "console": console})

@@ -1,0 +1,93 @@
+"""The Serve application: its options from the configuration, and the number of replicas. Ray itself does not run."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from codemode.errors import ConfigurationError
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from pathlib import Path
+
+pytest.importorskip("ray", reason="ray is not installed: make servers")
+
+from ray.serve.config import AutoscalingConfig
+
+from codemode.serving.ray import CLOSING_S, METRIC, app, replicas_for
+
+JOURNAL = {"url": "postgresql://host/database", "key": {"env": "JOURNAL_KEY"}}
+
+
+@pytest.fixture
+def config(tmp_path: Path) -> Callable[..., str]:
+    def write(**sections: Any) -> str:
+        content = {"sources": {"shop": {"location": "python:shop"}}, "journal": JOURNAL, **sections}
+        file = tmp_path / "codemode.yaml"
+        file.write_text(json.dumps(content), encoding="utf-8")
+        return str(file)
+
+    return write
+
+
+def test_the_options_follow_from_the_server_section(config: Callable[..., str]) -> None:
+    load = {"running": 10, "waiting": 30}
+    path = config(server={"load": load, "drain_s": 20})
+    deployment = app({"config": path, "min_replicas": "2", "max_replicas": "5"})._bound_deployment
+    assert deployment.name == "codemode"
+    assert deployment.max_ongoing_requests == 40
+    assert deployment.max_queued_requests == 30
+    assert deployment._deployment_config.graceful_shutdown_timeout_s == 20 + CLOSING_S
+    scaling = deployment._deployment_config.autoscaling_config
+    assert (scaling.min_replicas, scaling.max_replicas, scaling.target_ongoing_requests) == (2, 5, 5)
+    assert scaling.policy.policy_function == "codemode.serving.ray:replicas_for"
+
+
+def test_the_configuration_may_be_named_by_a_variable(
+    config: Callable[..., str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CODEMODE_CONFIG", config(server={"load": {"running": 7, "waiting": 0}}))
+    assert app({})._bound_deployment.max_ongoing_requests == 7
+
+
+@pytest.mark.parametrize("journal", [{}, {**JOURNAL, "enabled": False}])
+def test_a_journal_that_replicas_cannot_share_is_refused(config: Callable[..., str], journal: dict[str, Any]) -> None:
+    with pytest.raises(ConfigurationError, match=r"needs a journal in PostgreSQL.*set `journal: \{url: "):
+        app({"config": config(journal=journal)})
+
+
+def test_an_unknown_argument_is_refused_with_the_nearest_one(config: Callable[..., str]) -> None:
+    with pytest.raises(ConfigurationError) as refused:
+        app({"config": config(), "min_replica": 2})
+    assert "unknown argument 'min_replica'; did you mean 'min_replicas'? valid: config, " in str(refused.value)
+    with pytest.raises(ConfigurationError, match="max_replicas: Input should be"):
+        app({"config": config(), "max_replicas": 0})
+
+
+@dataclass
+class Context:
+    """The facts that Ray gives to a policy."""
+
+    executions: dict[str, float]
+    total_queued_requests: float | None = None
+    config: AutoscalingConfig = field(default_factory=lambda: AutoscalingConfig(target_ongoing_requests=16))
+
+    @property
+    def aggregated_metrics(self) -> dict[str, dict[str, float]] | None:
+        return {METRIC: self.executions} if self.executions else None
+
+
+@pytest.mark.parametrize(
+    ("executions", "queued", "replicas"),
+    [({}, None, 0), ({"a": 8.0}, 0.0, 0.5), ({"a": 30.0, "b": 10.0}, 8.0, 3)],
+    ids=["no reports yet", "half a replica", "three replicas with the queue of the proxies"],
+)
+def test_replicas_follow_the_executions_under_way(
+    executions: dict[str, float], queued: float | None, replicas: float
+) -> None:
+    wanted, state = replicas_for(Context(executions, queued))
+    assert (wanted, state) == (replicas, {})
