@@ -37,6 +37,11 @@ from codemode import tool
 def server() -> int:
     "Return the process of the server."
     return os.getpid()
+
+@tool(effect="read")
+def fail() -> None:
+    "Fail."
+    raise ValueError("no")
 """
 
 
@@ -63,14 +68,14 @@ async def end(process: Process) -> None:
 class Servers:
     """Two servers with one configuration and one journal, on fixed ports."""
 
-    def __init__(self, folder: Path, **sections: Any) -> None:
+    def __init__(self, folder: Path, load: dict[str, Any] | None = None, **sections: Any) -> None:
         self.ports = (free_port(), free_port())
         self.processes: list[Process] = []
         self._folder = folder
         own = {
             "name": "test",
             "sources": {"box": {"location": "python:tools"}},
-            "server": {"keys": [{"env": "CODEMODE_API_KEY"}]},
+            "server": {"keys": [{"env": "CODEMODE_API_KEY"}], "load": load or {}},
             "state_folder": "state",
             "cache_folder": "cache",
         }
