@@ -125,6 +125,22 @@ class Balancer:
 
 
 @asynccontextmanager
+async def haproxy(folder: Path, configuration: Path, **variables: str) -> AsyncIterator[None]:
+    """Run HAProxy with a configuration."""
+    process = await asyncio.create_subprocess_exec(
+        *(program("haproxy"), "-db", "-f", str(configuration)),
+        env=environment(folder, **variables),
+        stdout=DEVNULL,
+        stderr=DEVNULL,
+    )
+    try:
+        yield
+    finally:
+        process.kill()  # SIGTERM lets its clients finish, which keep connections
+        await process.wait()
+
+
+@asynccontextmanager
 async def balancer(folder: Path, ports: tuple[int, int]) -> AsyncIterator[Balancer]:
     """Run HAProxy in front of the servers on these ports, and wait until it uses both."""
     port, metrics_port = free_port(), free_port()
@@ -135,16 +151,7 @@ async def balancer(folder: Path, ports: tuple[int, int]) -> AsyncIterator[Balanc
         "CODEMODE_SERVER_1": f"127.0.0.1:{ports[0]}",
         "CODEMODE_SERVER_2": f"127.0.0.1:{ports[1]}",
     }
-    process = await asyncio.create_subprocess_exec(
-        *(program("haproxy"), "-db", "-f", str(DEPLOY / "haproxy.cfg")),
-        env=environment(folder, **variables),
-        stdout=DEVNULL,
-        stderr=DEVNULL,
-    )
-    try:
+    async with haproxy(folder, DEPLOY / "haproxy.cfg", **variables):
         running = Balancer(port, metrics_port)
         await asyncio.wait_for(running.up(2), 60)
         yield running
-    finally:
-        process.kill()  # SIGTERM lets its clients finish, which keep connections
-        await process.wait()
