@@ -32,7 +32,7 @@ demo: $(INSTALLED) ## show on one screen what codemode does, against two example
 
 test: lint types docs coverage suite ## lint, types, the documentation and all tests but the nightly ones; what CI runs
 
-suite: $(INSTALLED) $(SERVERS)/small/.installed $(SERVERS)/browser/.installed $(SERVERS)/chaos/.installed ## all tests but the nightly ones and those that `coverage` runs
+suite: $(INSTALLED) $(foreach server,small browser deploy chaos,$(SERVERS)/$(server)/.installed) ## all tests but the nightly ones and those that `coverage` runs
 	$(PYTEST) $(addprefix --ignore=,$(WALL))
 
 check: lint types ## the quick one: lint, types and the unit tests
@@ -143,6 +143,13 @@ $(SERVERS)/ray/.installed: pyproject.toml # codemode itself, which runs in Ray's
 	$(PYTHON) -m venv $(SERVERS)/ray
 	$(SERVERS)/ray/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
 	$(SERVERS)/ray/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]' --group server-ray
+$(SERVERS)/deploy/.installed: pyproject.toml # what reads deploy/, and HAProxy and promtool where apt-get may install them
+	$(PYTHON) -m venv $(SERVERS)/deploy
+	$(SERVERS)/deploy/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
+	$(SERVERS)/deploy/bin/python -m pip install --quiet --disable-pip-version-check --group server-deploy
+	$(SERVERS)/deploy/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python 'helm-sdkpy>=0.1.32'
+	if ! which haproxy promtool >/dev/null && command -v apt-get && [ "$$(id -u)" = 0 ]; then \
+	  apt-get update && apt-get install --yes --no-install-recommends haproxy prometheus; fi
 	touch $@
 
 $(SERVERS)/powerdns/.installed: # Debian's packages, unpacked and not installed
@@ -182,8 +189,8 @@ console-editor: $(SERVERS)/editor/codemirror.js ## make the console's editor fro
 browser: $(INSTALLED) $(SERVERS)/browser/.installed ## the console in a real browser; SCREENSHOTS=docs/screenshots renews the pictures
 	SCREENSHOTS=$(SCREENSHOTS) $(BIN)/python -m pytest tests/browser
 
-servers: $(INSTALLED) $(foreach server,small examples mcp mcp-clients mcp-langchain npm chroma prefect litellm powerdns ray,$(SERVERS)/$(server)/.installed) ## real work on services, MCP servers and clients that others wrote
-	$(BIN)/python -m pytest tests/integration/servers tests/acceptance/examples
+servers: $(INSTALLED) $(foreach server,small deploy examples mcp mcp-clients mcp-langchain npm chroma prefect litellm powerdns ray,$(SERVERS)/$(server)/.installed) ## real work on services, MCP servers and clients that others wrote
+	$(BIN)/python -m pytest tests/integration/servers tests/integration/deploy tests/acceptance/examples
 	$(SERVERS)/examples/bin/python -m pytest tests/integration/codemode/adapters
 	$(SERVERS)/ray/bin/python -m pytest tests/integration/codemode/serving/ray
 

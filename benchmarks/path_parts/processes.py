@@ -67,10 +67,10 @@ class Server:
                 fork_server_s += sum(map(_own_s, parents))
                 workers_s += sum(_ended_s(each) for each in parents)
                 workers_s += sum(
-                    _whole_s(each) for parent in parents for each in _children(parent) if each not in parents
+                    whole_s(each) for parent in parents for each in _children(parent) if each not in parents
                 )
             else:
-                workers_s += _whole_s(child)
+                workers_s += whole_s(child)
         return Spent(own, fork_server_s, workers_s)
 
     def below(self) -> tuple[Server, ...]:
@@ -210,5 +210,6 @@ def _ended_s(process: int) -> float:
     return sum(map(int, text.rpartition(")")[2].split()[13:15])) / os.sysconf("SC_CLK_TCK")
 
 
-def _whole_s(process: int) -> float:
-    return _own_s(process) + _ended_s(process) + sum(map(_whole_s, _children(process)))
+def whole_s(process: int) -> float:
+    """Return the processor time of a process, of all below it, and of their ended children, in seconds."""
+    return _own_s(process) + _ended_s(process) + sum(map(whole_s, _children(process)))

@@ -24,7 +24,9 @@ _BUCKETS_S = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30
 
 
 class MetricsObserver:
-    """Counts executions by status, calls by source and state, their durations, and running executions.
+    """Counts executions by status, calls by source and state, their durations, and rejected requests.
+
+    Gauges are the number of running executions and its limit, and the state of the sources and of the journal.
 
     Raises ConfigurationError if the extra is not installed.
     """
@@ -51,7 +53,30 @@ class MetricsObserver:
         self._call_s = prometheus.Histogram(
             "call_seconds", "Duration of tool calls.", ["source"], buckets=_BUCKETS_S, **named
         )
+        self._rejected = prometheus.Counter("requests_rejected", "Requests answered with 429.", **named)
+        self._limit = prometheus.Gauge(
+            "executions_limit", "Most programs that run at one time.", multiprocess_mode="livesum", **named
+        )
+        self._sources_failed = prometheus.Gauge(
+            "sources_failed", "Sources that are unavailable or stale.", multiprocess_mode="livemostrecent", **named
+        )
+        self._is_writable = prometheus.Gauge(
+            "journal_writable", "1 if the journal can be written, else 0.", multiprocess_mode="livemostrecent", **named
+        )
         self._began: dict[str, float] = {}
+
+    def limit(self, running: int) -> None:
+        """Report how many programs may run at one time."""
+        self._limit.set(running)
+
+    def rejected(self) -> None:
+        """Count a request that was answered with 429."""
+        self._rejected.inc()
+
+    def state(self, *, sources_failed: int, is_writable: bool) -> None:
+        """Report how many sources cannot be read, and whether executions can be recorded."""
+        self._sources_failed.set(sources_failed)
+        self._is_writable.set(is_writable)
 
     def started(self, execution: Started) -> None:
         """Count a running execution."""

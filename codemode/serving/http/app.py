@@ -37,6 +37,7 @@ from codemode.errors import (
     ToolNotFound,
 )
 from codemode.executions.saved.errors import SavingForbidden, SavingRefused
+from codemode.observing.metrics import MetricsObserver
 from codemode.serving.auth.key_check import KeyCheck
 from codemode.serving.console.app import add_console
 from codemode.serving.console.session import SessionCheck, Sessions
@@ -105,6 +106,9 @@ def create_app(service: CodeMode, callers: Callers, sessions: Sessions | None = 
     admission = Admission(server.load, processors=processors, allowances=service.allowances)
     sessions = sessions or Sessions()
     mcp = McpEndpoint(service, admission)
+    metrics = service.observers.find(MetricsObserver)
+    if metrics is not None:
+        metrics.limit(server.load.running)
 
     @asynccontextmanager
     async def running(_: FastAPI) -> AsyncIterator[None]:
@@ -125,6 +129,7 @@ def create_app(service: CodeMode, callers: Callers, sessions: Sessions | None = 
                 limit_bytes=server.request_limit_bytes,
                 upload_bytes=service.settings.content.upload_bytes,
                 body_s=server.request_s,
+                metrics=metrics,
             ),
         ],
     )

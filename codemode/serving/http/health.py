@@ -46,9 +46,9 @@ def add_health_routes(app: FastAPI, service: CodeMode) -> None:
         reason = reason_not_ready(app, service)
         if reason:
             return problem(503, "not_ready", reason)
-        failed = sum(source.failure is not None for source in service.sources.values())
+        failed = _sources_failed(service)
         found: dict[str, Any] = {"sources_failed": failed} if failed else {}
-        if service.settings.keeps_journal and not await service.executions.health.is_writable():
+        if not await _is_writable(service):
             found["journal"] = "not writable: programs may only read"
         return JSONResponse({"status": "degraded", **found} if found else {"status": "ok"})
 
@@ -64,6 +64,16 @@ def add_health_routes(app: FastAPI, service: CodeMode) -> None:
 
         @app.get("/metrics", include_in_schema=False)
         async def prometheus() -> Response:
-            """Return counters and histograms in Prometheus format."""
+            """Return counters, gauges and histograms in Prometheus format."""
+            metrics.state(sources_failed=_sources_failed(service), is_writable=await _is_writable(service))
             text, media_type = metrics.text()
             return Response(text, media_type=media_type)
+
+
+def _sources_failed(service: CodeMode) -> int:
+    return sum(source.failure is not None for source in service.sources.values())
+
+
+async def _is_writable(service: CodeMode) -> bool:
+    """Return whether executions can be recorded, or need no record."""
+    return not service.settings.keeps_journal or await service.executions.health.is_writable()

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+    from codemode.observing.metrics import MetricsObserver
     from codemode.serving.http.admission import Admission
 
 #: Paths whose requests need a turn.
@@ -51,17 +52,25 @@ class _Refused(Exception):
 class Intake:
     """Answers 413 to a body over `limit_bytes`, 408 to one slower than `body_s`, and 429 when the server is full.
 
-    An uploaded file may have `upload_bytes`.
+    An uploaded file may have `upload_bytes`. `metrics` counts the rejected requests.
     """
 
     def __init__(
-        self, app: ASGIApp, *, admission: Admission, limit_bytes: int, body_s: float, upload_bytes: int = 0
+        self,
+        app: ASGIApp,
+        *,
+        admission: Admission,
+        limit_bytes: int,
+        body_s: float,
+        upload_bytes: int = 0,
+        metrics: MetricsObserver | None = None,
     ) -> None:
         self._app = app
         self._admission = admission
         self._limit_bytes = limit_bytes
         self._upload_bytes = upload_bytes
         self._body_s = body_s
+        self._metrics = metrics
         self._next_refusal = 0.0
         self._uploads = Places(UPLOADS_AT_ONCE, UPLOADS_PER_KEY, "uploads")
         self._reads = Places(READS, READS_PER_KEY, "answers about executions")
@@ -78,6 +87,8 @@ class Intake:
             else:
                 await self._look(scope, receive, send)
         except Overloaded as overloaded:
+            if self._metrics is not None:
+                self._metrics.rejected()
             await self._hold_back()
             await _try_again(overloaded.reason, overloaded.retry_after_s)(scope, receive, send)
         except _Refused as refused:

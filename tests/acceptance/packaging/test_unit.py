@@ -1,4 +1,4 @@
-"""The systemd unit: its directives are known, and leave the sandbox what it locks its workers with."""
+"""The systemd units: their directives are known, and leave the sandbox what it locks its workers with."""
 
 from __future__ import annotations
 
@@ -12,7 +12,11 @@ from typing import Any
 
 import pytest
 
-UNIT = Path(__file__).parents[3] / "deploy" / "codemode.service"
+DEPLOY = Path(__file__).parents[3] / "deploy"
+UNIT = DEPLOY / "codemode.service"
+
+#: One server for each tenant.
+TEMPLATE = DEPLOY / "codemode@.service"
 
 #: Settings of systemd that take from the sandbox what its layers are made of, or from Python what greenlets need.
 IN_THE_WAY = {"RestrictNamespaces", "PrivateUsers", "MemoryDenyWriteExecute", "PrivateNetwork", "RootDirectory"}
@@ -21,9 +25,9 @@ IN_THE_WAY = {"RestrictNamespaces", "PrivateUsers", "MemoryDenyWriteExecute", "P
 NEEDED = {"@mount", "@sandbox", "@privileged", "@process", "@resources", "@system-service"}
 
 
-def directives() -> dict[str, list[str]]:
+def directives(unit: Path = UNIT) -> dict[str, list[str]]:
     found: dict[str, list[str]] = {}
-    for line in UNIT.read_text(encoding="utf-8").splitlines():
+    for line in unit.read_text(encoding="utf-8").splitlines():
         name, equals, value = line.partition("=")
         if equals and not line.startswith("#"):
             found.setdefault(name, []).append(value)
@@ -39,12 +43,23 @@ def test_it_leaves_the_sandbox_what_it_needs() -> None:
 
 
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
-def test_systemd_knows_every_directive_of_it(tmp_path: Path) -> None:
+@pytest.mark.parametrize("unit", [UNIT, TEMPLATE], ids=lambda unit: unit.name)
+def test_systemd_knows_every_directive_of_it(tmp_path: Path, unit: Path) -> None:
     command = str(Path(sys.executable).parent / "codemode")
-    here = tmp_path / UNIT.name
-    here.write_text(UNIT.read_text(encoding="utf-8").replace("/opt/codemode/bin/codemode", command), encoding="utf-8")
+    name = unit.name.replace("@", "@acme")
+    here = tmp_path / name
+    here.write_text(unit.read_text(encoding="utf-8").replace("/opt/codemode/bin/codemode", command), encoding="utf-8")
     checked = subprocess.run(["systemd-analyze", "verify", "--man=no", str(here)], capture_output=True, text=True)
-    assert (checked.returncode, [line for line in checked.stderr.splitlines() if UNIT.name in line]) == (0, [])
+    assert (checked.returncode, [line for line in checked.stderr.splitlines() if name in line]) == (0, [])
+
+
+def test_the_unit_of_a_tenant_differs_in_its_name_and_folders_alone() -> None:
+    one, each = directives(), directives(TEMPLATE)
+    of_tenants = {name for name in each if each[name] != one.get(name)}
+    folders = {"StateDirectory", "CacheDirectory", "ConfigurationDirectory", "Environment"}
+    assert of_tenants == {"Description", "ExecStartPre", "ExecStart"} | folders
+    assert all("%i" in value for name in of_tenants for value in each[name])
+    assert one.keys() == each.keys()
 
 
 def test_no_layer_is_lost_without_new_privileges(tmp_path: Path) -> None:
