@@ -4,13 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from codemode.bench.phases import Phases
+from codemode.bench.refusals import rules_of, written_tool_calls
 from codemode.bench.results import Step, TurnRecord
 from codemode.serving.agent.agent import Agent
 from codemode.serving.agent.events import CallEnded, CallStarted, Ended
 from codemode.serving.model_text import failure_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from codemode.bench.suite import Episode, Task
     from codemode.executions.execution import ExecutionOutcome
@@ -50,9 +52,10 @@ class GoldPlayer:
         return TurnRecord(
             message=task.messages[index],
             answer=episode.gold_answers[index] if episode.gold_answers else _text(value),
-            steps=[step_of(episode.gold[index], outcome)],
+            steps=[step_of(episode.gold[index], outcome, service.catalog.namespaces)],
             status=outcome.status,
             duration_s=outcome.usage.wall_s,
+            tools_s=outcome.usage.wall_s,
         )
 
 
@@ -73,14 +76,16 @@ class AgentPlayer:
         instructions = "\n\n".join(filter(None, (self._settings.instructions, task.instructions)))
         settings = self._settings.model_copy(update={"instructions": instructions})
         steps: list[Step] = []
+        phases = Phases()
         programs: dict[str, str] = {}
         history = self._history.pop(id(episode), ()) if index else ()
         async with Agent(service, settings, model=self._model) as agent:
             async for event in agent.run(task.messages[index], history=history):
+                phases.take(event)
                 if isinstance(event, CallStarted):
                     programs[event.id] = str(event.arguments.get("code") or f"{event.name}({event.arguments})")
                 elif isinstance(event, CallEnded):
-                    steps.append(_step_of_event(programs.get(event.id, event.name), event))
+                    steps.append(_step_of_event(programs.get(event.id, event.name), event, service.catalog.namespaces))
                 elif isinstance(event, Ended):
                     result = event.result
         if index + 1 < len(task.messages):
@@ -95,11 +100,14 @@ class AgentPlayer:
             output_tokens=result.usage.output,
             cached_tokens=result.usage.cached,
             duration_s=result.duration_s,
+            model_s=phases.model_s,
+            tools_s=phases.tools_s,
         )
 
 
-def step_of(program: str, outcome: ExecutionOutcome) -> Step:
-    """Return a program and its outcome as a line of the transcript."""
+def step_of(program: str, outcome: ExecutionOutcome, namespaces: Iterable[str] = (), name: str = "execute") -> Step:
+    """Return a program and its outcome as a line of the transcript. `namespaces` are those of the tools."""
+    rules = rules_of(outcome)
     return Step(
         program=program,
         status=outcome.status,
@@ -107,13 +115,17 @@ def step_of(program: str, outcome: ExecutionOutcome) -> Step:
         error="" if outcome.ok else failure_text(outcome)[:_SHOWN],
         calls=[f"{call.tool} {call.state} {call.preview}" for call in outcome.calls],
         duration_s=outcome.usage.wall_s,
+        name=name,
+        refusals=rules,
+        held=written_tool_calls(program, namespaces) if rules else 0,
     )
 
 
-def _step_of_event(program: str, event: CallEnded) -> Step:
+def _step_of_event(program: str, event: CallEnded, namespaces: Iterable[str]) -> Step:
     if event.outcome is not None:
-        return step_of(program, event.outcome)
-    return Step(program, "completed" if event.ok else "failed", event.text[:_SHOWN], duration_s=event.duration_s)
+        return step_of(program, event.outcome, namespaces, event.name)
+    status = "completed" if event.ok else "failed"
+    return Step(program, status, event.text[:_SHOWN], duration_s=event.duration_s, name=event.name)
 
 
 def _text(value: Any) -> str:
