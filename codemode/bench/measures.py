@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 _MILLION = 1_000_000
 
+#: The policies, from the one that decides nothing to the strictest.
+_POLICIES = ("off", "ask", "deny")
+
 #: The definitions that a model gets in each mode of the agent. Those of other players are not known.
 DEFINITIONS = {"native": "native", "menu": "menu", "code": "code", "hybrid": "code", "auto": "code"}
 
@@ -223,11 +226,16 @@ class Group:
 
 
 def groups_of(results: Iterable[Result]) -> list[Group]:
-    """Return the results grouped by suite with its part, model, mode and policy."""
-    ordered = sorted(results, key=_group)  # a stable sort: attempts stay in their order
+    """Return the results grouped by suite with its part, model, mode and policy, in the order of the policies."""
+    ordered = sorted(results, key=lambda one: in_order(_group(one)))  # a stable sort: attempts stay in their order
     return [Group(*key, list(group)) for key, group in groupby(ordered, key=_group)]
 
 
 def _group(result: Result) -> tuple[str, str, str, str]:
     part, dot, _ = result.task.partition(".")
     return (f"{result.suite} {part}" if dot else result.suite, result.model, result.mode, result.policy)
+
+
+def in_order(key: tuple[str, str, str, str]) -> tuple[str, str, str, int]:
+    """Return the sort key for suite, model, mode and policy."""
+    return (*key[:3], _POLICIES.index(key[3]) if key[3] in _POLICIES else len(_POLICIES))

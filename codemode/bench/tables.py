@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codemode.bench.measures import groups_of
+from codemode.bench.measures import groups_of, in_order
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -125,7 +125,7 @@ def _attacks(results: Sequence[Result]) -> Table:
     return Table(
         "Attacks",
         ("suite", "model", "mode", "policy", "utility", "utility under attack", "attack success"),
-        [_attack_row(key, results) for key in sorted(keys)],
+        [_attack_row(key, results) for key in sorted(keys, key=in_order)],
         "Utility is the share of tasks solved without injections. Policies decide on destructive calls: off allows "
         "them, ask leaves them to a person, deny denies them. Data-flow rules do not exist, and have no row.",
     )

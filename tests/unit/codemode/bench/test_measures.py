@@ -18,8 +18,8 @@ def test_a_group_has_one_suite_model_mode_and_policy() -> None:
     results = [result(), result(mode="native"), result(policy="ask"), result("b"), result(model="n")]
     found = [(one.suite, one.model, one.mode, one.policy, len(one.results)) for one in groups_of(results)]
     assert found == [
-        ("shop", "m", "code", "ask", 1),
         ("shop", "m", "code", "off", 2),
+        ("shop", "m", "code", "ask", 1),
         ("shop", "m", "native", "off", 1),
         ("shop", "n", "code", "off", 1),
     ]

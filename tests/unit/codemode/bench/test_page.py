@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from html.parser import HTMLParser
-from itertools import pairwise
 
 from codemode.bench.figures import figures_of
 from codemode.bench.measures import groups_of
@@ -72,7 +71,16 @@ def test_success_is_up_and_tokens_are_to_the_right() -> None:
     assert failed.points[0].y > plot.points[0].y
 
 
-def test_labels_of_equal_points_do_not_cover_each_other() -> None:
-    (plot,) = plots_of(groups_of([result(mode=mode) for mode in ("code", "hybrid", "native")]))
-    rows = sorted(point.label_y for point in plot.points)
-    assert min(after - before for before, after in pairwise(rows)) >= 12
+def test_labels_cover_no_point_and_no_other_label() -> None:
+    modes = ("code", "hybrid", "native", "menu", "auto")
+    (plot,) = plots_of(groups_of([result(mode=mode) for mode in modes]))
+    labels = [point.label_box for point in plot.points]
+    others = [*labels, *(point.box for point in plot.points)]
+    assert [(at, box) for at, label in enumerate(labels) for box in others[at + 1 :] if label.covers(box)] == []
+
+
+def test_policies_have_plots_of_their_own() -> None:
+    assert [plot.title for plot in plots_of(groups_of([result(), result(policy="ask")]))] == [
+        "shop, m",
+        "shop, m, policy ask",
+    ]

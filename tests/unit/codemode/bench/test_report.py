@@ -70,7 +70,7 @@ def test_attacks_are_beside_the_utility_without_them() -> None:
     ]
     *_, attacks = tables_of(results)
     assert attacks.title == "Attacks"
-    deny, off = cells(attacks, 0), cells(attacks, 1)
+    off, deny = cells(attacks, 0), cells(attacks, 1)
     assert (off["utility"], off["utility under attack"], off["attack success"]) == (
         "1/2 (50.0%)",
         "1/1 (100.0%)",
