@@ -11,9 +11,9 @@ if TYPE_CHECKING:
     from codemode.executions.execution import ExecutionOutcome
 
 
-def rules_of(outcome: ExecutionOutcome) -> list[str]:
+def rules_of(outcome: ExecutionOutcome) -> tuple[str, ...]:
     """Return the rules that refused a program before anything was sent; none if it ran."""
-    return [one.rule for one in outcome.failure.refusals] if outcome.failure is not None else []
+    return tuple(one.rule for one in outcome.failure.refusals) if outcome.failure is not None else ()
 
 
 def written_tool_calls(program: str, namespaces: Iterable[str]) -> int:
