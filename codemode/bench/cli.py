@@ -15,12 +15,11 @@ from codemode.bench.results import Policy, read_results
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, errors_as_exit_codes
-from codemode.settings import AgentMode, AgentSettings
+from codemode.settings import AgentSettings, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.bench.players import Player
     from codemode.bench.report import Group
     from codemode.bench.results import Result
 
@@ -40,9 +39,16 @@ app = typer.Typer(cls=_RunByDefault, help="Measure a model on suites of agent ta
 @app.command("run")
 def run(
     suite: Annotated[str, typer.Argument(help="agentdojo, bfcl, tau2, m3, gym, NAME:VARIANT, or FILE.py:NAME.")],
-    model: Annotated[str, typer.Option(help="The model, or `gold`: the suite's own actions as programs.")] = "gold",
+    model: Annotated[
+        str, typer.Option(help="The model, or `gold`, the default: the suite's own actions as programs.")
+    ] = "",
     model_url: Annotated[str, typer.Option(help="Its base URL up to /v1. Default: OPENAI_BASE_URL.")] = "",
-    mode: Annotated[AgentMode, typer.Option(help="How the model gets the tools.")] = "code",
+    mode: Annotated[
+        str, typer.Option(help="How the model gets the tools: code, hybrid, menu, native, auto, fastmcp, pydantic-ai.")
+    ] = "code",
+    config: Annotated[Path | None, typer.Option("--config", "-c", help="Configuration whose `agent` is used.")] = None,
+    temperature: Annotated[float | None, typer.Option(min=0, max=2, help="Sampling temperature.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Sampling seed, for services that support it.")] = None,
     policy: Annotated[Policy, typer.Option(help="Destructive calls: `off` allows them, `ask` withholds them.")] = "off",
     tasks: Annotated[str, typer.Option(help="The first N tasks, or task ids separated by commas.")] = "",
     repeats: Annotated[int, typer.Option(min=1, help="Attempts at each task.")] = 1,
@@ -51,14 +57,17 @@ def run(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Play the tasks of a suite, and judge them by the state they leave. Exit code 1 if a gold task is not solved."""
+    from codemode.bench.modes import players_of
     from codemode.bench.registry import chosen_tasks, suite_of
     from codemode.bench.runner import run_tasks
 
     with errors_as_exit_codes(as_json=as_json):
         found = suite_of(suite)
         chosen = chosen_tasks(found, tasks)
+        players = players_of(_settings(config, model, model_url, temperature, seed), mode)
         with _progress() as progress:
-            bar = progress.add_task(found.name, total=len(chosen) * repeats, solved=0, tokens=0)
+            total = len(chosen) * repeats * len(players)
+            bar = progress.add_task(found.name, total=total, solved=0, tokens=0)
 
             def ended(result: Result) -> None:
                 known = progress.tasks[bar].fields
@@ -66,12 +75,17 @@ def run(
                     bar, advance=1, solved=known["solved"] + result.solved, tokens=known["tokens"] + result.tokens
                 )
 
-            player = _player(model, model_url, mode)
-            results = asyncio.run(
-                run_tasks(found.name, chosen, player, out=out, policy=policy, jobs=jobs, repeats=repeats, ended=ended)
-            )
+            async def work() -> list[Result]:
+                played = []
+                for player in players:
+                    played += await run_tasks(
+                        found.name, chosen, player, out=out, policy=policy, jobs=jobs, repeats=repeats, ended=ended
+                    )
+                return played
+
+            results = asyncio.run(work())
         _print(results, as_json=as_json)
-        raise typer.Exit(int(model == "gold" and not all(result.solved for result in results)))
+        raise typer.Exit(int(players[0].model == "gold" and not all(result.solved for result in results)))
 
 
 @app.command("report")
@@ -94,14 +108,16 @@ def report(
             typer.echo(html_of(results) if kind == "html" else markdown_of(results))
 
 
-def _player(model: str, url: str, mode: AgentMode) -> Player:
-    from codemode.bench.players import AgentPlayer, GoldPlayer
-
-    if model == "gold":
-        if mode != "code":
-            raise ConfigurationError("--model gold plays programs: it has --mode code only")
-        return GoldPlayer()
-    return AgentPlayer(AgentSettings.model_validate({"model": model, "base_url": url or None, "mode": mode}))
+def _settings(config: Path | None, model: str, url: str, temperature: float | None, seed: int | None) -> AgentSettings:
+    """Return the section `agent` of the configuration, if any, with the options of the command line."""
+    settings = load_settings(config, needs_sources=False).agent if config is not None else AgentSettings()
+    given = {
+        "model": model or settings.model or "gold",
+        "base_url": url or settings.base_url,
+        "temperature": settings.temperature if temperature is None else temperature,
+        "seed": settings.seed if seed is None else seed,
+    }
+    return AgentSettings.model_validate({**dict(settings), **given})
 
 
 def _progress() -> Progress:

@@ -6,20 +6,30 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.bench.results import Step, TurnRecord
 from codemode.serving.agent.agent import Agent
-from codemode.serving.agent.events import CallEnded, CallStarted, Ended
+from codemode.serving.agent.events import (
+    Asked,
+    CallEnded,
+    CallStarted,
+    Ended,
+    ModeChanged,
+    Repaired,
+    TextDelta,
+    ToolsRequested,
+)
 from codemode.serving.model_text import failure_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Sequence
 
     from codemode.bench.suite import Episode, Task
     from codemode.executions.execution import ExecutionOutcome
     from codemode.service import CodeMode
+    from codemode.serving.agent.events import AgentResult, Event
     from codemode.serving.agent.models import Model
     from codemode.settings import AgentSettings
 
 #: Characters of a result that a transcript shows.
-_SHOWN = 2_000
+SHOWN = 2_000
 
 
 class Player(Protocol):
@@ -70,32 +80,56 @@ class AgentPlayer:
         self, service: CodeMode, task: Task, episode: Episode, index: int, before: Sequence[TurnRecord]
     ) -> TurnRecord:
         """Send the message to the model, with the conversation so far."""
-        instructions = "\n\n".join(filter(None, (self._settings.instructions, task.instructions)))
-        settings = self._settings.model_copy(update={"instructions": instructions})
-        steps: list[Step] = []
-        programs: dict[str, str] = {}
+        settings = with_instructions(self._settings, task)
         history = self._history.pop(id(episode), ()) if index else ()
         async with Agent(service, settings, model=self._model) as agent:
-            async for event in agent.run(task.messages[index], history=history):
-                if isinstance(event, CallStarted):
-                    programs[event.id] = str(event.arguments.get("code") or f"{event.name}({event.arguments})")
-                elif isinstance(event, CallEnded):
-                    steps.append(_step_of_event(programs.get(event.id, event.name), event))
-                elif isinstance(event, Ended):
-                    result = event.result
+            record, result = await record_of(task.messages[index], agent.run(task.messages[index], history=history))
         if index + 1 < len(task.messages):
             self._history[id(episode)] = result.messages
-        return TurnRecord(
-            message=task.messages[index],
-            answer=result.text,
-            steps=steps,
-            status=result.status,
-            requests=result.iterations,
-            input_tokens=result.usage.input,
-            output_tokens=result.usage.output,
-            cached_tokens=result.usage.cached,
-            duration_s=result.duration_s,
-        )
+        return record
+
+
+def with_instructions(settings: AgentSettings, task: Task) -> AgentSettings:
+    """Return the settings with the instructions of the task after their own."""
+    instructions = "\n\n".join(filter(None, (settings.instructions, task.instructions)))
+    return settings.model_copy(update={"instructions": instructions})
+
+
+async def record_of(message: str, events: AsyncIterator[Event]) -> tuple[TurnRecord, AgentResult]:
+    """Return the record and the result of a message from the events of its agent."""
+    steps: list[Step] = []
+    programs: dict[str, str] = {}
+    written = ""
+    async for event in events:
+        match event:
+            case Asked():
+                written = ""
+            case TextDelta(text):
+                written += text
+            case CallStarted(id_, name, arguments):
+                programs[id_] = str(arguments.get("code") or f"{name}({arguments})")
+            case CallEnded():
+                steps.append(_step_of_event(programs.get(event.id, event.name), event))
+            case ToolsRequested():
+                steps.append(Step(f"{event.name}({event.arguments})", "completed", event.text[:SHOWN]))
+            case Repaired(problem):
+                steps.append(Step(written[:SHOWN], "asked again", error=problem[:SHOWN]))
+            case ModeChanged(mode, malformed):
+                steps.append(Step("", f"changed to {mode}", f"{malformed} calls or programs did nothing"))
+            case Ended():
+                result = event.result
+    record = TurnRecord(
+        message=message,
+        answer=result.text,
+        steps=steps,
+        status=result.status,
+        requests=result.iterations,
+        input_tokens=result.usage.input,
+        output_tokens=result.usage.output,
+        cached_tokens=result.usage.cached,
+        duration_s=result.duration_s,
+    )
+    return record, result
 
 
 def step_of(program: str, outcome: ExecutionOutcome) -> Step:
@@ -103,8 +137,8 @@ def step_of(program: str, outcome: ExecutionOutcome) -> Step:
     return Step(
         program=program,
         status=outcome.status,
-        value=_text(outcome.value)[:_SHOWN] if outcome.has_value else None,
-        error="" if outcome.ok else failure_text(outcome)[:_SHOWN],
+        value=_text(outcome.value)[:SHOWN] if outcome.has_value else None,
+        error="" if outcome.ok else failure_text(outcome)[:SHOWN],
         calls=[f"{call.tool} {call.state} {call.preview}" for call in outcome.calls],
         duration_s=outcome.usage.wall_s,
     )
@@ -113,7 +147,7 @@ def step_of(program: str, outcome: ExecutionOutcome) -> Step:
 def _step_of_event(program: str, event: CallEnded) -> Step:
     if event.outcome is not None:
         return step_of(program, event.outcome)
-    return Step(program, "completed" if event.ok else "failed", event.text[:_SHOWN], duration_s=event.duration_s)
+    return Step(program, "completed" if event.ok else "failed", event.text[:SHOWN], duration_s=event.duration_s)
 
 
 def _text(value: Any) -> str:

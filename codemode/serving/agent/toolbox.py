@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import ValidationError
 from rapidfuzz import process
@@ -14,7 +14,7 @@ from codemode.errors import CodeModeError
 from codemode.search.request import SearchRequest
 from codemode.serving.agent.arguments import Malformed
 from codemode.serving.agent.corrections import with_example
-from codemode.serving.agent.written_calls import offered_name
+from codemode.serving.agent.written_calls import calls_of, offered_name
 from codemode.serving.executions import run_or_continue
 from codemode.serving.model_text import outcome_text
 from codemode.serving.modes import native_tools
@@ -23,6 +23,7 @@ from codemode.serving.two_tools import ExecuteArguments, problem_of
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from codemode.catalog.tool import Tool
@@ -77,6 +78,24 @@ class Answered:
         """What identifies a repeated answer. Notes about repetition are left out."""
         ended = self.outcome
         return self.text if ended is None else (ended.status, repr(ended.value), ended.output, ended.failure)
+
+
+class Tools(Protocol):
+    """What a turn needs of the tools of a conversation."""
+
+    mode: AgentMode
+
+    async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
+        """Return the tools for the next request."""
+
+    async def call(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
+        """Make a call. Mistakes of the model are answered, not raised."""
+
+    async def names(self, offer: Offer) -> frozenset[str]:
+        """Return the names that a call may have."""
+
+    async def calling(self) -> re.Pattern[str]:
+        """Return a pattern that finds calls of tools in a program."""
 
 
 class Toolbox:
@@ -172,9 +191,9 @@ class Toolbox:
         catalog = (await self._service.view(self._caller)).catalog
         return frozenset((*offer.names, *(tool.id for tool in catalog)))
 
-    async def namespaces(self) -> tuple[str, ...]:
-        """Return the top-level names that the caller's programs may call."""
-        return tuple((await self._service.view(self._caller)).catalog.namespaces)
+    async def calling(self) -> re.Pattern[str]:
+        """Return a pattern that finds calls of the caller's tools in a program."""
+        return calls_of((await self._service.view(self._caller)).catalog.namespaces)
 
     async def _tool(self, name: str) -> Tool | None:
         """Return a tool of the caller's view by function name, id or exact alias."""
