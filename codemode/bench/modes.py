@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 from importlib import import_module
-from typing import TYPE_CHECKING, get_args
+from typing import TYPE_CHECKING
 
 from codemode.bench.players import AgentPlayer, GoldPlayer
 from codemode.errors import ConfigurationError
-from codemode.settings import AgentMode, AgentSettings
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.bench.players import Player
+    from codemode.settings import AgentSettings
 
 #: The player of each peer, and what installs it.
 PEERS = {
@@ -24,7 +24,7 @@ PEERS = {
     ),
 }
 
-MODES: tuple[str, ...] = (*get_args(AgentMode), *PEERS)
+MODES: tuple[str, ...] = ("code", "hybrid", "menu", "native", "auto", *PEERS)
 
 
 def players_of(settings: AgentSettings, modes: str) -> Sequence[Player]:

@@ -99,7 +99,7 @@ class _Toolbox:
 
 
 def _definition(tool: Any) -> dict[str, Any]:
-    function = {"name": tool.name, "description": tool.description or "", "parameters": tool.inputSchema}
+    function = {"name": tool.name, "description": tool.description or "", "parameters": tool.input_schema}
     return {"type": "function", "function": function}
 
 
