@@ -137,7 +137,7 @@ def step_of(program: str, outcome: ExecutionOutcome) -> Step:
     return Step(
         program=program,
         status=outcome.status,
-        value=_text(outcome.value)[:SHOWN] if outcome.has_value else None,
+        value=_shown(outcome)[:SHOWN],
         error="" if outcome.ok else failure_text(outcome)[:SHOWN],
         calls=[f"{call.tool} {call.state} {call.preview}" for call in outcome.calls],
         duration_s=outcome.usage.wall_s,
@@ -148,6 +148,12 @@ def _step_of_event(program: str, event: CallEnded) -> Step:
     if event.outcome is not None:
         return step_of(program, event.outcome)
     return Step(program, "completed" if event.ok else "failed", event.text[:SHOWN], duration_s=event.duration_s)
+
+
+def _shown(outcome: ExecutionOutcome) -> str:
+    """Return what a program printed, and its result."""
+    value = _text(outcome.value) if outcome.has_value and outcome.value is not None else ""
+    return "\n".join(filter(None, (outcome.output.rstrip(), value)))
 
 
 def _text(value: Any) -> str:

@@ -134,8 +134,9 @@ async def run_tasks(
     async def attempt(key: Key) -> None:
         async with free:
             result = await run_task(suite, by_id[key[1]], player, policy=policy, repeat=key[-1])
-        with out.open("a", encoding="utf-8") as file:
-            file.write(result.to_line() + "\n")
+        if all(turn.status != "unreachable" for turn in result.turns):  # such an attempt is repeated when continued
+            with out.open("a", encoding="utf-8") as file:
+                file.write(result.to_line() + "\n")
         known[key] = result
         ended(result)
 
