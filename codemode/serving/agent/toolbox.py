@@ -33,6 +33,9 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.settings import AgentMode, AgentSettings
 
+#: Added once to the answer of a program without calls, before the first search.
+_NO_TOOL = "note: this program called no tool, and you have not searched: search finds tools that do this"
+
 #: The images that models can see.
 _SEEN = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
@@ -121,6 +124,7 @@ class Toolbox:
         self._by_native_name: dict[str, Tool] | None = None
         self._conversation = conversation
         self._told: set[str] = set()  # namespaces whose introduction the model has seen
+        self._knows_tools = False  # the model has searched, called a tool, or was told to search
 
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
         """Return the tools for the next request, as the caller may see them."""
@@ -166,6 +170,7 @@ class Toolbox:
         return await self._execute(ExecuteArguments(code=f"{tool.id}(**{arguments!r})"))
 
     async def _search(self, request: SearchRequest) -> Answered:
+        self._knows_tools = True
         answer = await self._service.search(**request.model_dump(), caller=self._caller)
         return Answered(answer.introduced(self._told))
 
@@ -177,7 +182,17 @@ class Toolbox:
             ended = await self._settle(ended)
         can_resume = self._service.settings.keeps_journal
         text = self._service.hooks.text(ended, outcome_text(ended, can_resume=can_resume))
+        if note := await self._note(asked.code, ended):
+            text = f"{text}\n{note}"
         return Answered(text, ok=ended.ok, outcome=ended, images=await self._images(ended))
+
+    async def _note(self, code: str, ended: ExecutionOutcome) -> str:
+        """Return a note about the first program, if the model wrote it without knowing any tool; else ""."""
+        if self._knows_tools:
+            return ""
+        self._knows_tools = True
+        catalog = (await self._service.view(self._caller)).catalog
+        return "" if ended.calls or calls_of(catalog.namespaces).search(code) else _NO_TOOL
 
     async def _images(self, ended: ExecutionOutcome) -> tuple[str, ...]:
         """Return the images in a result as `data:` URLs (RFC 2397), if the model is to see them."""
