@@ -57,14 +57,14 @@ def run(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Play the tasks of a suite, and judge them by the state they leave. Exit code 1 if a gold task is not solved."""
-    from codemode.bench.modes import players_of
+    from codemode.bench.modes import chosen_players
     from codemode.bench.registry import chosen_tasks, suite_of
     from codemode.bench.runner import run_tasks
 
     with errors_as_exit_codes(as_json=as_json):
         found = suite_of(suite)
         chosen = chosen_tasks(found, tasks)
-        players = players_of(_settings(config, model, model_url, temperature, seed), mode)
+        players = chosen_players(_settings(config, model, model_url, temperature, seed), mode)
         with _progress() as progress:
             total = len(chosen) * repeats * len(players)
             bar = progress.add_task(found.name, total=total, solved=0, tokens=0)

@@ -27,7 +27,7 @@ PEERS = {
 MODES: tuple[str, ...] = ("code", "hybrid", "menu", "native", "auto", *PEERS)
 
 
-def players_of(settings: AgentSettings, modes: str) -> Sequence[Player]:
+def chosen_players(settings: AgentSettings, modes: str) -> Sequence[Player]:
     """Return a player for each of the modes, which are separated by commas. The model `gold` plays programs.
 
     Raises ConfigurationError for an unknown mode, a peer that is not installed, and if no model is configured.

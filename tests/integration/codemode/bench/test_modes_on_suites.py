@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codemode.bench.modes import MODES, PEERS, players_of
+from codemode.bench.modes import MODES, PEERS, chosen_players
 from codemode.bench.registry import chosen_tasks, suite_of
 from codemode.bench.runner import run_task
 from codemode.settings import AgentSettings, SecretReference
@@ -83,5 +83,5 @@ async def played(name: str, choice: str, mode: str, monkeypatch: pytest.MonkeyPa
         settings = AgentSettings.model_validate(
             {"model": "m", "base_url": server.base_url, "api_key": key, "figures": "off"}
         )
-        (player,) = players_of(settings, mode)
+        (player,) = chosen_players(settings, mode)
         return await run_task(suite.name, task, player)

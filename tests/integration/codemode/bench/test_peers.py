@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codemode.bench.modes import players_of
+from codemode.bench.modes import chosen_players
 from codemode.bench.runner import run_task
 from codemode.settings import AgentSettings, SecretReference
 from codemode.testing.model_server import ModelServer, Say
@@ -32,7 +32,7 @@ async def played(mode: str, script: Script, monkeypatch: pytest.MonkeyPatch) -> 
                 "iterations": 4,
             }
         )
-        (player,) = players_of(settings, mode)
+        (player,) = chosen_players(settings, mode)
         return await run_task("tiny", counter(), player), server.seen
 
 
