@@ -15,7 +15,7 @@ from codemode.bench.results import Policy, read_all, read_results
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, errors_as_exit_codes
-from codemode.settings import AgentMode, AgentSettings
+from codemode.settings import AgentSettings, load_settings
 from codemode.text.counted import counted
 
 if TYPE_CHECKING:
@@ -40,9 +40,16 @@ app = typer.Typer(cls=_RunByDefault, help="Measure a model on suites of agent ta
 @app.command("run")
 def run(
     suite: Annotated[str, typer.Argument(help="agentdojo, bfcl, tau2, m3, gym, NAME:VARIANT, or FILE.py:NAME.")],
-    model: Annotated[str, typer.Option(help="The model, or `gold`: the suite's own actions as programs.")] = "gold",
+    model: Annotated[
+        str, typer.Option(help="The model, or `gold`, the default: the suite's own actions as programs.")
+    ] = "",
     model_url: Annotated[str, typer.Option(help="Its base URL up to /v1. Default: OPENAI_BASE_URL.")] = "",
-    mode: Annotated[AgentMode, typer.Option(help="How the model gets the tools.")] = "code",
+    mode: Annotated[
+        str, typer.Option(help="How the model gets the tools: code, hybrid, menu, native, auto, fastmcp, pydantic-ai.")
+    ] = "code",
+    config: Annotated[Path | None, typer.Option("--config", "-c", help="Configuration whose `agent` is used.")] = None,
+    temperature: Annotated[float | None, typer.Option(min=0, max=2, help="Sampling temperature.")] = None,
+    seed: Annotated[int | None, typer.Option(help="Sampling seed, for services that support it.")] = None,
     policy: Annotated[Policy, typer.Option(help="Destructive calls: `off` allows them, `ask` withholds them.")] = "off",
     tasks: Annotated[str, typer.Option(help="The first N tasks, or task ids separated by commas.")] = "",
     repeats: Annotated[int, typer.Option(min=1, help="Attempts at each task.")] = 1,
@@ -53,16 +60,22 @@ def run(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Play the tasks of a suite, and judge them by the state they leave. Exit code 1 if a gold task is not solved."""
+    from codemode.bench.modes import chosen_players
     from codemode.bench.origins import origin
-    from codemode.bench.recorded_players import players_of
+    from codemode.bench.recorded_players import models_of, player_of
     from codemode.bench.registry import chosen_tasks, suite_of
     from codemode.bench.runner import run_tasks
 
     with errors_as_exit_codes(as_json=as_json):
         found = suite_of(suite)
         chosen = chosen_tasks(found, tasks)
+        settings = _settings(config, model, model_url, temperature, seed)
+        players = chosen_players(settings, mode)
+        _check(players, out, record=record, replay=replay)
+        about = origin(found.name, _conditions(settings))
         with _progress() as progress:
-            bar = progress.add_task(found.name, total=len(chosen) * repeats, solved=0, tokens=0)
+            total = len(chosen) * repeats * len(players)
+            bar = progress.add_task(found.name, total=total, solved=0, tokens=0)
 
             def ended(result: Result) -> None:
                 known = progress.tasks[bar].fields
@@ -70,28 +83,27 @@ def run(
                     bar, advance=1, solved=known["solved"] + result.solved, tokens=known["tokens"] + result.tokens
                 )
 
-            settings = _settings(model, model_url, mode)
-            player = _player(settings)
-            _check(player, out, record=record, replay=replay)
+            async def work() -> list[Result]:
+                played = []
+                async with models_of(settings, record=record, replay=replay) as models:
+                    for player in players:
+                        played += await run_tasks(
+                            found.name,
+                            chosen,
+                            player,
+                            out=out,
+                            policy=policy,
+                            jobs=jobs,
+                            repeats=repeats,
+                            about=about,
+                            player_of=player_of(player, models),
+                            ended=ended,
+                        )
+                return played
 
-            async def played() -> list[Result]:
-                async with players_of(settings, record=record, replay=replay) as player_of:
-                    return await run_tasks(
-                        found.name,
-                        chosen,
-                        player,
-                        out=out,
-                        policy=policy,
-                        jobs=jobs,
-                        repeats=repeats,
-                        about=origin(found.name, _conditions(settings)),
-                        player_of=player_of,
-                        ended=ended,
-                    )
-
-            results = asyncio.run(played())
+            results = asyncio.run(work())
         _print(results, as_json=as_json)
-        raise typer.Exit(int(model == "gold" and not all(result.solved for result in results)))
+        raise typer.Exit(int(players[0].model == "gold" and not all(result.solved for result in results)))
 
 
 @app.command("report")
@@ -122,25 +134,23 @@ def report(
             typer.echo(html_of(results, prices) if kind == "html" else markdown_of(results, prices))
 
 
-def _settings(model: str, url: str, mode: AgentMode) -> AgentSettings:
-    return AgentSettings.model_validate({"model": model, "base_url": url or None, "mode": mode})
+def _settings(config: Path | None, model: str, url: str, temperature: float | None, seed: int | None) -> AgentSettings:
+    """Return the section `agent` of the configuration, if any, with the options of the command line."""
+    settings = load_settings(config, needs_sources=False).agent if config is not None else AgentSettings()
+    given = {
+        "model": model or settings.model or "gold",
+        "base_url": url or settings.base_url,
+        "temperature": settings.temperature if temperature is None else temperature,
+        "seed": settings.seed if seed is None else seed,
+    }
+    return AgentSettings.model_validate({**dict(settings), **given})
 
 
-def _player(settings: AgentSettings) -> Player:
-    from codemode.bench.players import AgentPlayer, GoldPlayer
-
-    if settings.model == "gold":
-        if settings.mode != "code":
-            raise ConfigurationError("--model gold plays programs: it has --mode code only")
-        return GoldPlayer()
-    return AgentPlayer(settings)
-
-
-def _check(player: Player, out: Path, *, record: Path | None, replay: Path | None) -> None:
+def _check(players: Sequence[Player], out: Path, *, record: Path | None, replay: Path | None) -> None:
     """Reject files that cannot be what the user means. Raises ConfigurationError."""
     if out.suffix == ".xz" or (record and record.suffix == ".xz"):
         raise ConfigurationError("results and recordings are written as plain lines: compress the file after the run")
-    if player.model == "gold" and (record or replay):
+    if players[0].model == "gold" and (record or replay):
         raise ConfigurationError("--record and --replay are for the turns of a model: gold programs need none")
     if replay and read_results(out):
         message = f"--replay: {out} has results already, which would not be replayed: name another file with --out"
@@ -151,7 +161,7 @@ def _conditions(settings: AgentSettings) -> dict[str, object]:
     """Return the settings of a model that change its answers."""
     if settings.model == "gold":
         return {}
-    return {"temperature": settings.temperature, "answer tokens": settings.answer_tokens}
+    return {"temperature": settings.temperature, "seed": settings.seed, "answer tokens": settings.answer_tokens}
 
 
 def _progress() -> Progress:

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from contextlib import asynccontextmanager
-from typing import TYPE_CHECKING
+from contextlib import aclosing, asynccontextmanager
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
-from codemode.bench.players import AgentPlayer
 from codemode.bench.record import ModelRecorder, ModelReplay
 from codemode.errors import ConfigurationError
 from codemode.serving.agent.models import model_of
@@ -18,31 +17,40 @@ if TYPE_CHECKING:
     from codemode.bench.players import Player
     from codemode.bench.record import Models
     from codemode.bench.results import Key
+    from codemode.serving.agent.models import Model
     from codemode.settings import AgentSettings
 
 
-@asynccontextmanager
-async def players_of(
-    settings: AgentSettings, *, record: Path | None = None, replay: Path | None = None
-) -> AsyncIterator[Callable[[Key], Player] | None]:
-    """Yield what returns the player of each attempt; None if nothing is recorded or replayed.
+@runtime_checkable
+class WithModel(Protocol):
+    """A player that asks any `Model`. Players with a client of their own cannot be recorded."""
 
-    Raises ConfigurationError.
-    """
+    def with_model(self, model: Model) -> Player:
+        """Return a player with the same settings and another model."""
+        ...
+
+
+@asynccontextmanager
+async def models_of(
+    settings: AgentSettings, *, record: Path | None = None, replay: Path | None = None
+) -> AsyncIterator[Models | None]:
+    """Yield the models that are recorded or replayed, or None. Raises ConfigurationError."""
     if record is not None and replay is not None:
         raise ConfigurationError("--record and --replay exclude each other: a replayed run has the same turns")
     if replay is not None:
-        yield _players(settings, ModelReplay(replay))
+        yield ModelReplay(replay)
     elif record is not None:
-        complete = settings.completed()
-        model = model_of(complete, Secrets())
-        try:
-            yield _players(complete, ModelRecorder(record, model))
-        finally:
-            await model.aclose()
+        async with aclosing(model_of(settings.completed(), Secrets())) as model:
+            yield ModelRecorder(record, model)
     else:
         yield None
 
 
-def _players(settings: AgentSettings, models: Models) -> Callable[[Key], Player]:
-    return lambda key: AgentPlayer(settings, models.model_of(key))
+def player_of(player: Player, models: Models | None) -> Callable[[Key], Player]:
+    """Return what returns the player of each attempt. Raises ConfigurationError if it cannot be recorded."""
+    if models is None:
+        return lambda _: player
+    if not isinstance(player, WithModel):
+        message = f"--record and --replay: the mode {player.mode} has a client of its own, which is not recorded"
+        raise ConfigurationError(message)
+    return lambda key: player.with_model(models.model_of(key))

@@ -156,8 +156,9 @@ async def run_tasks(
         async with free:
             playing = player if player_of is None else player_of(key)
             result = await run_task(suite, by_id[key[1]], playing, policy=policy, repeat=key[-1], about=about)
-        with out.open("a", encoding="utf-8") as file:
-            file.write(result.to_line() + "\n")
+        if all(turn.status != "unreachable" for turn in result.turns):  # such an attempt is repeated when continued
+            with out.open("a", encoding="utf-8") as file:
+                file.write(result.to_line() + "\n")
         known[key] = result
         ended(result)
 

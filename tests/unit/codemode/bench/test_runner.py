@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.bench.players import GoldPlayer
-from codemode.bench.results import Result, read_results
+from codemode.bench.results import Result, TurnRecord, read_results
 from codemode.bench.runner import run_task, run_tasks
 from codemode.bench.suite import Episode, Run, Task, ToolCall, Verdict
 from codemode.bench.tools import SuiteTool
@@ -17,6 +17,8 @@ from codemode.errors import ConfigurationError
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from codemode.service import CodeMode
 
 
 def counting(gold: Sequence[str], expected: int, begun: Counter[str] | None = None, id_: str = "count") -> Task:
@@ -96,6 +98,26 @@ async def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     assert [result.task for result in results] == ["a", "b"]
     assert len(ended) == 2
     assert read_results(out) == results
+
+
+async def test_an_attempt_whose_model_was_unreachable_is_repeated(tmp_path: Path) -> None:
+    class Unreachable(GoldPlayer):
+        async def answer(
+            self, service: CodeMode, task: Task, episode: Episode, index: int, before: Sequence[TurnRecord]
+        ) -> TurnRecord:
+            return TurnRecord(task.messages[index], "no connection", status="unreachable")
+
+    out, task = tmp_path / "out.jsonl", counting(["counter.add(number=1)"], 1)
+    (first,) = await run_tasks("tiny", [task], Unreachable(), out=out)
+    assert "no connection" in first.reason
+    (second,) = await run_tasks("tiny", [task], GoldPlayer(), out=out)
+    assert second.solved
+    assert read_results(out) == [second]
+
+
+async def test_a_step_shows_what_a_program_printed_and_its_result() -> None:
+    result = await run_task("tiny", counting(["print('hello')\ncounter.add(number=1)"], 1), GoldPlayer())
+    assert result.turns[0].steps[0].value == "hello\n1"
 
 
 async def test_each_repeat_is_an_attempt_of_its_own(tmp_path: Path) -> None:
