@@ -53,6 +53,8 @@ def begin(word):
 
 def script(seen: Seen) -> Say:
     """Search, run a refused program, mend it, and answer; the results name random ids."""
+    if "search" not in seen.tools:
+        return Say("Done with pay.") if seen.answers else Say(calls=[("shop-pay", {"number": 1})], usage=(900, 9))
     word = re.findall(r"Do (\w+)", str(seen.messages))[0]
     handles = re.findall(r"h_[0-9a-f]{32}", seen.answers[-1].text) if seen.answers else []
     if handles:
@@ -83,32 +85,35 @@ def figures(folder: Path, name: str) -> list[dict[str, object]]:
     return [{name: value for name, value in group.items() if not name.endswith("_s")} for group in groups]
 
 
-@pytest.fixture
-def recorded(tmp_path: Path) -> Path:
+@pytest.fixture(scope="module")
+def recorded(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with a recorded run, whose model is gone."""
+    folder = tmp_path_factory.mktemp("recorded")
     with serving(script) as server:
         ended = bench(
-            tmp_path,
+            folder,
             *("--model-url", server.base_url, "--out", "first.jsonl", "--record", "turns.jsonl"),
+            *("--mode", "code,native"),
             OPENAI_API_KEY=server.key,
         )
         assert ended.returncode == 0, ended.stderr
-        assert server.key not in (tmp_path / "turns.jsonl").read_text(encoding="utf-8")
-    return tmp_path
+        assert server.key not in (folder / "turns.jsonl").read_text(encoding="utf-8")
+    return folder
 
 
 def test_a_replay_gives_the_same_figures_without_the_model(recorded: Path) -> None:
-    ended = bench(recorded, "--out", "second.jsonl", "--replay", "turns.jsonl", "--jobs", "1")
+    ended = bench(recorded, "--out", "second.jsonl", "--replay", "turns.jsonl", "--mode", "code,native", "--jobs", "1")
     assert ended.returncode == 0, ended.stderr
     assert figures(recorded, "second.jsonl") == figures(recorded, "first.jsonl")
-    (group,) = figures(recorded, "second.jsonl")
-    assert (group["solved"], group["attempts"], group["refused_programs"]) == (4, 6, 12)
-    assert group["held_calls"] == 12
+    code, native = figures(recorded, "second.jsonl")
+    assert (code["solved"], code["attempts"], code["refused_programs"], code["held_calls"]) == (4, 6, 12, 12)
+    assert (native["solved"], native["attempts"], native["refused_programs"]) == (2, 6, 0)
+    assert native["silently_wrong"] == 4
     assert {one.about["date"] != "" for one in read_results(recorded / "second.jsonl")} == {True}
 
 
 def test_the_time_of_a_turn_is_split(recorded: Path) -> None:
-    (group,) = json.loads(codemode("bench", "report", "first.jsonl", "--json", folder=recorded).stdout)
+    group, _ = json.loads(codemode("bench", "report", "first.jsonl", "--json", folder=recorded).stdout)
     assert 0 < group["model_s"] < group["duration_s"]
     assert 0 < group["tools_s"] < group["duration_s"]
 
@@ -117,7 +122,7 @@ def test_a_replay_on_other_tools_says_what_differs(recorded: Path) -> None:
     changed = SUITE.replace("Pay an order.", "Pay one order now.")
     (recorded / "other.py").write_text(changed, encoding="utf-8")
     run = ("bench", "other.py:Shop", "--model", "m", "--repeats", "2")
-    ended = codemode(*run, "--out", "second.jsonl", "--replay", "turns.jsonl", folder=recorded)
+    ended = codemode(*run, "--out", "third.jsonl", "--replay", "turns.jsonl", folder=recorded)
     assert ended.returncode == 2
     assert "request 2 is not in turns.jsonl" in ended.stderr
     assert "the result of search, differs" in ended.stderr
@@ -146,7 +151,7 @@ def test_options_that_cannot_be_meant_are_rejected(options: tuple[str, ...], mes
 
 def test_figures_are_exported_and_reported_as_one(recorded: Path) -> None:
     ended = codemode("bench", "report", "first.jsonl", "--export", "figures.jsonl.xz", folder=recorded)
-    assert "wrote the figures of 6 attempts to figures.jsonl.xz" in ended.stderr
+    assert "wrote the figures of 12 attempts to figures.jsonl.xz" in ended.stderr
     assert figures(recorded, "figures.jsonl.xz") == figures(recorded, "first.jsonl")
     page = codemode("bench", "report", "first.jsonl", "--format", "html", folder=recorded).stdout
-    assert page.count("<details") == 6
+    assert page.count("<details") == 12
