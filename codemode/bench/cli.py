@@ -35,6 +35,7 @@ class _RunByDefault(typer.core.TyperGroup):
 
 
 app = typer.Typer(cls=_RunByDefault, help="Measure a model on suites of agent tasks that others wrote.")
+About = Annotated[list[str] | None, typer.Option(help="NAME=VALUE to add to the origin of results. Repeatable.")]
 
 
 @app.command("run")
@@ -57,11 +58,12 @@ def run(
     out: Annotated[Path, typer.Option(help="File of results. Attempts in it are not repeated.")] = Path("bench.jsonl"),
     record: Annotated[Path | None, typer.Option(help="Append the model's answers to this file.")] = None,
     replay: Annotated[Path | None, typer.Option(help="Answer from this recording, without the model.")] = None,
+    about: About = None,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Play the tasks of a suite, and judge them by the state they leave. Exit code 1 if a gold task is not solved."""
     from codemode.bench.modes import chosen_players
-    from codemode.bench.origins import origin
+    from codemode.bench.origins import given, origin_of
     from codemode.bench.recorded_players import models_of, player_of
     from codemode.bench.registry import chosen_tasks, suite_of
     from codemode.bench.runner import run_tasks
@@ -72,7 +74,7 @@ def run(
         settings = _settings(config, model, model_url, temperature, seed)
         players = chosen_players(settings, mode)
         _check(players, out, record=record, replay=replay)
-        about = origin(found.name, _conditions(settings))
+        origin = {**origin_of(found.name, _conditions(settings)), **given(about or ())}
         with _progress() as progress:
             total = len(chosen) * repeats * len(players)
             bar = progress.add_task(found.name, total=total, solved=0, tokens=0)
@@ -95,7 +97,7 @@ def run(
                             policy=policy,
                             jobs=jobs,
                             repeats=repeats,
-                            about=about,
+                            about=origin,
                             player_of=player_of(player, models),
                             ended=ended,
                         )
@@ -114,11 +116,13 @@ def report(
     export: Annotated[
         Path | None, typer.Option(help="Write the figures alone to this file, without texts of suites and models.")
     ] = None,
+    about: About = None,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Print a report of results: tables, a plot of success against tokens, and transcripts."""
     from codemode.bench.figures import write_figures
     from codemode.bench.measures import Price, groups_of
+    from codemode.bench.origins import given
     from codemode.bench.page import html_of
     from codemode.bench.report import markdown_of
 
@@ -126,7 +130,7 @@ def report(
         prices = Price.parsed(price) if price else None
         results = read_all(files)
         if export is not None:
-            write_figures(results, export)
+            write_figures(results, export, given(about or ()))
             show.errors.print(show.plain(f"wrote the figures of {counted(len(results), 'attempt')} to {export}"))
         elif as_json:
             show.print_json([group.to_json(prices) for group in groups_of(results)])

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import lzma
 from dataclasses import replace
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from codemode.bench.results import Result, Step, TurnRecord
@@ -44,7 +45,11 @@ def _rounded(seconds: float) -> float:
     return round(seconds, 3)
 
 
-def write_figures(results: Iterable[Result], file: Path) -> None:
-    """Write the figures of results, one line each. A file whose name ends in `.xz` is compressed."""
-    text = "".join(f"{figures_of(one).to_line()}\n" for one in results).encode()
+def write_figures(results: Iterable[Result], file: Path, about: Mapping[str, str] = MappingProxyType({})) -> None:
+    """Write the figures of results, one line each. A file whose name ends in `.xz` is compressed.
+
+    `about` adds to how the results came about.
+    """
+    named = (replace(one, about={**one.about, **about}) for one in results)
+    text = "".join(f"{figures_of(one).to_line()}\n" for one in named).encode()
     file.write_bytes(lzma.compress(text, preset=9) if file.suffix == ".xz" else text)

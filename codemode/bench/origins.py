@@ -11,10 +11,11 @@ from typing import TYPE_CHECKING
 
 from codemode import __version__
 from codemode.catalog.tokens import local_tokenizer
+from codemode.errors import ConfigurationError
 from codemode.settings import tokenizer_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
 #: The packages that hold the tasks of bundled suites.
 _PACKAGES = {
@@ -24,7 +25,7 @@ _PACKAGES = {
 }
 
 
-def origin(suite: str, settings: Mapping[str, object]) -> dict[str, str]:
+def origin_of(suite: str, settings: Mapping[str, object]) -> dict[str, str]:
     """Return date, versions, commit and the given settings of the model, as texts by name."""
     packages = {name: _version(name) for name in _PACKAGES.get(suite.partition(":")[0], ())}
     found = {
@@ -37,6 +38,16 @@ def origin(suite: str, settings: Mapping[str, object]) -> dict[str, str]:
         **{name: str(value) for name, value in settings.items() if value is not None},
     }
     return {name: value for name, value in found.items() if value}
+
+
+def given(facts: Iterable[str]) -> dict[str, str]:
+    """Return facts such as `weights=Q4_K_M` by name. Raises ConfigurationError."""
+    pairs = [fact.partition("=") for fact in facts]
+    wrong = next(("".join(pair) for pair in pairs if not pair[0] or not pair[2]), None)
+    if wrong is not None:
+        message = f"--about: {wrong!r} is not NAME=VALUE, such as weights=Q4_K_M"
+        raise ConfigurationError(message)
+    return {name.strip(): value.strip() for name, _, value in pairs}
 
 
 def _version(package: str) -> str:

@@ -1,14 +1,15 @@
-"""Tables of a report: success, effort, gold programs and attacks."""
+"""Tables of a report: success, effort, faults, gold programs and attacks."""
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codemode.bench.measures import groups_of, in_order
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from codemode.bench.measures import Group, Price
     from codemode.bench.results import Result
@@ -30,7 +31,7 @@ def tables_of(results: Sequence[Result], price: Price | None = None) -> list[Tab
     groups = groups_of(results)
     models = [group for group in groups if not group.is_gold]
     gold = [group for group in groups if group.is_gold]
-    tables = (_success(models), _effort(models, price), _gold(gold, price), _attacks(results))
+    tables = (_success(models), _effort(models, price), _faults(models), _gold(gold, price), _attacks(results))
     return [table for table in tables if table.rows]
 
 
@@ -85,6 +86,34 @@ def _effort_cells(group: Group, price: Price | None) -> list[str]:
         f"{group.tools_s:.2f}",
         f"{group.duration_s:.2f}",
     ]
+
+
+def _faults(groups: Sequence[Group]) -> Table:
+    """Return what did not complete, by kind. Groups without faults have no row."""
+    rows = [[*_name(one), *_fault_cells(one)] for one in groups]
+    return Table(
+        "Faults",
+        ("suite", "model", "mode", "policy", "turns", "programs and calls", "refused for"),
+        [row for row in rows if any(row[4:])],
+        "Turns that ended without an answer, programs and calls that did not complete, and the rules that refused "
+        "programs. An attempt can have several.",
+        names=7,
+    )
+
+
+def _fault_cells(group: Group) -> list[str]:
+    turns = [turn for one in group.results for turn in one.turns]
+    steps = [step for turn in turns for step in turn.steps]
+    kinds = (
+        (turn.status for turn in turns),
+        (step.status for step in steps),
+        (rule for step in steps for rule in step.refusals),
+    )
+    return [_counted(kind for kind in each if kind != "completed") for each in kinds]
+
+
+def _counted(kinds: Iterable[str]) -> str:
+    return ", ".join(f"{kind} {count}" for kind, count in Counter(kinds).most_common())
 
 
 def _gold(groups: Sequence[Group], price: Price | None) -> Table:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.bench.figures import write_figures
+from codemode.bench.origins import given, origin_of
 from codemode.bench.results import read_all, read_results
 from codemode.bench.tables import tables_of
 from codemode.errors import ConfigurationError
@@ -38,6 +39,24 @@ def test_no_text_is_left(tmp_path: Path) -> None:
         assert secret not in text
     (turn,) = json.loads(text)["turns"]
     assert [step.get("refusals") for step in turn["steps"]] == [None, ["unknown_tool"], None]
+
+
+def test_facts_are_added_to_the_origin(tmp_path: Path) -> None:
+    file = tmp_path / "figures.jsonl"
+    write_figures([result(about={"date": "today"})], file, given(["weights=Q4_K_M", "date = 2026-11-26"]))
+    assert read_results(file)[0].about == {"date": "2026-11-26", "weights": "Q4_K_M"}
+
+
+@pytest.mark.parametrize("fact", ["weights", "=Q4", "weights="])
+def test_a_fact_without_name_or_value_is_rejected(fact: str) -> None:
+    with pytest.raises(ConfigurationError, match="is not NAME=VALUE, such as weights=Q4_K_M"):
+        given([fact])
+
+
+def test_the_origin_of_results_names_what_a_reader_needs() -> None:
+    found = origin_of("agentdojo:attack", {"temperature": 0.0, "seed": None})
+    assert {"date", "codemode", "Python", "tokens", "temperature"} <= found.keys()
+    assert "seed" not in found
 
 
 def test_two_files_with_one_attempt_are_reported_apart(tmp_path: Path) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from codemode.bench.measures import Price
 from codemode.bench.report import markdown_of
+from codemode.bench.results import Step, TurnRecord
 from codemode.bench.tables import Table, tables_of
-from tests.unit.codemode.bench.samples import gold, result
+from tests.unit.codemode.bench.samples import PAY, REFUSED, gold, result
 
 
 def cells(table: Table, row: int = 0) -> dict[str, str]:
@@ -13,7 +14,7 @@ def cells(table: Table, row: int = 0) -> dict[str, str]:
 
 
 def test_success_and_effort_have_a_row_for_each_group() -> None:
-    success, effort = tables_of([result(), result("b", solved=False, repeat=0), result(mode="native")])
+    success, effort, _ = tables_of([result(), result("b", solved=False, repeat=0), result(mode="native")])
     assert [row[2] for row in success.rows] == [row[2] for row in effort.rows] == ["code", "native"]
     assert cells(success) == {
         "suite": "shop",
@@ -32,17 +33,27 @@ def test_success_and_effort_have_a_row_for_each_group() -> None:
 
 
 def test_pass_hat_k_names_its_k() -> None:
-    success, _ = tables_of([result(), result(repeat=1)])
+    success, *_ = tables_of([result(), result(repeat=1)])
     assert cells(success)["pass^k"] == "100% (k=2)"
 
 
 def test_costs_appear_with_a_price() -> None:
     assert "cost" not in tables_of([result()])[1].titles
-    success, effort, programs = tables_of([result(), gold()], Price(2, 0.5, 10))
+    success, effort, _, programs = tables_of([result(), gold()], Price(2, 0.5, 10))
     assert cells(effort)["cost"] == "0.00130"
     assert cells(programs)["cost: native"] == "0.00305"
     assert "2 for a million input tokens, 0.5 for cached ones, 10 for output" in effort.notes
     assert "cost" not in success.titles
+
+
+def test_faults_are_counted_by_kind() -> None:
+    stopped = TurnRecord("pay", "", [REFUSED, REFUSED, Step("1 / 0", "failed"), PAY], status="iterations")
+    *_, faults = tables_of([result("a", turns=[stopped]), result("b", mode="native", turns=[TurnRecord("pay", "ok")])])
+    assert faults.title == "Faults"
+    assert len(faults.rows) == 1
+    assert cells(faults)["turns"] == "iterations 1"
+    assert cells(faults)["programs and calls"] == "refused 2, failed 1"
+    assert cells(faults)["refused for"] == "unknown_tool 2"
 
 
 def test_gold_programs_have_a_table_of_their_own() -> None:
