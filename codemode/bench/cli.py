@@ -51,7 +51,9 @@ def run(
     config: Annotated[Path | None, typer.Option("--config", "-c", help="Configuration whose `agent` is used.")] = None,
     temperature: Annotated[float | None, typer.Option(min=0, max=2, help="Sampling temperature.")] = None,
     seed: Annotated[int | None, typer.Option(help="Sampling seed, for services that support it.")] = None,
-    policy: Annotated[Policy, typer.Option(help="Destructive calls: `off` allows them, `ask` withholds them.")] = "off",
+    policy: Annotated[
+        Policy, typer.Option(help="Destructive calls: `off` allows, `ask` pauses, `deny` hides.")
+    ] = "off",
     tasks: Annotated[str, typer.Option(help="The first N tasks, or task ids separated by commas.")] = "",
     repeats: Annotated[int, typer.Option(min=1, help="Attempts at each task.")] = 1,
     jobs: Annotated[int, typer.Option(min=1, max=64, help="Tasks that run at the same time.")] = 2,

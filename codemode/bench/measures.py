@@ -6,8 +6,9 @@ import statistics
 from dataclasses import dataclass
 from itertools import groupby
 from math import comb, inf
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
+from codemode.bench.results import Policy
 from codemode.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _MILLION = 1_000_000
 
 #: The policies, from the one that decides nothing to the strictest.
-_POLICIES = ("off", "ask", "deny")
+_POLICIES = get_args(Policy)
 
 #: The definitions that a model gets in each mode of the agent. Those of other players are not known.
 DEFINITIONS = {"native": "native", "menu": "menu", "code": "code", "hybrid": "code", "auto": "code"}

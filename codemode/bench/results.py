@@ -17,8 +17,9 @@ if TYPE_CHECKING:
 #: What tells two attempts apart: suite, task, model, mode, policy, repeat.
 Key = tuple[str, str, str, str, str, int]
 
-#: What the access policy does with destructive calls: `off` allows them, `ask` leaves them to a person, `deny` denies.
-Policy = Literal["off", "ask", "deny"]
+#: What the access policy does with destructive calls: `off` allows them, `ask` leaves them to a person, `deny` hides
+#: their tools. `ask-writes` and `deny-writes` do so with all calls but reads.
+Policy = Literal["off", "ask", "deny", "ask-writes", "deny-writes"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -26,7 +26,13 @@ if TYPE_CHECKING:
     from codemode.bench.tokens import TraceTokens
 
 
-_DECISIONS: dict[Policy, str] = {"off": "allow", "ask": "ask", "deny": "deny"}
+_DECISIONS: dict[Policy, dict[str, str]] = {
+    "off": {"destructive": "allow"},
+    "ask": {"destructive": "ask"},
+    "deny": {"destructive": "deny"},
+    "ask-writes": {"write": "ask", "destructive": "ask"},
+    "deny-writes": {"write": "deny", "destructive": "deny"},
+}
 
 
 async def run_task(
@@ -83,7 +89,7 @@ class _Attempt:
         self.traces: dict[str, TraceTokens] = {}
         self._task = task
         self._player = player
-        self._policy = {"default": {"destructive": _DECISIONS[policy]}}
+        self._policy = {"default": _DECISIONS[policy]}
 
     async def played(self, episode: Episode) -> Verdict:
         async with AsyncExitStack() as entering:
@@ -100,7 +106,8 @@ class _Attempt:
                 turns.append(await self._turn(service, episode, index))
             self.tools = len(service.catalog)
             self.definitions = definition_tokens(service)
-            self.traces = trace_tokens(self.definitions, turns, self.records)
+            if episode.has_trace:
+                self.traces = trace_tokens(self.definitions, turns, self.records)
             return await self._judged(episode, Run(turns, service))
 
     def _service(self, tools: Mapping[str, Sequence[object]], sources: Mapping[str, Any]) -> CodeMode:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
@@ -11,7 +12,7 @@ from codemode.bench.players import GoldPlayer
 from codemode.bench.results import Result, TurnRecord, read_results
 from codemode.bench.runner import run_task, run_tasks
 from codemode.bench.suite import Episode, Run, Task, ToolCall, Verdict
-from codemode.bench.tools import SuiteTool
+from codemode.bench.tools import ReadingTool, SuiteTool
 from codemode.errors import ConfigurationError
 
 if TYPE_CHECKING:
@@ -57,6 +58,13 @@ async def test_a_gold_program_for_each_message_solves_a_task() -> None:
     assert result.traces["code"] > result.definitions["code"]
 
 
+async def test_gold_programs_that_no_model_would_write_have_no_trace() -> None:
+    task = counting(["counter.add(number=2)"], 2)
+    result = await run_task("tiny", replace(task, begin=lambda: replace(task.begin(), has_trace=False)), GoldPlayer())
+    assert result.solved
+    assert result.traces == {}
+
+
 async def test_the_judge_says_why_a_task_is_not_solved() -> None:
     result = await run_task("tiny", counting(["counter.add(number=2)"], 5), GoldPlayer())
     assert not result.solved
@@ -84,6 +92,29 @@ async def test_the_policy_decides_on_destructive_calls() -> None:
     asked = await run_task("tiny", task, GoldPlayer(), policy="ask")
     assert not asked.solved
     assert "approval" in asked.reason
+    other = counting(["counter.add(number=2)\ncounter.delete()"], 5)
+    denied = await run_task("tiny", other, GoldPlayer(), policy="deny")
+    assert "there is no tool 'counter.delete'" in denied.reason
+
+
+async def test_the_policy_can_leave_reads_alone() -> None:
+    def begin() -> Episode:
+        values = [1]
+        tools = [
+            ReadingTool("get", "Read the counter.", {}, lambda: values[-1]),
+            SuiteTool("add", "Add one.", {}, lambda: values.append(values[-1] + 1)),
+        ]
+
+        async def judge(run: Run) -> Verdict:
+            return Verdict(values[-1] == 2, str([call.tool for call in run.calls]))
+
+        return Episode(judge, gold=["counter.get()\ncounter.add()"], tools={"counter": tools})
+
+    task = Task("count", ["go"], begin)
+    assert (await run_task("tiny", task, GoldPlayer(), policy="ask")).solved
+    asked = await run_task("tiny", task, GoldPlayer(), policy="ask-writes")
+    assert asked.reason.startswith("['get']")
+    assert not (await run_task("tiny", task, GoldPlayer(), policy="deny-writes")).solved
 
 
 async def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
