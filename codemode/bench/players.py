@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.bench.results import Step, TurnRecord
@@ -145,8 +146,9 @@ def step_of(program: str, outcome: ExecutionOutcome) -> Step:
 
 
 def _step_of_event(program: str, event: CallEnded) -> Step:
-    if event.outcome is not None:
-        return step_of(program, event.outcome)
+    if event.outcome is not None:  # with the text that the model reads
+        step, text = step_of(program, event.outcome), event.text[:SHOWN]
+        return replace(step, value=text) if event.outcome.ok else replace(step, error=text)
     return Step(program, "completed" if event.ok else "failed", event.text[:SHOWN], duration_s=event.duration_s)
 
 
