@@ -33,7 +33,7 @@ from codemode.transports.http.certificates import distrusted
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 
-    from codemode.executions.journal.base import JournalEntry, Lease
+    from codemode.executions.journal.base import JournalEntry, Lease, Pruned, Retention
     from codemode.executions.journal.group import Write, Written
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.space import Bounds
@@ -116,7 +116,8 @@ class PostgresJournal(SqlJournal):
         self._away_since: float | None = None
         self._signals = PostgresSignals(url, self._write)
         self.signals = self._signals
-        self.slots = PostgresSlots(self._seals.project, self._connection)
+        self._slots = PostgresSlots(self._seals.project, self._connection)
+        self.slots = self._slots
 
     async def open(self) -> None:
         """See `Journal.open`."""
@@ -162,6 +163,11 @@ class PostgresJournal(SqlJournal):
         """See `Journal.release`, and `renew` for the lock."""
         async with self._writing:
             await super().release(executions)
+
+    async def prune(self, retention: Retention) -> Pruned:
+        """See `Journal.prune`."""
+        await self._slots.remove_unused()
+        return await super().prune(retention)
 
     async def _append(self, writes: Sequence[Write]) -> Written:
         sealed: dict[Lease, tuple[int, bytes]] = {}
