@@ -37,7 +37,7 @@ from codemode.executions.journal.sql import SqlJournal
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 
-    from codemode.executions.journal.base import JournalEntry, Lease, NewExecution
+    from codemode.executions.journal.base import JournalEntry, Lease, NewExecution, Pruned, Retention
     from codemode.executions.journal.group import Write, Written
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.space import Bounds
@@ -108,7 +108,8 @@ class PostgresJournal(SqlJournal):
         self._outages = Outages()
         self._signals = PostgresSignals(url, self._write)
         self.signals = self._signals
-        self.slots = PostgresSlots(self._seals.project, self._connection)
+        self._slots = PostgresSlots(self._seals.project, self._connection)
+        self.slots = self._slots
         self.shared = SharedValues(self._write, self._seals)
 
     async def open(self) -> None:
@@ -174,6 +175,11 @@ class PostgresJournal(SqlJournal):
         """See `Journal.release`, and `renew` for the lock."""
         async with self._writing:
             await super().release(executions)
+
+    async def prune(self, retention: Retention) -> Pruned:
+        """See `Journal.prune`."""
+        await self._slots.remove_unused()
+        return await super().prune(retention)
 
     async def _append(self, writes: Sequence[Write]) -> Written:
         sealed: dict[Lease, tuple[int, bytes]] = {}

@@ -31,6 +31,13 @@ RETURNING next_us, granted, asked_us, xmax = 0 AS is_new
 """
 
 
+#: Rates for which nobody asked for a day, $2 in microseconds.
+_UNUSED = """
+DELETE FROM allowances WHERE project = $1 AND asked_us < (extract(epoch FROM clock_timestamp()) * 1000000)::bigint - $2
+"""
+_DAY_US = 24 * 3600 * SECOND_US
+
+
 class PostgresSlots:
     """Counts the slots of a project's rates. `connection` yields a connection, or raises JournalUnavailable."""
 
@@ -51,3 +58,8 @@ class PostgresSlots:
                 row = await connection.fetchrow(_LEASE, *given)
         first_us = row["next_us"] - row["granted"] * interval_us
         return Granted(row["granted"], (first_us - row["asked_us"]) / SECOND_US)
+
+    async def remove_unused(self) -> None:
+        """Remove rates for which nobody asked for a day. Raises JournalUnavailable."""
+        async with self._connection() as connection:
+            await connection.execute(_UNUSED, self._project, _DAY_US)

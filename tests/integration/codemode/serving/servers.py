@@ -19,7 +19,7 @@ from tests.integration.codemode.executions.upstream import Place, document
 
 if TYPE_CHECKING:
     from asyncio.subprocess import Process
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncGenerator, AsyncIterator
 
 COMMAND = str(Path(sys.executable).parent / "codemode")
 
@@ -57,7 +57,7 @@ class Served:
         found: dict[str, Any] = (await self.http.get(f"/v1/executions/{execution}")).json()
         return found
 
-    async def events(self, execution: str) -> AsyncIterator[dict[str, Any]]:
+    async def events(self, execution: str) -> AsyncGenerator[dict[str, Any]]:
         """Yield the events of an execution as they arrive."""
         async with self.http.stream("GET", f"/v1/executions/{execution}/events") as answer:
             async for line in answer.aiter_lines():

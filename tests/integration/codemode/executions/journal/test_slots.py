@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import asyncpg
 import pytest
 
+from codemode.executions.journal.base import Retention
 from codemode.executions.journal.postgres import PostgresJournal
 from codemode.transports.allowances import KEPT_S, Allowances, Rate, RateUnknown
 from tests.integration.codemode.executions.journal.conftest import KEY, new_database
@@ -106,6 +107,17 @@ async def test_a_database_that_cannot_be_used_is_reported_without_its_address(jo
     with pytest.raises(RateUnknown, match="the rate limit of source gym") as unknown:
         await allowance.reserve()
     assert "postgresql" not in str(unknown.value)
+
+
+async def test_rates_that_nobody_asks_for_are_removed(journal: PostgresJournal, url: str) -> None:
+    assert journal.slots is not None
+    for name in ("key old", "key new"):
+        await journal.slots.lease(Rate(name, 1.0), 1, due_only=True)
+    control = await asyncpg.connect(url)
+    await control.execute("UPDATE allowances SET asked_us = 0 WHERE name = 'key old'")
+    await journal.prune(Retention(age_s=1.0, count=1, paused_s=1.0))
+    assert [row["name"] for row in await control.fetch("SELECT name FROM allowances")] == ["key new"]
+    await control.close()
 
 
 async def test_calls_of_two_services_to_one_source_share_its_rate(tmp_path: Path, url: str) -> None:

@@ -38,6 +38,13 @@ UNDO = (
     "DROP TABLE journal_schema",
 )
 
+UNDO_POSTGRES = (
+    "DROP FUNCTION codemode_signal CASCADE",
+    "ALTER TABLE executions DROP COLUMN followed_until_us",
+    "DROP TABLE allowances",
+    "DELETE FROM codemode_migrations WHERE version >= 3",
+)
+
 
 async def taken_back(journal: Journal) -> None:
     """Restore a store to its state before executions were measured."""
@@ -48,7 +55,7 @@ async def taken_back(journal: Journal) -> None:
     assert isinstance(journal, PostgresJournal)
     connection = await asyncpg.connect(journal._url)
     try:
-        await connection.execute(";".join((*UNDO, "DELETE FROM codemode_migrations WHERE version >= 3")))
+        await connection.execute(";".join((*UNDO, *UNDO_POSTGRES)))
     finally:
         await connection.close()
 
