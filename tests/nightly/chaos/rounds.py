@@ -91,6 +91,7 @@ class Rounds:
         stored = await check.executions(self._load.owners)
         for tag, one in stored.items():
             await check.check(tag, one)
+        await self._look_with_other_keys(stored)
         await self._note_taken_over()
         waiting = {tag: one for tag, one in stored.items() if one.status == "paused"}
         await check.decide(waiting)
@@ -101,6 +102,21 @@ class Rounds:
         self._note(f"checked {len(stored)} executions, {len(waiting)} of them waited for a person")
         self._note_violations()
         self._load.forget()
+
+    async def _look_with_other_keys(self, stored: dict[str, StoredExecution]) -> None:
+        """Ask for one execution of each client with the key of another client."""
+        owners = list(self._deployed.keys)
+        one_of = {self._load.owners[tag]: one.given.id for tag, one in stored.items()}
+        for owner, execution in one_of.items():
+            other = owners[owners.index(owner) - 1]
+            async with self._client(other) as http:
+                answer = await http.get(f"/v1/executions/{execution}")
+            if answer.status_code != 404:
+                self._found.violations.append(f"{other} was answered with {execution} of {owner}: {answer.text}")
+
+    def _client(self, name: str) -> httpx2.AsyncClient:
+        headers = {"Authorization": f"Bearer {self._deployed.keys[name]}"}
+        return httpx2.AsyncClient(base_url=URL, headers=headers, timeout=60.0)
 
     async def _settle(self) -> None:
         """Wait until every execution has come to an end or to a pause."""
@@ -136,8 +152,7 @@ class Rounds:
         owner = self._load.owners.get(_tag(stored), "")
         if not owner:
             return  # of an earlier round, and left to people
-        headers = {"Authorization": f"Bearer {self._deployed.keys[owner]}"}
-        async with httpx2.AsyncClient(base_url=URL, headers=headers, timeout=60.0) as http:
+        async with self._client(owner) as http:
             answer = await http.post(f"/v1/executions/{stored.given.id}/resume", json={})
         if answer.status_code not in (200, 202) and answer.json().get("code") != "execution_changed":
             self._found.violations.append(f"{stored.given.id} does not go on: {answer.text}")
