@@ -2,12 +2,13 @@
 
 Each replica is a whole server with its own event loop, fork server and workers. Replicas share the PostgreSQL journal.
 Ray places, restarts and scales them, and routes requests to them. A program runs in a worker that its replica forks,
-not in a Ray task: a fork takes about a millisecond, and only the fork is behind the walls of the sandbox.
+not in a Ray task: a fork is a hundred times cheaper than a new process of Ray, and only the fork is behind the walls
+of the sandbox.
 """
 
 from __future__ import annotations
 
-import logging
+import asyncio
 import os
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any
@@ -21,6 +22,7 @@ from codemode.service import CodeMode
 from codemode.serving.auth.callers import Callers
 from codemode.serving.http.app import create_app
 from codemode.serving.http.health import reason_not_ready
+from codemode.serving.http.open_requests import OpenRequests
 from codemode.settings import default_configuration, load_settings
 from codemode.settings.section import Section
 from codemode.text.nearest import did_you_mean
@@ -35,16 +37,17 @@ if TYPE_CHECKING:
 
     from codemode.settings import Settings
 
-log = logging.getLogger(__name__)
-
-#: Seconds, beyond `server.drain_s`, for a replica to release its executions and close its connections.
-CLOSING_S = 10.0
+#: Seconds, beyond `server.drain_s`, for a replica to answer open requests, release executions and close connections.
+CLOSING_S = 15.0
 
 #: Attempts to start a replica before Ray marks the deployment as failed. Most failures are mistakes that stay.
 START_ATTEMPTS = 3
 
 #: Seconds between health checks. Ray replaces a replica that died at the next one.
 HEALTH_CHECK_S = 2.0
+
+#: Least time without a health check, in seconds, after which a replica takes itself for stopped.
+QUIET_S = 5 * HEALTH_CHECK_S
 
 #: Name of the custom metric by which the deployment scales.
 METRIC = "executions"
@@ -96,7 +99,7 @@ def app(arguments: Mapping[str, Any]) -> Application:
             "target_ongoing_requests": max(1, load.running // 2),
             "policy": {"policy_function": f"{__name__}:replicas_for"},
         },
-        graceful_shutdown_timeout_s=settings.server.drain_s + CLOSING_S,
+        graceful_shutdown_timeout_s=_drain_s(settings) + CLOSING_S,
         health_check_period_s=HEALTH_CHECK_S,
         max_constructor_retry_count=START_ATTEMPTS,
     )
@@ -122,6 +125,9 @@ class Replica:
         self._path = path
         self._allow_anybody = allow_anybody
         self._opened = AsyncExitStack()
+        self._requests = OpenRequests()
+        self._checked = 0.0
+        self._draining: asyncio.Task[None] | None = None
 
     async def __serve_build_asgi_app__(self) -> FastAPI:
         """Open the service and return its application, before Ray routes requests here.
@@ -138,15 +144,31 @@ class Replica:
             self._service = await opened.enter_async_context(CodeMode.from_settings(settings))
             await self._service.start_sandbox()
             self._app = create_app(self._service, callers)
+            self._app.add_middleware(self._requests.wrap)
             await self._service.executions.serve()
             self._opened = opened.pop_all()
+        self._draining = asyncio.create_task(self._drain(_drain_s(settings)))
         return self._app
+
+    async def _drain(self, drain_s: float) -> None:
+        """End requests that outlast `drain_s` once Ray checks the health no more, which is all it says about a stop.
+
+        Ray waits for open requests before it closes a replica, and kills the replica if they take too long. While
+        Ray's controller is down there are no checks either, so each request gets `drain_s` then.
+        """
+        loop = asyncio.get_running_loop()
+        self._checked = loop.time()
+        while True:
+            await asyncio.sleep(HEALTH_CHECK_S / 2)
+            if loop.time() - self._checked > drain_s:
+                self._requests.end(loop.time() - drain_s)
 
     async def check_health(self) -> None:
         """Raise RuntimeError if `/readyz` would answer 503. Ray then replaces the replica.
 
         An unreachable journal or source is no reason: a new replica would not reach it either.
         """
+        self._checked = asyncio.get_running_loop().time()
         reason = reason_not_ready(self._app, self._service)
         if reason:
             raise RuntimeError(reason)
@@ -158,6 +180,8 @@ class Replica:
 
     async def __del__(self) -> None:
         """Release running executions to other replicas, and close the service. Ray waits for this after it drained."""
+        if self._draining is not None:
+            self._draining.cancel()
         await self._opened.aclose()
 
 
@@ -174,6 +198,10 @@ def _load(path: str) -> Settings:
     if settings.journal.url is None or not settings.keeps_journal:
         raise ConfigurationError(_NO_POSTGRES)
     return settings
+
+
+def _drain_s(settings: Settings) -> float:
+    return max(settings.server.drain_s, QUIET_S)
 
 
 def _of_replica(settings: Settings) -> Settings:

@@ -1,10 +1,11 @@
-"""Kill nodes of a Ray cluster under load, and check that nothing was lost and nothing done twice.
+"""Kill nodes of a Ray cluster under load, update it, and check that nothing was lost and nothing done twice.
 
-    .venv-servers/ray/bin/python tests/nightly/chaos/ray_nodes.py [--kills 5] [--seed N]
+    .venv-servers/ray/bin/python tests/nightly/chaos/ray_nodes.py [--kills 5] [--updates 1] [--seed N]
 
 A local cluster has a head node with Ray's controller and HTTP proxy, two nodes with one replica each, and a free node.
-In each round a node with a replica is killed with all its processes while clients send programs. Then what was recorded
-is compared with what the upstream has seen. Prints figures, and ends with 1 after a violation.
+In each round, while clients send programs, a node with a replica is killed with all its processes, or all replicas are
+replaced one after the other, as for a new version. Then what was recorded is compared with what the upstream has seen.
+Prints figures, and ends with 1 after a violation.
 """
 
 from __future__ import annotations
@@ -71,14 +72,16 @@ class Figures:
     failing_s: list[float] = field(default_factory=list)
     replaced_s: list[float] = field(default_factory=list)
     left: int = 0
+    failed_by_updates: int = 0
 
-    def report(self, found: Found, kills: int, seed: int) -> str:
+    def report(self, found: Found, kills: int, updates: int, seed: int) -> str:
         """Return the figures as text."""
         failed = ", ".join(f"{count:,} {reason}" for reason, count in self.failed.most_common()) or "none"
         ends = ", ".join(f"{count:,} {status}" for status, count in sorted(found.ends.items()))
         writes = ", ".join(f"{count:,} {state}" for state, count in sorted(found.writes.items()))
         return (
             f"{kills} nodes killed (seed {seed}); {self.left:,} executions were under way when a node was killed\n"
+            f"{updates} rolling updates; failed requests during them: {self.failed_by_updates:,}\n"
             f"requests: {self.requests:,}, failed: {failed}; programs answered: {self.answered:,}\n"
             f"last failed request after a kill: {_spread(self.failing_s)}\n"
             f"executions taken over after: {_spread(self.taken_over_s)}\n"
@@ -143,6 +146,7 @@ class Load:
                 reason = "" if answer.status_code == 202 else str(answer.status_code)
             if reason:
                 self._figures.failed[reason] += 1
+            if reason not in ("", "429"):  # who is asked to come again has not failed
                 self.last_failure = time.time()
             await asyncio.sleep(0.2)
 
@@ -159,9 +163,14 @@ class Nodes:
             self.add()
         ray.init(address=self._cluster.address, logging_level="error", log_to_driver=False)
 
-    def serve(self, arguments: dict[str, Any], port: int) -> None:
+    def serve(self, config: Path, port: int) -> None:
         """Start the replicas, and the proxy on the head node."""
         serve.start(proxy_location="HeadOnly", http_options={"host": "127.0.0.1", "port": port})
+        self.update(config)
+
+    def update(self, config: Path) -> None:
+        """Replace all replicas, unless they have this configuration file already."""
+        arguments = {"config": str(config), "allow_anybody": True, "min_replicas": REPLICAS, "max_replicas": REPLICAS}
         serve.run(on_ray.app(arguments))
 
     def add(self) -> None:
@@ -210,7 +219,19 @@ class Rounds:
         self._nodes, self._load, self._journal, self._upstream = nodes, load, journal, upstream
         self._figures = figures
 
-    async def happen(self, chance: random.Random) -> None:
+    async def update(self, config: Path) -> None:
+        """Replace all replicas under load, and check."""
+        self._load.begin()
+        await asyncio.sleep(max(LOAD_S))
+        failed = self._figures.failed.copy()
+        await asyncio.to_thread(self._nodes.update, config)
+        await self._load.end()
+        failed = self._figures.failed - failed
+        self._figures.failed_by_updates += failed.total() - failed["429"]
+        await self._settle()
+        await self._check()
+
+    async def kill(self, chance: random.Random) -> None:
         """Kill a node under load, wait until all is well, and check."""
         self._nodes.add()
         self._load.begin()
@@ -263,7 +284,7 @@ class Rounds:
                     self.found.violations.append(f"{execution} was decided on, and does not go on: {answer.text}")
 
 
-async def run(kills: int, seed: int) -> int:
+async def run(kills: int, updates: int, seed: int) -> int:
     """Run, print figures, and return the exit code."""
     chance = random.Random(seed)  # noqa: S311
     figures = Figures()
@@ -279,14 +300,23 @@ async def run(kills: int, seed: int) -> int:
         nodes = Nodes()
         stack.callback(nodes.close)
         port = free_port()
-        arguments = {"config": str(config), "allow_anybody": True, "min_replicas": REPLICAS, "max_replicas": REPLICAS}
-        nodes.serve(arguments, port)
+        nodes.serve(config, port)
         rounds = Rounds(nodes, Load(f"http://127.0.0.1:{port}", figures, chance), journal, upstream, figures)
         for number in range(1, kills + 1):
-            await rounds.happen(chance)
+            await rounds.kill(chance)
             print(f"{number} of {kills} nodes killed", flush=True)  # noqa: T201
-        print(figures.report(rounds.found, kills, seed), *rounds.found.violations, sep="\n")  # noqa: T201
+        for number in range(1, updates + 1):
+            await rounds.update(_copied(config, number))
+            print(f"{number} of {updates} updates done", flush=True)  # noqa: T201
+        print(figures.report(rounds.found, kills, updates, seed), *rounds.found.violations, sep="\n")  # noqa: T201
     return 1 if rounds.found.violations else 0
+
+
+def _copied(config: Path, number: int) -> Path:
+    """Return a copy of the configuration, whose other name makes Ray replace the replicas."""
+    copy = config.with_name(f"codemode-{number}.yaml")
+    copy.write_text(config.read_text(encoding="utf-8"), encoding="utf-8")
+    return copy
 
 
 async def _upstream(stack: AsyncExitStack) -> Service:
@@ -324,7 +354,8 @@ def _configuration(folder: Path, port: int, url: str) -> Path:
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--kills", type=int, default=5)
+    parser.add_argument("--updates", type=int, default=1)
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(10**6))
     given = parser.parse_args()
     os.environ["RAY_USAGE_STATS_ENABLED"] = "0"  # noqa: TID251 -- before Ray starts its processes
-    sys.exit(asyncio.run(run(given.kills, given.seed)))
+    sys.exit(asyncio.run(run(given.kills, given.updates, given.seed)))
