@@ -39,13 +39,13 @@ async def test_a_host_name_leads_to_its_tenant_and_to_nobody_else(tmp_path: Path
         text = text.replace(f"127.0.0.1:{port}", f"127.0.0.1:{servers[-1].ports[0]}")
     configuration = tmp_path / "haproxy.cfg"
     configuration.write_text(text, encoding="utf-8")
-    port = free_port()
-    variables = {"CODEMODE_BIND": f"127.0.0.1:{port}", "CODEMODE_TENANTS": str(DEPLOY / "tenants.map")}
+    bound = free_port()
+    variables = {"CODEMODE_BIND": f"127.0.0.1:{bound}", "CODEMODE_TENANTS": str(DEPLOY / "tenants.map")}
     try:
         acme, globex = [await each.start(each.ports[0]) for each in servers]
         async with (
             haproxy(tmp_path, configuration, **variables),
-            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", headers=BEARER, timeout=60) as http,
+            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{bound}", headers=BEARER, timeout=60) as http,
         ):
             await until_connected(http)
             hosts = [f"{tenant}.example.com" for tenant in TENANTS]
