@@ -5,7 +5,7 @@ from __future__ import annotations
 import statistics
 from dataclasses import dataclass
 from itertools import groupby
-from math import comb, inf
+from math import comb, inf, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple, get_args
 
 from codemode.bench.results import Policy
@@ -92,6 +92,13 @@ class Group:
         """
         tasks = [solved for solved in self._by_task() if len(solved) >= k]
         return statistics.fmean(comb(sum(solved), k) / comb(len(solved), k) for solved in tasks)
+
+    def interval(self) -> tuple[float, float]:
+        """Return the 95 % confidence interval of pass^1 by Wilson's score, with each task as one trial."""
+        n, p, z = len(self._by_task()), self.pass_hat(1), 1.96
+        middle = (p + z**2 / (2 * n)) / (1 + z**2 / n)
+        half = z / (1 + z**2 / n) * sqrt(p * (1 - p) / n + z**2 / (4 * n**2))
+        return max(0.0, middle - half), min(1.0, middle + half)
 
     def _by_task(self) -> list[list[bool]]:
         tasks: dict[str, list[bool]] = {}
@@ -206,6 +213,7 @@ class Group:
             "solved": self.solved,
             "repeats": self.repeats,
             "pass": [self.pass_hat(k) for k in range(1, self.repeats + 1)],
+            "interval": self.interval(),
             "silently_wrong": self.silently_wrong,
             "refused_programs": self.refused,
             "held_calls": self.held,

@@ -1,4 +1,7 @@
-"""Report results as one page of HTML: tables, plots, failures and transcripts. It loads nothing from elsewhere."""
+"""Report results as one page of HTML: tables, plots, attempts side by side, failures and transcripts.
+
+The page loads nothing from elsewhere.
+"""
 
 from __future__ import annotations
 
@@ -7,6 +10,7 @@ from typing import TYPE_CHECKING
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
 from codemode.bench import plot
+from codemode.bench.matrix import matrices_of
 from codemode.bench.measures import groups_of
 from codemode.bench.report import origins_of
 from codemode.bench.tables import tables_of
@@ -28,6 +32,7 @@ def html_of(results: Sequence[Result], price: Price | None = None) -> str:
         tables=tables_of(results, price),
         plots=plot.plots_of(groups_of(results)),
         area=plot,
+        matrices=matrices_of(results),
         failed=[result for result in results if not result.solved],
         origins=origins_of(results).splitlines(),
         transcripts=groups_of(told),

@@ -1,7 +1,8 @@
 """Record the answers of a model in a run, and replay them without the model.
 
 A recording has one line of JSON for each request: the attempt, the number of the request in it, the request's
-fingerprint, and the answer. It has no text of the suite but what the model repeats.
+fingerprint, and the answer. A fingerprint leaves out the parts at its start that the previous request had too (`same`).
+A recording has no text of the suite but what the model repeats.
 """
 
 from __future__ import annotations
@@ -67,11 +68,15 @@ class _RecordedModel:
         self._key = dict(zip(_KEY, key, strict=True))
         self._ids = RandomIds()
         self._number = 0
+        self._before: list[str] = []
 
     async def ask(self, request: ModelRequest) -> AsyncIterator[str | ModelAnswer]:
         """Ask once. Raises ModelUnreachable."""
-        line = {**self._key, "number": self._number, "request": fingerprint(request, self._ids)}
+        parts = fingerprint(request, self._ids)
+        same = shared(parts, self._before)
+        line = {**self._key, "number": self._number, "same": same, "request": parts[same:]}
         self._number += 1
+        self._before = parts
         try:
             async for piece in self._model.ask(request):
                 if isinstance(piece, ModelAnswer):
@@ -107,14 +112,15 @@ class ModelReplay:
         try:
             found = json.loads(line)
             suite, task, model, mode, policy, repeat = (found[name] for name in _KEY)
-            turn = _Turn(found["number"], found["request"], found.get("answer"), found.get("error", ""))
+            turns = self._attempts.setdefault((suite, task, model, mode, policy, repeat), [])
+            if found["number"] == 0:  # an attempt that was interrupted was made again
+                turns.clear()
+            before = turns[-1].request if turns else []
+            request = [*before[: found["same"]], *found["request"]]
+            turns.append(_Turn(found["number"], request, found.get("answer"), found.get("error", "")))
         except (ValueError, KeyError, TypeError) as error:
             message = f"{self._file}:{number}: not a line of a recording: {error}"
             raise ConfigurationError(message) from None
-        turns = self._attempts.setdefault((suite, task, model, mode, policy, repeat), [])
-        if turn.number == 0:  # an attempt that was interrupted was made again
-            turns.clear()
-        turns.append(turn)
 
     def model_of(self, key: Key) -> Model:
         """Return the model for the attempt with this key. Raises ReplayMismatch."""

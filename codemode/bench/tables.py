@@ -38,19 +38,25 @@ def tables_of(results: Sequence[Result], price: Price | None = None) -> list[Tab
 def _success(groups: Sequence[Group]) -> Table:
     return Table(
         "Success",
-        ("suite", "model", "mode", "policy", "solved", "pass^1", "pass^k", "silently wrong", "refused", "calls held"),
+        (
+            *("suite", "model", "mode", "policy", "solved", "pass^1", "95 %", "pass^k"),
+            *("silently wrong", "refused", "calls held"),
+        ),
         [[*_name(one), *_success_cells(one)] for one in groups],
-        "pass^k is the estimated share of tasks that k attempts would all solve. An attempt is silently wrong if its "
-        "task is not solved although every program completed. Refused programs sent nothing; calls held is the number "
-        "of tool calls written in them.",
+        "95 % is the confidence interval of pass^1 (Wilson), with each task as one trial. pass^k is the estimated "
+        "share of tasks that k attempts would all solve. An attempt is silently wrong if its task is not solved "
+        "although every program completed. Refused programs sent nothing; calls held is the number of tool calls "
+        "written in them.",
     )
 
 
 def _success_cells(group: Group) -> list[str]:
     k = group.repeats
+    low, high = group.interval()
     return [
         f"{group.solved}/{len(group.results)}",
         f"{group.pass_hat(1):.0%}",
+        f"{low:.0%} to {high:.0%}",
         f"{group.pass_hat(k):.0%} (k={k})" if k > 1 else "",
         f"{group.silently_wrong}",
         f"{group.refused}",
@@ -82,10 +88,14 @@ def _effort_cells(group: Group, price: Price | None) -> list[str]:
         _whole(group.cached_tokens),
         _whole(group.output_tokens),
         *([_money(group.cost(price))] if price else []),
-        f"{group.model_s:.2f}",
-        f"{group.tools_s:.2f}",
+        *_split(group),
         f"{group.duration_s:.2f}",
     ]
+
+
+def _split(group: Group) -> list[str]:
+    """Return the seconds of the model and of the tools. Some peers report neither."""
+    return [f"{group.model_s:.2f}", f"{group.tools_s:.2f}"] if group.model_s else ["", ""]
 
 
 def _faults(groups: Sequence[Group]) -> Table:

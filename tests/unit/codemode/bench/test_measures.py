@@ -44,6 +44,13 @@ def test_k_is_the_fewest_attempts_at_a_task() -> None:
     assert group.pass_hat(3) == 0  # of the task with three attempts
 
 
+def test_the_interval_is_wilsons_over_tasks() -> None:
+    (group,) = groups_of([one for task in range(20) for one in attempts(f"{task}", *[task < 9] * 2)])
+    assert group.interval() == pytest.approx((0.258, 0.658), abs=0.001)
+    (none,) = groups_of([*attempts("a", False), *attempts("b", False)])
+    assert none.interval() == pytest.approx((0, 0.658), abs=0.001)
+
+
 def test_definitions_are_apart_from_the_input() -> None:
     (code,), (menu,), (peer,) = (groups_of([result(mode=mode)]) for mode in ("hybrid", "menu", "fastmcp"))
     assert (code.input_tokens, code.definition_tokens) == (1000, 4 * 100)

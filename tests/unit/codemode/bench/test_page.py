@@ -6,6 +6,7 @@ import re
 from html.parser import HTMLParser
 
 from codemode.bench.figures import figures_of
+from codemode.bench.matrix import matrices_of
 from codemode.bench.measures import groups_of
 from codemode.bench.page import html_of
 from codemode.bench.plot import plots_of
@@ -38,8 +39,27 @@ def test_a_transcript_shows_search_program_ledger_and_answer() -> None:
 
 def test_each_failure_links_to_its_transcript() -> None:
     tags = Tags(html_of([result("a"), result("b", solved=False), result("c", solved=False, mode="native")]))
-    assert [link.removeprefix("#") in tags.ids for link in tags.links] == [True, True]
+    assert tags.links
+    assert {link.removeprefix("#") for link in tags.links} <= set(tags.ids)
     assert len(set(tags.ids)) == len(tags.ids)
+
+
+def test_modes_are_side_by_side_with_links_to_each_attempt() -> None:
+    tags = Tags(html_of([result("a"), result("a", mode="native"), result("b")]))
+    assert [link.removeprefix("#") in tags.ids for link in tags.links] == [True] * 3
+
+
+def test_a_matrix_has_a_column_for_each_mode_and_policy() -> None:
+    (matrix,) = matrices_of([result("a"), result("b", mode="native"), result("a", policy="ask", repeat=1)])
+    assert matrix.columns == ["code", "native", "code, ask"]
+    assert [(task, [len(cell) for cell in cells]) for task, cells in matrix.rows] == [
+        ("a", [1, 0, 1]),
+        ("b", [0, 1, 0]),
+    ]
+
+
+def test_one_attempt_at_each_task_needs_no_matrix() -> None:
+    assert matrices_of([result("a"), result("b")]) == []
 
 
 def test_a_page_of_figures_has_no_transcripts() -> None:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+import json
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -65,6 +66,10 @@ def file(tmp_path: Path) -> Path:
     return tmp_path / "turns.jsonl"
 
 
+def lines(file: Path) -> list[dict[str, Any]]:
+    return [json.loads(line) for line in file.read_text(encoding="utf-8").splitlines()]
+
+
 ANSWER = ModelAnswer("hm", (ToolRequest("c1", "search", '{"queries": ["pay"]}'),), "stop", "", TokenUsage(9, 2, 3))
 PAY = request(UserMessage("pay"))
 
@@ -85,6 +90,15 @@ async def test_equal_requests_get_their_answers_in_order(file: Path) -> None:
     assert [(await asked(model, PAY)).text for _ in range(2)] == ["one", "two"]
     with pytest.raises(ReplayMismatch, match="recorded 2 times, and is asked once more"):
         await asked(model, PAY)
+
+
+async def test_a_longer_conversation_is_recorded_by_its_new_parts(file: Path) -> None:
+    longer = request(UserMessage("pay"), AssistantMessage("how?"), UserMessage("now"))
+    await recorded(file, KEY, (PAY, ModelAnswer("how?")), (longer, ModelAnswer("done")))
+    first, second = lines(file)
+    assert [len(first["request"]), second["same"], len(second["request"])] == [4, 4, 2]
+    model = ModelReplay(file).model_of(KEY)
+    assert [(await asked(model, one)).text for one in (PAY, longer)] == ["how?", "done"]
 
 
 async def test_attempts_that_ran_at_the_same_time_are_apart(file: Path) -> None:

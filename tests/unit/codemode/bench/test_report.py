@@ -23,6 +23,7 @@ def test_success_and_effort_have_a_row_for_each_group() -> None:
         "policy": "off",
         "solved": "1/2",
         "pass^1": "50%",
+        "95 %": "9% to 91%",
         "pass^k": "",
         "silently wrong": "0",
         "refused": "2",
@@ -30,6 +31,11 @@ def test_success_and_effort_have_a_row_for_each_group() -> None:
     }
     assert cells(effort)["of which definitions"] == "400"
     assert cells(effort)["model s"] == "2.50"
+
+
+def test_times_that_a_peer_does_not_report_are_blank() -> None:
+    _, effort = tables_of([result(turns=[TurnRecord("pay", "paid", requests=2, input_tokens=5)])])
+    assert (cells(effort)["model s"], cells(effort)["tools s"]) == ("", "")
 
 
 def test_pass_hat_k_names_its_k() -> None:
