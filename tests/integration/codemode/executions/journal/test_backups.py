@@ -163,7 +163,9 @@ async def test_a_database_before_its_migration_is_backed_up_and_restored(tmp_pat
     async with opened(of) as journal:
         await fill(journal)
     connection = await asyncpg.connect(url)
-    await connection.execute("DROP TABLE outbox; DROP TABLE journal_schema; DELETE FROM codemode_migrations")
+    await connection.execute("DROP FUNCTION codemode_signal CASCADE")
+    await connection.execute("ALTER TABLE executions DROP COLUMN followed_until_us")
+    await connection.execute("DROP TABLE outbox, shared, allowances, journal_schema; DELETE FROM codemode_migrations")
     await connection.execute("INSERT INTO codemode_migrations VALUES (6)")
     await connection.close()
     await back_up(of, Secrets(), tmp_path / "copy")

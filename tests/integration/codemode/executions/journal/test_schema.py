@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 import sqlite3
 from contextlib import closing
 from typing import TYPE_CHECKING
@@ -52,14 +53,14 @@ def older(monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
 
 @pytest.mark.parametrize("dialect", ["sqlite", "postgres"])
 def test_a_migration_that_earlier_programs_cannot_use_says_so(dialect: Dialect) -> None:
-    breaking = ("DROP ", "RENAME ", "ALTER COLUMN", " TYPE ", "UPDATE ", "DELETE ")
+    breaking = re.compile(r"DROP |RENAME |ALTER COLUMN| TYPE |(?<!AFTER )(UPDATE|DELETE) ")
     reads = 0
     for step in migrations(dialect):
         is_contract = step.readable_from > reads
         reads = step.readable_from
         assert step.readable_from <= step.version
         text = " ".join(step.statements).upper()
-        assert is_contract or not any(word in text for word in breaking), step.name
+        assert is_contract or not breaking.search(text), step.name
         added = [part for part in step.statements if "ADD COLUMN" in part.upper() and "NOT NULL" in part.upper()]
         assert all("DEFAULT" in part.upper() for part in added), step.name
 

@@ -14,7 +14,7 @@ import asyncpg
 import pytest
 
 from codemode.errors import JournalDamaged, JournalUnavailable
-from codemode.executions.journal import postgres as postgres_module
+from codemode.executions.journal import outages
 from codemode.executions.journal.postgres import PostgresJournal
 from codemode.executions.journal.shared_store import SharedStore
 from codemode.shared.files import FolderStore
@@ -173,7 +173,7 @@ def test_without_its_database_a_value_is_known_for_a_bounded_time(
 ) -> None:
     if programs() is None:
         pytest.skip("initdb and pg_ctl are not here: install the distribution's package postgresql")
-    monkeypatch.setattr(postgres_module, "OUTAGE_S", 0.1)
+    monkeypatch.setattr(outages, "OUTAGE_S", 0.1)
     with restartable_cluster() as cluster, closing(store_on(cluster.url, tmp_path, stale_s=2.0)) as store:
         value = store.value("keys")
         value.change(lambda _: b"known")

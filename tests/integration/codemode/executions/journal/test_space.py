@@ -36,12 +36,14 @@ UNDO = (
     "DROP TABLE plans",
     "DROP TABLE outbox",
     "DROP TABLE journal_schema",
+    "DROP TABLE shared",
+    "DROP TABLE allowances",
+    "ALTER TABLE executions DROP COLUMN followed_until_us",
 )
 
 UNDO_POSTGRES = (
     "DROP FUNCTION codemode_signal CASCADE",
-    "ALTER TABLE executions DROP COLUMN followed_until_us",
-    "DROP TABLE allowances",
+    *UNDO,
     "DELETE FROM codemode_migrations WHERE version >= 3",
 )
 
@@ -55,7 +57,7 @@ async def taken_back(journal: Journal) -> None:
     assert isinstance(journal, PostgresJournal)
     connection = await asyncpg.connect(journal._url)
     try:
-        await connection.execute(";".join((*UNDO, *UNDO_POSTGRES)))
+        await connection.execute(";".join(UNDO_POSTGRES))
     finally:
         await connection.close()
 
