@@ -80,7 +80,9 @@ async def balancer(folder: Path, servers: Sequence[Server]) -> AsyncIterator[Bal
     text = _CONFIGURATION.format(socket=socket, address=ADDRESS, port=LISTENING, servers=lines)
     file.write_text(text, encoding="utf-8")
     with (folder / "haproxy.log").open("ab") as log:
-        process = await asyncio.create_subprocess_exec("haproxy", "-db", "-f", str(file), stdout=log, stderr=log)
+        process = await asyncio.create_subprocess_exec(
+            "haproxy", "-db", "-f", str(file), stdout=log, stderr=log, start_new_session=True
+        )
     try:
         while not socket.exists():
             assert process.returncode is None, (folder / "haproxy.log").read_text()

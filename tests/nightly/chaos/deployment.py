@@ -91,7 +91,9 @@ async def deployment(folder: Path, commit: str = "") -> AsyncIterator[Deployment
 async def _upstream(stack: AsyncExitStack) -> int:
     command = [sys.executable, "-m", "tests.nightly.crash.upstream", network.UPSTREAM]
     pipe = asyncio.subprocess.PIPE
-    process = await asyncio.create_subprocess_exec(*command, stdin=pipe, stdout=pipe, cwd=versions.ROOT)
+    process = await asyncio.create_subprocess_exec(
+        *command, stdin=pipe, stdout=pipe, cwd=versions.ROOT, start_new_session=True
+    )
     assert process.stdout is not None
 
     async def end() -> None:

@@ -23,6 +23,9 @@ LEASE_S = 2
 #: The servers' `drain_s`: longer than any program of the load takes.
 DRAIN_S = 15
 
+#: How far a clock moves, in seconds.
+_OFFSETS_S = (-3600, -60, -LEASE_S, LEASE_S, 60, 3600)
+
 #: Between two events of a round, in seconds.
 GAP_S = 1.2
 
@@ -61,18 +64,23 @@ class Site(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event: which fault, on which server (none for the database), for how long, and how long after the last."""
+    """One event: which fault, on which server (none for the database), for how long, and how long after the last.
+
+    `offset_s` is how far a clock moves.
+    """
 
     number: int
     kind: str
     server: str
     lasts_s: float
     after_s: float
+    offset_s: int = 0
 
     def __str__(self) -> str:
         """Describe it in a few words."""
         where = f" {self.server}" if self.server else ""
-        return f"event {self.number}: {self.kind}{where}, {self.lasts_s:.1f} s"
+        by = f" by {self.offset_s:+d} s" if self.offset_s else ""
+        return f"event {self.number}: {self.kind}{where}{by}, {self.lasts_s:.1f} s"
 
 
 async def kill(site: Site, event: Event) -> None:
@@ -127,8 +135,7 @@ async def crash_database(site: Site, event: Event) -> None:
 async def move_clock(site: Site, event: Event) -> None:
     """Move the clock of a server, forward or back by up to an hour."""
     server = site.servers[event.server]
-    offset_s = random.Random(event.number).choice((-3600, -60, -LEASE_S, LEASE_S, 60, 3600))  # noqa: S311
-    server.set_clock(offset_s)
+    server.set_clock(event.offset_s)
     await asyncio.sleep(event.lasts_s)
     server.set_clock(0)
 
@@ -196,7 +203,8 @@ def plan(events: int, seed: int, servers: Sequence[str], only: Collection[str] =
         server = "" if kind in (*_OF_DATABASE, "upgrade") else chance.choice(servers)
         server = MOVABLE_CLOCK if kind == "move_clock" else server
         _, least, most = FAULTS[BY_NAME[kind]]
-        event = Event(number, kind, server, chance.uniform(least, most), chance.uniform(0.1, GAP_S))
+        offset_s = chance.choice(_OFFSETS_S) if kind == "move_clock" else 0
+        event = Event(number, kind, server, chance.uniform(least, most), chance.uniform(0.1, GAP_S), offset_s)
         is_alone = kind == "upgrade" or (bool(rounds[-1]) and rounds[-1][0].kind == "upgrade")
         if rounds[-1] and (is_alone or len(rounds[-1]) == LONGEST_ROUND or chance.random() < 1 / LONGEST_ROUND):
             rounds.append([])

@@ -47,12 +47,13 @@ def enter(arguments: Sequence[str]) -> list[str]:
         HOME.mkdir(mode=0o755)
         return list(arguments[1:])
     command = ["setpriv", "--pdeathsig", "KILL", *_unshare(), sys.executable, sys.argv[0], INSIDE, *arguments]
-    with subprocess.Popen(command) as inside:
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
+    with subprocess.Popen(command, start_new_session=True) as inside:
         while True:
             try:
                 sys.exit(inside.wait())
-            except KeyboardInterrupt:  # it has got the signal too, and reports before it ends
-                continue
+            except KeyboardInterrupt:  # it reports before it ends
+                os.killpg(inside.pid, signal.SIGINT)
 
 
 def _unshare() -> list[str]:
@@ -63,7 +64,6 @@ def _outlive_one_child() -> None:
     """Go on in a child; this process, the first of its namespace, reaps what others leave until that child ends."""
     child = os.fork()
     if not child:
-        signal.signal(signal.SIGTERM, signal.default_int_handler)
         return
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     while True:

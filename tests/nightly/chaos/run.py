@@ -40,30 +40,31 @@ _LOGS = ROOT / "build" / "chaos"
 
 
 async def run(given: argparse.Namespace) -> int:
-    """Run, print figures, and return the exit code."""
-    began, seed = time.monotonic(), given.seed
+    """Run, print figures, also of a part, and return the exit code."""
+    began, seed, is_whole = time.monotonic(), given.seed, False
     async with deployment(own_namespaces.HOME, given.other) as deployed:
         print(f"three servers are up (seed {seed})", flush=True)  # noqa: T201
         rounds = Rounds(deployed, seed)
         try:
-            await rounds.undisturbed(given.before)
-            for each in plan(given.events, seed, SERVERS, given.only):
-                await rounds.happen(each)
-                if each[-1].number // _TOLD > (each[0].number - 1) // _TOLD:
-                    print(f"{each[-1].number} events, {len(rounds.violations)} violations", flush=True)  # noqa: T201
-                if rounds.violations and not given.all:
-                    break
-        except BaseException:
-            print("\n".join(rounds.history), f"(seed {seed})", sep="\n")  # noqa: T201
-            _keep_logs()
-            raise
+            await _happen(rounds, given)
+            is_whole = True
         finally:
             await rounds.aclose()
-        print(await rounds.report(seed, time.monotonic() - began))  # noqa: T201
-    if rounds.violations:
-        _keep_logs()
-        print(f"violated, with seed {seed}:", *rounds.violations, "history:", *rounds.history, sep="\n")  # noqa: T201
+            print(await rounds.report(seed, time.monotonic() - began))  # noqa: T201
+            if rounds.violations or not is_whole:
+                _keep_logs()
+                print(f"seed {seed}, violated:", *rounds.violations, "history:", *rounds.history, sep="\n")  # noqa: T201
     return 1 if rounds.violations else 0
+
+
+async def _happen(rounds: Rounds, given: argparse.Namespace) -> None:
+    await rounds.undisturbed(given.before)
+    for each in plan(given.events, given.seed, SERVERS, given.only):
+        await rounds.happen(each)
+        if rounds.violations and not given.all:
+            return
+        if each[-1].number // _TOLD > (each[0].number - 1) // _TOLD:
+            print(f"{each[-1].number} events, {len(rounds.violations)} violations", flush=True)  # noqa: T201
 
 
 def _keep_logs() -> None:

@@ -10,13 +10,26 @@ from pathlib import Path
 
 import pytest
 
+from tests.nightly.chaos.faults import BY_NAME, plan
 from tests.nightly.chaos.own_namespaces import missing
 
 CHAOS = Path(__file__).parents[4] / "tests" / "nightly" / "chaos" / "run.py"
 
-pytestmark = pytest.mark.skipif(bool(missing()), reason=f"{missing()}, which `make chaos` needs")
+WHY_NOT = missing()
+
+needs_namespaces = pytest.mark.skipif(bool(WHY_NOT), reason=f"{WHY_NOT}, which `make chaos` needs")
 
 
+def test_a_seed_gives_the_same_events_of_all_kinds_again() -> None:
+    rounds = plan(300, 7, ("s1", "s2", "s3"))
+    assert rounds == plan(300, 7, ("s1", "s2", "s3"))
+    events = [event for each in rounds for event in each]
+    assert [event.number for event in events] == list(range(1, 301))
+    assert {event.kind for event in events} == set(BY_NAME)
+    assert all(len(each) == 1 for each in rounds if "upgrade" in [event.kind for event in each])
+
+
+@needs_namespaces
 def test_nothing_is_lost_and_nothing_done_twice_while_servers_and_the_database_die() -> None:
     command = [sys.executable, str(CHAOS), "--events", "3", "--seed", "109", "--before", "0.5"]
     ended = subprocess.run(command, capture_output=True, text=True, check=False)
@@ -24,6 +37,7 @@ def test_nothing_is_lost_and_nothing_done_twice_while_servers_and_the_database_d
     assert "violations             0" in ended.stdout
 
 
+@needs_namespaces
 def test_nothing_is_left_behind_by_a_run_that_is_killed() -> None:
     with subprocess.Popen([sys.executable, str(CHAOS), "--before", "60"], stdout=subprocess.PIPE, text=True) as run:
         assert run.stdout is not None
