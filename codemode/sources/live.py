@@ -176,9 +176,7 @@ class LiveSources:
             settings = self._settings.sources.get(name)
             if settings is None or name not in self.loaded:
                 return  # it was removed meanwhile
-            renewed = await asyncio.to_thread(
-                with_definitions, self.loaded[name], settings, definitions, self._settings.servers()
-            )
+            renewed = await asyncio.to_thread(with_definitions, self.loaded[name], settings, definitions, self._store)
             await self._publish({**self.loaded, name: renewed})
 
     def _start(self, work: Coroutine[None, None, None]) -> None:

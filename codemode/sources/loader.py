@@ -68,7 +68,7 @@ class Reader:
             contents=contents,
             cache=CatalogCache(settings.cache() / "catalogs"),
             given=StableIds(store),
-            tokens=store,
+            store=store,
             servers=settings.servers(),
             progress=progress,
         )
@@ -141,7 +141,7 @@ class Reader:
         """Return the last known state of a source, or a source without tools. `failure` becomes its failure."""
         settings = self._settings.sources[name]
         if settings.is_mcp:
-            return await asyncio.to_thread(accepted_source, name, settings, failure, self._context.servers)
+            return await asyncio.to_thread(accepted_source, name, settings, failure, self._context.store)
         documents = await asyncio.to_thread(self._known.read, name, settings.location)
         if documents is None:
             return absent_source(name, failure)

@@ -1,6 +1,6 @@
 """Encryption of secrets in the journal: AES-256-GCM (NIST SP 800-38D) under a key derived from the journal's.
 
-    nonce (12 random bytes) | ciphertext and tag
+nonce (12 random bytes) | ciphertext and tag
 """
 
 from __future__ import annotations
