@@ -2,8 +2,9 @@
 
     python -m benchmarks.journal [--calls 2000] [--at-once 50]
 
-The first part measures the stores alone. The call itself is then one iteration of the event loop. The second part
-measures whole programs that call a Python function, with and without a journal in SQLite.
+The first part measures the stores alone, on PostgreSQL also an execution that another server follows. The call itself
+is then one iteration of the event loop. The second part measures whole programs that call a Python function, with and
+without a journal in SQLite.
 
 A recorded call appends twice: `started` before the call is sent, and `ended` before the program receives the result.
 All variants take turns. Printed are medians of wall time and processor time per call in microseconds, and the
@@ -42,6 +43,7 @@ ROUNDS = 9
 KEY = DigestKey(b"a key of benchmarks")
 VALUE = b'{"id": 7, "name": "a thing", "tags": ["one", "two"], "owner": {"id": 1, "name": "ann"}}'
 BASELINE = "no journal"
+FOLLOWED = "PostgreSQL, process"
 ALLOW = {"read": "allow", "write": "allow", "destructive": "allow"}
 
 Record = Callable[[int], Awaitable[None]]
@@ -83,6 +85,18 @@ def recorded(journal: Journal, lease: Lease) -> Record:
         await journal.append(lease, [JournalEntry("ended", path, ended, VALUE)])
 
     return record
+
+
+def followed(journal: Journal, lease: Lease) -> Record:
+    """Record calls of an execution that another server follows: each append notifies it."""
+    record = recorded(journal, lease)
+
+    async def record_followed(number: int) -> None:
+        if not number:
+            await journal.signals.ask(lease.execution)
+        await record(number)
+
+    return record_followed
 
 
 async def one_by_one(record: Record, calls: int) -> None:
@@ -161,14 +175,14 @@ async def programs_of(calls: int, width: int) -> None:
                     taken.wall.append((time.perf_counter() - wall) / calls * 1e6)
                     taken.cpu.append((time.process_time() - cpu) / calls * 1e6)
     print(f"\nprograms of {calls} calls, medians in µs per call, without the first round")
-    print(f"{'':22}{'no journal':>24}{'journal':>24}{'beyond':>28}")
-    print(f"{'':22}{'wall':>12}{'CPU':>12}{'wall':>12}{'CPU':>12}{'wall':>14}{'CPU':>14}")
+    print(f"{'':30}{'no journal':>24}{'journal':>24}{'beyond':>28}")
+    print(f"{'':30}{'wall':>12}{'CPU':>12}{'wall':>12}{'CPU':>12}{'wall':>14}{'CPU':>14}")
     for kind in PROGRAMS:
         without, recorded_ = times[False, kind], times[True, kind]
         row = [statistics.median(one[1:]) for one in (without.wall, without.cpu, recorded_.wall, recorded_.cpu)]
         pairs = ((recorded_.wall, without.wall), (recorded_.cpu, without.cpu))
         beyond = [statistics.median(a - b for a, b in zip(*pair, strict=True)) for pair in pairs]
-        print(f"{kind:22}" + "".join(f"{value:12.1f}" for value in row) + "".join(f"{value:14.1f}" for value in beyond))
+        print(f"{kind:30}" + "".join(f"{value:12.1f}" for value in row) + "".join(f"{value:14.1f}" for value in beyond))
 
 
 async def main(calls: int, width: int) -> None:
@@ -186,12 +200,15 @@ async def stores_alone(calls: int, width: int) -> None:
                 await journal.open()
                 lease = await journal.create(NewExecution(f"ex_{name}", "ann", "r", "1", bytes(32), 0))
                 ways[name] = recorded(journal, lease)
+                if name == FOLLOWED:
+                    lease = await journal.create(NewExecution(f"ex_{name}, followed", "ann", "r", "1", bytes(32), 0))
+                    ways[f"{name}, followed"] = followed(journal, lease)
             times = await measure(ways, calls, width)
     print(f"{datetime.now(UTC):%Y-%m-%d} Python {platform.python_version()} SQLite {sqlite3.sqlite_version}", end=" ")
     print(f"{os.cpu_count()} cores, {calls} calls a round, {ROUNDS} rounds, medians in µs per call")
     print(f"goals on SQLite, process: {GOAL_US} one by one, {GOAL_AT_ONCE_US} beyond the call at once\n")
-    print(f"{'':22}{'one by one':>24}{f'{width} at once':>24}{'beyond the call, at once':>28}")
-    print(f"{'':22}{'wall':>12}{'CPU':>12}{'wall':>12}{'CPU':>12}{'wall':>14}{'CPU':>14}")
+    print(f"{'':30}{'one by one':>24}{f'{width} at once':>24}{'beyond the call, at once':>28}")
+    print(f"{'':30}{'wall':>12}{'CPU':>12}{'wall':>12}{'CPU':>12}{'wall':>14}{'CPU':>14}")
     for name in ways:
         one, many, call = times[name, False], times[name, True], times[BASELINE, True]
         row = [statistics.median(values) for values in (one.wall, one.cpu, many.wall, many.cpu)]
@@ -199,7 +216,7 @@ async def stores_alone(calls: int, width: int) -> None:
             statistics.median(mine - theirs for mine, theirs in zip(mine, theirs, strict=True))
             for mine, theirs in ((many.wall, call.wall), (many.cpu, call.cpu))
         ]
-        print(f"{name:22}" + "".join(f"{value:12.1f}" for value in row) + "".join(f"{value:14.1f}" for value in beyond))
+        print(f"{name:30}" + "".join(f"{value:12.1f}" for value in row) + "".join(f"{value:14.1f}" for value in beyond))
 
 
 if __name__ == "__main__":

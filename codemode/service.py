@@ -29,6 +29,7 @@ from codemode.executions.programs import Request, require_inputs
 from codemode.executions.repetition import Repetition
 from codemode.executions.results import Results
 from codemode.executions.runner import Runner
+from codemode.executions.slots import JournalSlots
 from codemode.executions.state.conversations import Conversations
 from codemode.gateway.answer_checks import AnswerChecks
 from codemode.gateway.call import CallState
@@ -57,6 +58,7 @@ from codemode.settings import (
     tokenizer_folder,
 )
 from codemode.sources.destination import destination_of
+from codemode.transports.allowances import Allowances
 from codemode.transports.content import ANY_BYTES, Content, ContentStore
 
 if TYPE_CHECKING:
@@ -149,11 +151,14 @@ class CodeMode:
         self._continuations: Continuations | None = None
         self._results = Results()
         self._contents = ContentStore(keep_s=settings.content.keep_s)
+        #: The rates of upstream services and keys, which servers on one PostgreSQL share.
+        self.allowances = Allowances()
         self._live = LiveSources(
             settings,
             self._functions,
             self._contents,
             self.store,
+            self.allowances,
             strict=strict,
             publish=self._adopt,
             check=self._check,
@@ -266,6 +271,8 @@ class CodeMode:
             )
             self._executions = executions
             self._contents.archive = JournalContents(journal, settings.content, executions.open)
+            if journal.slots is not None:
+                self.allowances.slots = JournalSlots(journal.slots, executions.open)
         if self.settings.continuations is not None:
             from codemode.executions.continuations.configured import continuations_of
 

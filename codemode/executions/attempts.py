@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import random
 from contextlib import asynccontextmanager, suppress
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, JournalDamaged, JournalUnavailable, LeaseLost
+from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.journal.base import Lease
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
     from typing import Any
 
-    from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.base import Journal
 
 log = logging.getLogger(__name__)
@@ -85,12 +86,17 @@ class Endings:
         return bool(self._late)
 
     async def record(self, lease: Lease, outcome: ExecutionOutcome) -> ExecutionOutcome:
-        """Record an outcome and return it. If the journal is unavailable, add a note and record the outcome later."""
+        """Record an outcome and return it. If the journal is unavailable, add a note and record the outcome later.
+
+        If another server has cancelled the execution, return the outcome that it recorded.
+        """
         try:
             await self._write(lease, outcome)
+        except LeaseLost:
+            return await self._cancelled(lease.execution) or outcome
         except JournalUnavailable as error:
             log.error("the end of %s will be recorded later: %s", lease.execution, error)
-            self._late[lease.execution] = partial(self._write, lease, outcome)
+            self._late[lease.execution] = partial(self._write_late, lease, outcome)
             return replace(outcome, notes=(*outcome.notes, _LATE))
         return outcome
 
@@ -106,13 +112,25 @@ class Endings:
             self._late.pop(execution, None)
 
     async def _write(self, lease: Lease, outcome: ExecutionOutcome) -> None:
+        if outcome.status == "paused":
+            await self._journal.pause(lease, outcome.pending, outcome.to_json())
+        else:
+            await self._journal.finish(lease, outcome.status, outcome.to_json())
+
+    async def _write_late(self, lease: Lease, outcome: ExecutionOutcome) -> None:
         try:
-            if outcome.status == "paused":
-                await self._journal.pause(lease, outcome.pending, outcome.to_json())
-            else:
-                await self._journal.finish(lease, outcome.status, outcome.to_json())
+            await self._write(lease, outcome)
         except LeaseLost:
             log.warning("another server has taken over %s", lease.execution)
+
+    async def _cancelled(self, execution: str) -> ExecutionOutcome | None:
+        """Return the outcome of an execution that another server has cancelled, None if it has only taken it over."""
+        log.warning("another server has taken over %s", execution)
+        with suppress(CodeModeError):
+            stored = await self._journal.get(execution)
+            if stored.status == "cancelled":
+                return ExecutionOutcome.from_json({**stored.outcome, "status": "cancelled"})
+        return None
 
     async def _withdraw(self, lease: Lease) -> None:
         with suppress(LeaseLost):  # it was not created
@@ -137,14 +155,22 @@ async def never_damaged(journal: Journal, lease: Lease) -> AsyncIterator[None]:
         raise
 
 
-async def again_and_again(chore: Callable[[], Awaitable[None]], every_s: float, failure_message: str) -> None:
-    """Repeat a chore for ever. Log its exceptions and carry on."""
+async def again_and_again(
+    chore: Callable[[], Awaitable[None]], every_s: float, failure_message: str, sooner: asyncio.Event | None = None
+) -> None:
+    """Repeat a chore for ever, about every `every_s` seconds, and when `sooner` is set. Log its exceptions.
+
+    The time varies by a fifth, so that servers started together spread their work.
+    """
+    due = sooner or asyncio.Event()
     while True:
+        due.clear()
         try:
             await chore()
         except Exception:
             log.exception(failure_message)
-        await asyncio.sleep(every_s)
+        with suppress(TimeoutError):
+            await asyncio.wait_for(due.wait(), every_s * random.uniform(0.8, 1.0))  # noqa: S311 -- spreads the work
 
 
 async def keep_leases(journal: Journal, attempts: Mapping[str, Attempt], endings: Endings) -> None:
@@ -153,9 +179,17 @@ async def keep_leases(journal: Journal, attempts: Mapping[str, Attempt], endings
     held = await journal.renew(attempts) if running else frozenset()
     for execution in running.keys() - held:
         if not running[execution].task.done():
-            log.warning("another server has taken over %s; the attempt here is stopped", execution)
-            running[execution].task.cancel()
+            await _stop(journal, execution, running[execution])
     await endings.record_late()
+
+
+async def _stop(journal: Journal, execution: str, attempt: Attempt) -> None:
+    """Stop an attempt whose lease another server has taken: to run the execution there, or to cancel it."""
+    log.warning("another server has taken over %s; the attempt here is stopped", execution)
+    if (await journal.get(execution)).status == "cancelled":
+        attempt.cancelled.set()
+    else:
+        attempt.task.cancel()
 
 
 def is_cancelled() -> bool:

@@ -19,6 +19,7 @@ from codemode.executions.attempts import (
     never_damaged,
     to_their_end,
 )
+from codemode.executions.cancellation import Cancellation
 from codemode.executions.cards.desk import Cards
 from codemode.executions.execution_ids import new_execution
 from codemode.executions.executor import new_seed, nothing
@@ -92,6 +93,7 @@ class Executions:
         self._watching = Watching(journal, self._attempts, self._visible.seen)
         self._upkeep = Upkeep(journal, settings, self._attempts, notifier)
         self._launcher = Launcher(journal, programs, self._ended, self._attempts)
+        self._cancellation = Cancellation(journal, self._attempts, self._launcher, self._visible, self._watching)
         self._opening = asyncio.Lock()
         self._is_open = False
         #: Returns the current role of an execution's owner, None if the owner has none. Without codemode's own keys,
@@ -365,24 +367,10 @@ class Executions:
     async def cancel(self, execution: str, caller: Caller) -> StoredExecution:
         """Cancel an execution. Its owner and approvers may do this. The outcome shows calls in flight as unknown.
 
-        If it runs on another server, that sends nothing more, and stops it when it next records or renews. Raises
-        ExecutionNotFound, ExecutionEnded.
+        An execution on another server is cancelled by that server. If it does not answer, it can record and send
+        nothing more. Raises ExecutionNotFound, ExecutionEnded.
         """
-        stored = await self._visible.seen(execution, caller)
-        attempt = self._attempts.get(execution)
-        if attempt is not None:
-            attempt.cancelled.set()
-            await asyncio.wait((attempt.task,))
-            stored = await self._visible.stored(execution)
-        if attempt is None or stored.status == "paused":  # it may pause before it notices
-            await self._launcher.shield(self._cancelled(stored))
-        return await self._visible.stored(execution)
-
-    async def _cancelled(self, stored: StoredExecution) -> None:
-        execution = stored.given.id
-        lease = await self._journal.claim(execution, by_force=True)
-        outcome = {**(stored.outcome or {"id": execution}), "status": "cancelled"}
-        await self._journal.finish(lease, "cancelled", outcome)
+        return await self._cancellation.cancel(execution, caller)
 
     async def rollback(
         self, execution: str, caller: Caller, credentials: Mapping[str, str] = MappingProxyType({})

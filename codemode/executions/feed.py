@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from bisect import bisect_right
-from contextlib import suppress
+from contextlib import ExitStack, suppress
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
@@ -18,9 +18,6 @@ if TYPE_CHECKING:
 
 #: Statuses of executions that still produce events.
 GOES_ON = ("queued", "running")
-
-#: Poll interval for an execution that runs on another server, in seconds.
-LOOK_AGAIN_S = 0.5
 
 #: Entries per read.
 PAGE = 200
@@ -57,6 +54,9 @@ class Feed:
         self._listener = asyncio.Event()
         self._listener.set()
         self._attempt: Attempt | None = None
+        self._look_again_s = 0.0
+        self._signals = ExitStack()
+        self._signals.enter_context(journal.signals.following(execution, self._listener))
 
     def has(self, sequence: int) -> bool:
         """Return whether every event after this sequence number is kept, or still unread."""
@@ -88,12 +88,15 @@ class Feed:
                 reading.cancel()
         if self._attempt is not None:
             self._attempt.listeners.discard(self._listener)
+        self._signals.close()
 
     async def _read(self) -> None:
         await self._news()
         self._attempt = self._attempts.get(self._execution)
         if self._attempt is not None:
             self._attempt.listeners.add(self._listener)
+        else:
+            self._look_again_s = await self._journal.signals.ask(self._execution)
         self._listener.clear()  # before reading: entries written meanwhile wake the feed again
         status = (await self._journal.get(self._execution)).status
         entries = await self._journal.read(self._execution, after=self._end, values=False, most=PAGE)
@@ -107,7 +110,7 @@ class Feed:
     async def _news(self) -> None:
         if self._attempt is None:
             with suppress(TimeoutError):
-                await asyncio.wait_for(self._listener.wait(), LOOK_AGAIN_S)
+                await asyncio.wait_for(self._listener.wait(), self._look_again_s)
         else:
             await self._listener.wait()
         await asyncio.sleep(_PAUSE_S * (self.followers - 1))

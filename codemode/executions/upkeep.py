@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from codemode.executions.replay.recovery import Recovery
     from codemode.settings import JournalSettings
 
-#: Largest time between two searches for orphans, in seconds. Servers release their executions when they are stopped,
-#: and those of a server that was killed on the same machine are free at once.
-_ORPHANS_EVERY_S = 2.0
+#: Largest time between two searches for orphans, in seconds. Those of a server that was killed on the same machine are
+#: free at once; those of a server that was stopped are, too, and PostgreSQL signals them.
+_ORPHANS_EVERY_S = 1.0
 
 #: Seconds between two prunings.
 _PRUNED_EVERY_S = 3600.0
@@ -60,7 +60,10 @@ class Upkeep:
             await self._journal.prune(Retention(settings.keep_s, settings.keep_count, settings.expire_s))
 
         self._repeat(
-            recover, min(self._settings.lease_s, _ORPHANS_EVERY_S), "orphaned executions could not be recovered"
+            recover,
+            min(self._settings.lease_s, _ORPHANS_EVERY_S),
+            "orphaned executions could not be recovered",
+            self._journal.signals.freed,
         )
         self._repeat(prune, _PRUNED_EVERY_S, "old executions could not be pruned from the journal")
 
@@ -72,8 +75,14 @@ class Upkeep:
             task.cancel()
         await asyncio.gather(*self._tasks, return_exceptions=True)
 
-    def _repeat(self, work: Callable[[], Awaitable[None]], every_s: float, failure_message: str) -> None:
-        keep(asyncio.create_task(again_and_again(work, every_s, failure_message)), self._tasks)
+    def _repeat(
+        self,
+        work: Callable[[], Awaitable[None]],
+        every_s: float,
+        failure_message: str,
+        sooner: asyncio.Event | None = None,
+    ) -> None:
+        keep(asyncio.create_task(again_and_again(work, every_s, failure_message, sooner)), self._tasks)
 
     async def _recover(self, recovery: Recovery) -> None:
         await recovery.recover()

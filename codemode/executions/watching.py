@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import aclosing, contextmanager
+from contextlib import aclosing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
 from codemode.errors import CallerNotLetIn, TooSlow
 from codemode.executions.events import ExecutionEvent
-from codemode.executions.feed import GOES_ON, LOOK_AGAIN_S, Feed
+from codemode.executions.feed import GOES_ON, Feed
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
@@ -36,18 +36,24 @@ class Watching:
     async def wait(self, execution: str, caller: Caller, timeout_s: float) -> StoredExecution:
         """See `Executions.wait`."""
         deadline = time.monotonic() + timeout_s
-        while True:
-            stored = await self._seen(execution, caller)
-            if not caller.is_still_good():
-                raise CallerNotLetIn
-            remaining_s = deadline - time.monotonic()
-            if stored.status not in GOES_ON or remaining_s <= 0:
-                return stored
-            attempt = self._attempts.get(execution)
-            if attempt is None:
-                await asyncio.sleep(min(remaining_s, LOOK_AGAIN_S))
-            else:
-                await asyncio.wait((attempt.task,), timeout=remaining_s)
+        changed = asyncio.Event()
+        with self._journal.signals.following(execution, changed):
+            look_again_s = 0.0
+            while True:
+                changed.clear()
+                stored = await self._seen(execution, caller)
+                if not caller.is_still_good():
+                    raise CallerNotLetIn
+                remaining_s = deadline - time.monotonic()
+                if stored.status not in GOES_ON or remaining_s <= 0:
+                    return stored
+                attempt = self._attempts.get(execution)
+                if attempt is not None:
+                    await asyncio.wait((attempt.task,), timeout=remaining_s)
+                    continue
+                with suppress(TimeoutError):
+                    await asyncio.wait_for(changed.wait(), min(remaining_s, look_again_s))
+                look_again_s = await self._journal.signals.ask(execution)
 
     async def events(self, execution: str, caller: Caller, after: int) -> AsyncIterator[ExecutionEvent]:
         """See `Executions.events`."""

@@ -29,6 +29,7 @@ from codemode.gateway.answers import narrowed
 from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
 from codemode.gateway.policy import READ_ONLY, AccessPolicy, AccessRequest, Decision, Ruling
 from codemode.sources.destination import HERE
+from codemode.transports.allowances import RateUnknown
 from codemode.transports.base import CallContext, Page
 from codemode.transports.content import ContentStore
 
@@ -226,7 +227,7 @@ def _state_after(error: CallError, tool: Tool, *, has_started: bool) -> CallStat
             return CallState.UNKNOWN
         case UpstreamTimeout():
             return CallState.NOT_STARTED
-        case UpstreamUnreachable():
+        case UpstreamUnreachable() | RateUnknown():
             return CallState.NOT_STARTED
         case EndUnknown():
             return CallState.UNKNOWN

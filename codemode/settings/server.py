@@ -97,7 +97,8 @@ class LoadSettings(Section):
     per_key_rate_per_s: float | None = Field(
         default=None,
         gt=0,
-        description="Maximum number of requests of one key per second. null: no limit.",
+        description="Maximum number of requests of one key per second. Servers on one PostgreSQL share it. null: no "
+        "limit.",
         examples=[5],
     )
 

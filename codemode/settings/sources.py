@@ -201,7 +201,10 @@ class SourceSettings(Section):
     )
     concurrency: int = Field(default=32, ge=1, description="Maximum number of calls at the same time.")
     rate_per_s: float | None = Field(
-        default=None, gt=0, description="Maximum number of calls per second. null: no limit.", examples=[5]
+        default=None,
+        gt=0,
+        description="Maximum number of calls per second. Servers on one PostgreSQL share it. null: no limit.",
+        examples=[5],
     )
     idempotency_header: str = Field(
         default="",

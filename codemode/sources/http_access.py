@@ -61,7 +61,9 @@ def http_transport(
     return DeferredTransport(
         name,
         partial(authentication_of, name, settings, context.secrets, tokens=context.store),
-        lambda credentials: HttpTransport(reach, authentication=credentials, contents=context.contents),
+        lambda credentials: HttpTransport(
+            reach, authentication=credentials, contents=context.contents, allowances=context.allowances
+        ),
         idempotency_header=settings.idempotency_header,
     )
 

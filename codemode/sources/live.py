@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from codemode.settings import Settings
     from codemode.shared.values import ValueStore
     from codemode.sources.factory import LoadedSource
+    from codemode.transports.allowances import Allowances
     from codemode.transports.content import ContentStore
     from codemode.transports.mcp.transport import Definitions
 
@@ -42,6 +43,7 @@ class LiveSources:
         functions: Mapping[str, object],
         contents: ContentStore,
         store: ValueStore,
+        allowances: Allowances,
         *,
         strict: bool,
         publish: Callable[[Settings, Mapping[str, LoadedSource]], Awaitable[Catalog]],
@@ -54,6 +56,7 @@ class LiveSources:
         self._functions = functions
         self._contents = contents
         self._store = store
+        self._allowances = allowances
         self._progress = progress
         self._strict = strict
         self._publish_to = publish
@@ -126,6 +129,7 @@ class LiveSources:
             settings,
             contents=self._contents,
             store=self._store,
+            allowances=self._allowances,
             on_change=self._definitions_changed,
             progress=self._progress,
         )

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from codemode.catalog.loading import LoadingListener
     from codemode.settings import Settings
     from codemode.shared.values import ValueStore
+    from codemode.transports.allowances import Allowances
     from codemode.transports.content import ContentStore
     from codemode.transports.mcp.transport import Definitions, McpTransport
 
@@ -58,6 +59,7 @@ class Reader:
         *,
         contents: ContentStore,
         store: ValueStore,
+        allowances: Allowances,
         on_change: Callable[[str, Definitions], None],
         progress: LoadingListener = unheard,
     ) -> None:
@@ -66,6 +68,7 @@ class Reader:
         self._on_change = on_change
         self._context = SourceContext(
             contents=contents,
+            allowances=allowances,
             cache=CatalogCache(settings.cache() / "catalogs"),
             given=StableIds(store),
             store=store,

@@ -13,6 +13,7 @@ from codemode.catalog.loading import unheard
 from codemode.settings import Secrets, Settings
 from codemode.shared.files import FolderStore
 from codemode.sources.documents.last_known import Documents
+from codemode.transports.allowances import Allowances
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -33,6 +34,7 @@ class SourceContext:
 
     Attributes:
         contents: binary data that programs pass between tools.
+        allowances: the rates of the sources.
         cache: parsed catalogs. None disables the cache.
         given: tool ids of earlier loads. None assigns all ids anew.
         documents: the documents of the source that is being read.
@@ -43,6 +45,7 @@ class SourceContext:
     """
 
     contents: ContentStore | None = None
+    allowances: Allowances = field(default_factory=Allowances)
     cache: CatalogCache | None = None
     given: StableIds | None = None
     documents: Documents = field(default_factory=Documents)

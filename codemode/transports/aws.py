@@ -34,6 +34,7 @@ from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
+    from codemode.transports.allowances import Allowances
     from codemode.transports.base import CallContext
 
 _MISSING = (
@@ -100,13 +101,14 @@ class AwsTransport:
         reach: AwsReach,
         contents: ContentStore | None = None,
         *,
+        allowances: Allowances | None = None,
         secrets: Callable[[], tuple[str, ...]] = tuple,
     ) -> None:
         self._session = session
         self._secrets: Callable[[], tuple[str, ...]] | None = secrets
         self._reach = reach
         self._contents = contents or ContentStore()
-        self._pace = Pace(reach.concurrency, reach.rate_per_s)
+        self._pace = Pace.of_source(reach.source, reach.concurrency, reach.rate_per_s, allowances)
         self._redactor = Redactor()
         self._clients: dict[tuple[str, bool], Any] = {}
         self._client_lock = Lock()

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from codemode.errors import UpstreamError
+from codemode.transports.allowances import Allowances, Rate
 from codemode.transports.http.uncertainty import Interrupted, has_key, is_in_progress
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
     from types import TracebackType
 
+    from codemode.transports.allowances import Allowance
     from codemode.transports.http.request import HttpRequest
 
 #: Methods without effects, which are safe to repeat (RFC 9110, 9.2.1).
@@ -33,21 +35,27 @@ _KEY_WAIT_S = 2.0
 
 
 class Pace:
-    """Limits calls to `concurrency` at once, and to `rate_per_s` starts per second."""
+    """Limits calls to `concurrency` at once, and their starts to an allowance. Entering raises RateUnknown."""
 
     def __init__(
         self,
         concurrency: int,
-        rate_per_s: float | None = None,
+        allowance: Allowance | None = None,
         *,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
-        clock: Callable[[], float] | None = None,
     ) -> None:
         self._gate = asyncio.Semaphore(concurrency)
-        self._between_s = 1 / rate_per_s if rate_per_s else 0.0
-        self._next = 0.0
+        self._allowance = allowance
         self._sleep = sleep
-        self._clock = clock
+
+    @classmethod
+    def of_source(
+        cls, source: str, concurrency: int, rate_per_s: float | None, allowances: Allowances | None = None
+    ) -> Self:
+        """Return the pace of a source: at most `concurrency` calls at once, and `rate_per_s` starts per second."""
+        if rate_per_s is None:
+            return cls(concurrency)
+        return cls(concurrency, (allowances or Allowances()).of(Rate(f"source {source}", rate_per_s)))
 
     async def __aenter__(self) -> None:
         await self._gate.acquire()
@@ -63,13 +71,11 @@ class Pace:
         self._gate.release()
 
     async def _turn(self) -> None:
-        if not self._between_s:
+        if self._allowance is None:
             return
-        now = self._clock() if self._clock else asyncio.get_running_loop().time()
-        start = max(now, self._next)
-        self._next = start + self._between_s
-        if start > now:
-            await self._sleep(start - now)
+        wait_s = await self._allowance.reserve()
+        if wait_s:
+            await self._sleep(wait_s)
 
 
 def wait_before_retry(error: Exception, request: HttpRequest, attempt: int) -> float | None:

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.contents import KeptContent
     from codemode.executions.journal.outbox import Outbox
+    from codemode.executions.journal.signals import Signals
     from codemode.executions.plans.plan import Plan, PlanVerdict
     from codemode.executions.state.values import StateKey, StateWrite
+    from codemode.transports.allowances import Slots
     from codemode.transports.content import Content
 
 ExecutionStatus = Literal[
@@ -272,11 +274,14 @@ class Pruned:
 class Journal(Protocol):
     """A store of executions, from the perspective of one server. Methods may run concurrently on one event loop.
 
-    `server` is the unique id under which this journal holds leases. `outbox` has the messages to people.
+    `server` is the unique id under which this journal holds leases. `outbox` has the messages to people, `signals`
+    those to the other servers. `slots` counts the rates that servers share, None if they share none.
     """
 
     server: str
     outbox: Outbox
+    signals: Signals
+    slots: Slots | None
 
     async def open(self) -> None:
         """Connect and migrate the store to this version.

@@ -48,7 +48,7 @@ class Listener:
     """
 
     def __init__(self, url: str) -> None:
-        self._url = url
+        self.url = url
         self._subscribers: dict[str, list[Heard]] = {}
         self._in_force: set[str] = set()
         self._is_connected = False
@@ -117,7 +117,7 @@ class Listener:
 
     async def _listen(self) -> None:
         """Listen until the connection is lost."""
-        connection = await asyncpg.connect(self._url, timeout=PATIENCE_S, command_timeout=PATIENCE_S)
+        connection = await asyncpg.connect(self.url, timeout=PATIENCE_S, command_timeout=PATIENCE_S)
         try:
             connection.add_termination_listener(lambda _: self._changed.set())
             while not connection.is_closed():

@@ -23,6 +23,8 @@ import asyncpg
 from codemode.errors import JournalUnavailable, LeaseLost
 from codemode.executions.journal import transactions
 from codemode.executions.journal.group import GroupCommit
+from codemode.executions.journal.postgres_signals import PostgresSignals
+from codemode.executions.journal.postgres_slots import PostgresSlots
 from codemode.executions.journal.preparing import prepare
 from codemode.executions.journal.shared import SharedValues
 from codemode.executions.journal.sql import SqlJournal
@@ -32,14 +34,14 @@ from codemode.transports.http.certificates import distrusted
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 
-    from codemode.executions.journal.base import JournalEntry, Lease
+    from codemode.executions.journal.base import JournalEntry, Lease, Pruned, Retention
     from codemode.executions.journal.group import Write, Written
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.space import Bounds
     from codemode.executions.journal.statements import Result, Transaction
     from codemode.settings.journal import Durability
 
-#: Connections per server: one for appends, the others for queries.
+#: Connections per server: one for appends, the others for queries. One more receives notifications.
 CONNECTIONS = 4
 
 #: Hint for an unknown certificate authority of the database.
@@ -59,11 +61,13 @@ _PREPARING = 0x636F64656D6F6465
 
 #: Appends a group in one round trip. $1 to $3 are leases; the rows of those that still hold are locked against
 #: takeover. Lines (lease position, kind, content, value, seal) are numbered in order. They are written only if $4, the
-#: last entry that their seals follow, is still the last one. $11 sets whether this commit waits for the disk.
+#: last entry that their seals follow, is still the last one. $11 sets whether this commit waits for the disk. Servers
+#: that follow an execution are notified.
 _APPEND = """
 WITH held AS (
   SELECT lease, after, coalesce((SELECT max(place) FROM entries
-    WHERE place BETWEEN number << 32 AND (number + 1) << 32), number << 32) AS last
+    WHERE place BETWEEN number << 32 AND (number + 1) << 32), number << 32) AS last,
+    CASE WHEN followed_until_us > (extract(epoch FROM clock_timestamp()) * 1000000)::bigint THEN id END AS followed
   FROM executions JOIN unnest($1::text[], $2::bigint[], $3::text[], $4::bigint[]) WITH ORDINALITY
     AS leases (execution, generation, server, after, lease) ON id = execution
   WHERE executions.generation = leases.generation AND executions.server = leases.server
@@ -79,7 +83,8 @@ WITH held AS (
   SELECT place, kind, (extract(epoch FROM clock_timestamp()) * 1000000)::bigint, content,
     CASE WHEN length(value) <= $10 THEN value END, seal FROM lines
 )
-SELECT lease, last & 4294967295 AS last, set_config('synchronous_commit', $11, true) FROM held
+SELECT lease, last & 4294967295 AS last, set_config('synchronous_commit', $11, true),
+  CASE WHEN followed IS NOT NULL THEN pg_notify('codemode_followed', followed) END FROM held
 """
 
 _NOW = "SELECT (extract(epoch FROM clock_timestamp()) * 1000000)::bigint"
@@ -111,6 +116,11 @@ class PostgresJournal(SqlJournal):
         self._writing = asyncio.Lock()
         self._away_since: float | None = None
         self.shared = SharedValues(self._write, self._seals)
+        self._signals = PostgresSignals(url, self._write)
+        self.signals = self._signals
+        self.listener = self._signals.listener
+        self._slots = PostgresSlots(self._seals.project, self._connection)
+        self.slots = self._slots
 
     async def open(self) -> None:
         """See `Journal.open`."""
@@ -130,9 +140,11 @@ class PostgresJournal(SqlJournal):
         except BaseException:
             await self.aclose()
             raise
+        self._signals.listener.start()
 
     async def aclose(self) -> None:
         """See `Journal.aclose`."""
+        await self._signals.listener.aclose()
         await self._group.drain()
         if self._pool is not None:
             pool, self._pool = self._pool, None
@@ -154,6 +166,11 @@ class PostgresJournal(SqlJournal):
         """See `Journal.release`, and `renew` for the lock."""
         async with self._writing:
             await super().release(executions)
+
+    async def prune(self, retention: Retention) -> Pruned:
+        """See `Journal.prune`."""
+        await self._slots.remove_unused()
+        return await super().prune(retention)
 
     async def _append(self, writes: Sequence[Write]) -> Written:
         sealed: dict[Lease, tuple[int, bytes]] = {}

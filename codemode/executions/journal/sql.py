@@ -17,6 +17,7 @@ from codemode.executions.journal.decisions import decide
 from codemode.executions.journal.decisions import pending as pending_calls
 from codemode.executions.journal.outbox import Outbox
 from codemode.executions.journal.seals import Seals
+from codemode.executions.journal.signals import Signals
 from codemode.executions.journal.space import Bounds
 
 if TYPE_CHECKING:
@@ -37,6 +38,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.statements import Result, Transaction
     from codemode.executions.plans.plan import Plan, PlanVerdict
     from codemode.executions.state.values import StateKey, StateWrite
+    from codemode.transports.allowances import Slots
     from codemode.transports.content import Content
 
 
@@ -57,6 +59,8 @@ class SqlJournal(ABC):
         self._lease_s = lease_s
         self._bounds = bounds or Bounds()
         self.outbox = Outbox(self._write, self._read, self._seals)
+        self.signals = Signals()
+        self.slots: Slots | None = None
 
     @abstractmethod
     async def _write(self, transaction: Transaction[Result]) -> Result:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.executions.call_session import Send
     from codemode.executions.journal.base import PendingCall
-    from codemode.executions.replay.record import RecordedCall
+    from codemode.executions.replay.record import Record, RecordedCall
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.transports.base import CallContext
     from codemode.transports.questions import InputRequired
@@ -186,3 +186,8 @@ def restored_entry(recorded: RecordedCall) -> LedgerEntry:
         reused=facts.get("reused", ""),
         effect=recorded.effect,
     )
+
+
+def recorded_calls(record: Record) -> tuple[LedgerEntry, ...]:
+    """Return the ledger of a record. Calls without a recorded end are unknown; queries of the program are in none."""
+    return tuple(restored_entry(call) for call in record.calls.values() if not call.is_query)

@@ -90,6 +90,11 @@ class RecordedCall:
         return self.path.rpartition(":")[0]
 
     @property
+    def is_query(self) -> bool:
+        """Whether the call asked the host, not a tool: it is in no ledger."""
+        return not self.effect and self.end is not None and not self.end.facts
+
+    @property
     def is_page(self) -> bool:
         """Whether the call is a page of a list."""
         return "/" in self.path

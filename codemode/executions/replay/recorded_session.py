@@ -400,8 +400,8 @@ class RecordedSession(CallSession):
         self._recording.appended()
 
     def _restore(self, recorded: RecordedCall) -> None:
-        if not recorded.effect and recorded.end is not None and not recorded.end.facts:
-            return  # queries of the program are in no ledger
+        if recorded.is_query:
+            return
         self.ledger.restore(restored_entry(recorded))
         if recorded.decision == "allow" and recorded.path not in self._counted:
             self._counted.add(recorded.path)

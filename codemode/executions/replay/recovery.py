@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
+import random
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -13,7 +15,6 @@ from codemode.executions.journal.base import JournalEntry
 from codemode.executions.replay.record import BY_SERVER, HANDOVER
 
 if TYPE_CHECKING:
-    import asyncio
     from collections.abc import AsyncIterator, Awaitable, Callable
     from contextlib import AbstractAsyncContextManager
 
@@ -26,6 +27,12 @@ log = logging.getLogger(__name__)
 
 #: Servers that may die while running one execution. After that the execution is a suspect, and a person must resume it.
 MOST_SERVERS = 3
+
+#: Orphans that one server takes at a time, and its pause before it takes more, in seconds. The batch is drawn from
+#: those that a few servers would take together, so that they seldom try the same ones.
+BATCH = 4
+_PAUSE_S = 0.05
+_SERVERS = 8
 
 
 class NoRoomYet(Exception):
@@ -84,32 +91,45 @@ class Recovery:
         self._resumed = resumed
 
     async def recover(self) -> tuple[str, ...]:
-        """Continue or pause orphaned executions, as far as there is capacity. Return their ids."""
-        recovered = []
+        """Continue or pause orphaned executions, as far as there is capacity. Return their ids.
+
+        They are taken in small batches with pauses, so that several servers share them.
+        """
+        tried: set[str] = set()
+        recovered: list[str] = []
         full: set[str] = set()
-        for execution in await self._journal.orphans():
-            if self._is_here(execution):
-                continue  # this server stalled for longer than its lease, and still has the execution
-            orphan = await self._orphan(execution)
-            owner = orphan.given.owner if orphan is not None else ""
-            is_handed_over = orphan is not None and not orphan.server
-            if owner in full:
-                continue
-            try:
-                async with self.turn(owner) as turn:
-                    await self._recover(execution, turn, by=HANDOVER if is_handed_over else BY_SERVER)
-            except NoRoomYet:
-                full.add(owner)
-                continue
-            except (LeaseHeld, ExecutionEnded, ExecutionNotFound):
-                continue  # another server was faster
-            except Exception:
-                log.exception("%s could not be recovered", execution)
-                continue
-            log.warning("%s is recovered: its server %s while it ran", execution, _end(is_handed_over=is_handed_over))
-            recovered.append(execution)
+        while orphans := [one for one in await self._journal.orphans() if one not in tried and not self._is_here(one)]:
+            if len(orphans) > BATCH and not tried:
+                await self._journal.signals.free()
+            batch = random.sample(orphans[: BATCH * _SERVERS], min(BATCH, len(orphans)))
+            tried.update(batch)
+            taken = await asyncio.gather(*(self._take(execution, full) for execution in batch))
+            recovered += [execution for execution, is_taken in zip(batch, taken, strict=True) if is_taken]
+            if len(orphans) > BATCH:
+                await asyncio.sleep(_PAUSE_S * random.uniform(0.5, 1.5))  # noqa: S311 -- spreads the servers
         self.is_full = bool(full)
         return tuple(recovered)
+
+    async def _take(self, execution: str, full: set[str]) -> bool:
+        """Recover an execution, unless there is no capacity for its owner. Return whether it is recovered here."""
+        orphan = await self._orphan(execution)
+        owner = orphan.given.owner if orphan is not None else ""
+        is_handed_over = orphan is not None and not orphan.server
+        if owner in full:
+            return False
+        try:
+            async with self.turn(owner) as turn:
+                await self._recover(execution, turn, by=HANDOVER if is_handed_over else BY_SERVER)
+        except NoRoomYet:
+            full.add(owner)
+            return False
+        except (LeaseHeld, ExecutionEnded, ExecutionNotFound):
+            return False  # another server was faster
+        except Exception:
+            log.exception("%s could not be recovered", execution)
+            return False
+        log.warning("%s is recovered: its server %s while it ran", execution, _end(is_handed_over=is_handed_over))
+        return True
 
     async def _orphan(self, execution: str) -> StoredExecution | None:
         try:

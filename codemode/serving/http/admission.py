@@ -10,6 +10,7 @@ busy. It grows again once nobody has been rejected for a second.
 from __future__ import annotations
 
 import asyncio
+import logging
 import math
 from collections import Counter, OrderedDict, deque
 from contextlib import asynccontextmanager
@@ -17,11 +18,15 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.replay.recovery import NoRoomYet
+from codemode.transports.allowances import Allowances, Rate, RateUnknown
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from codemode.settings import LoadSettings
+    from codemode.transports.allowances import Allowance
+
+log = logging.getLogger(__name__)
 
 #: Seconds after which a non-empty queue no longer counts as a burst.
 LASTING_S = 1.0
@@ -67,9 +72,9 @@ class Turn:
 
 
 class Admission:
-    """Hands out turns. Use from one event loop only."""
+    """Hands out turns. Use from one event loop only. `allowances` are rates that other servers may share."""
 
-    def __init__(self, settings: LoadSettings, *, processors: int) -> None:
+    def __init__(self, settings: LoadSettings, *, processors: int, allowances: Allowances | None = None) -> None:
         self._settings = settings
         self._processors = processors
         self._running: Counter[str] = Counter()
@@ -79,7 +84,8 @@ class Admission:
         self._waiting = 0
         self._last_empty = 0.0
         self._busy_until = 0.0
-        self._next_start: OrderedDict[str, float] = OrderedDict()
+        self._allowances = allowances or Allowances()
+        self._rates: OrderedDict[str, Allowance] = OrderedDict()
 
     @property
     def running(self) -> int:
@@ -94,7 +100,9 @@ class Admission:
     def check(self, caller: str) -> None:
         """Check for a free turn or queue place before the body is read. Raises Overloaded."""
         now = asyncio.get_running_loop().time()
-        self._until_due(caller, now)
+        rate = self._rate(caller)
+        if rate is not None:
+            self._refuse_early(rate.wait_s())
         if self._queues or not self._has_room(caller):
             self._who_gives_way(caller, now)
 
@@ -102,7 +110,7 @@ class Admission:
     async def turn(self, caller: str) -> AsyncIterator[Turn]:
         """Wait for a turn and hold it within the block. Raises Overloaded."""
         loop = asyncio.get_running_loop()
-        self._check_rate(caller, loop.time())
+        await self._check_rate(caller)
         turn = Turn(caller, self, loop.create_future())
         if not self._queues and self._has_room(caller):
             self._last_empty = loop.time()
@@ -211,24 +219,35 @@ class Admission:
             if not turn.admitted.done():
                 self._admit(turn)
 
-    def _check_rate(self, caller: str, now: float) -> None:
+    async def _check_rate(self, caller: str) -> None:
         """Allow a burst of one second's requests, then space them evenly. Raises Overloaded."""
-        rate = self._settings.per_key_rate_per_s
+        rate = self._rate(caller)
         if rate is None:
             return
-        due = self._until_due(caller, now)
-        self._next_start[caller] = due + 1 / rate
-        self._next_start.move_to_end(caller)
-        while len(self._next_start) > _REMEMBERED:
-            self._next_start.popitem(last=False)
+        try:
+            wait_s = await rate.take()
+        except RateUnknown as error:
+            log.warning("%s", error.__cause__)
+            raise Overloaded("the rate limit of this key is shared by several servers, and cannot be checked") from None
+        self._refuse_early(wait_s)
 
-    def _until_due(self, caller: str, now: float) -> float:
-        """Return when the caller's next request is due. Raises Overloaded if that is in the future."""
-        due = max(self._next_start.get(caller, 0.0), now - 1.0)
-        if due > now:
+    def _refuse_early(self, wait_s: float) -> None:
+        """Raise Overloaded if the caller's next request is due later."""
+        if wait_s:
             message = f"rate limit of {self._settings.per_key_rate_per_s:g} requests per second exceeded"
-            raise Overloaded(message, due - now)
-        return due
+            raise Overloaded(message, wait_s)
+
+    def _rate(self, caller: str) -> Allowance | None:
+        per_s = self._settings.per_key_rate_per_s
+        if per_s is None:
+            return None
+        rate = self._rates.get(caller)
+        if rate is None:
+            rate = self._rates[caller] = self._allowances.of(Rate(f"key {caller}", per_s, burst_s=1.0))
+            if len(self._rates) > _REMEMBERED:
+                self._rates.popitem(last=False)
+        self._rates.move_to_end(caller)
+        return rate
 
 
 @asynccontextmanager

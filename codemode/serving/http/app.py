@@ -100,7 +100,8 @@ def create_app(service: CodeMode, callers: Callers, sessions: Sessions | None = 
     `sessions` are those of the console, None for new ones.
     """
     server = service.settings.server
-    admission = Admission(server.load, processors=max(1, _processors() // server.processes))
+    processors = max(1, _processors() // server.processes)
+    admission = Admission(server.load, processors=processors, allowances=service.allowances)
     sessions = sessions or Sessions()
     mcp = McpEndpoint(service, admission)
 

@@ -72,7 +72,11 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
         ca_file=None if settings.ca_file is None else str(settings.ca_file),
     )
     return surface, AwsTransport(
-        session, reach, context.contents, secrets=lambda: tuple(map(context.secrets.text, parts))
+        session,
+        reach,
+        context.contents,
+        allowances=context.allowances,
+        secrets=lambda: tuple(map(context.secrets.text, parts)),
     )
 
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from codemode.catalog.tool import Tool
+    from codemode.transports.allowances import Allowances
     from codemode.transports.base import CallContext
     from codemode.transports.content import OwnedContents
     from codemode.transports.http.exchange import Connections
@@ -90,6 +91,7 @@ class HttpTransport:
         *,
         authentication: Authentication | None = None,
         contents: ContentStore | None = None,
+        allowances: Allowances | None = None,
         connections: Connections | None = None,
         resolve: Resolve = resolve,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
@@ -110,7 +112,7 @@ class HttpTransport:
         known = {secret for supply in supplies if isinstance(supply, (Credential, Grant)) for secret in supply.secrets}
         self._redactor = self._lasting = Redactor(known)
         self._callers: WeakKeyDictionary[CallerCredentials, Redactor] = WeakKeyDictionary()
-        self._pace = Pace(reach.concurrency, reach.rate_per_s)
+        self._pace = Pace.of_source(reach.source, reach.concurrency, reach.rate_per_s, allowances)
         self._plans: WeakKeyDictionary[Tool, tuple[RequestPlan, tuple[Configured, ...]]] = WeakKeyDictionary()
         self._sleep = sleep
 

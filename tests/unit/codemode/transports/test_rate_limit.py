@@ -11,6 +11,7 @@ import pytest
 
 from codemode.errors import ConfigurationError, UpstreamError, UpstreamTimeout
 from codemode.sources.openapi.document import load_openapi
+from codemode.transports.allowances import Allowance, LocalSlots, Rate
 from codemode.transports.auth.grant import Grant
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
 from codemode.transports.base import CallContext
@@ -140,7 +141,8 @@ async def test_calls_start_no_faster_than_the_rate() -> None:
     async def sleep(seconds: float) -> None:
         waits.append(seconds)
 
-    pace = Pace(10, 4.0, sleep=sleep, clock=lambda: 100.0)
+    slots = LocalSlots(lambda: 100.0)
+    pace = Pace(10, Allowance(Rate("api", 4.0), lambda: slots, lambda: 100.0), sleep=sleep)
     for _ in range(3):
         async with pace:
             pass

@@ -37,6 +37,13 @@ UNDO = (
     "DROP TABLE outbox",
 )
 
+UNDO_POSTGRES = (
+    "DROP FUNCTION codemode_signal CASCADE",
+    "ALTER TABLE executions DROP COLUMN followed_until_us",
+    "DROP TABLE allowances",
+    "DELETE FROM codemode_migrations WHERE version >= 3",
+)
+
 
 async def taken_back(journal: Journal) -> None:
     """Restore a store to its state before executions were measured."""
@@ -47,7 +54,7 @@ async def taken_back(journal: Journal) -> None:
     assert isinstance(journal, PostgresJournal)
     connection = await asyncpg.connect(journal._url)
     try:
-        await connection.execute(";".join((*UNDO, "DELETE FROM codemode_migrations WHERE version >= 3")))
+        await connection.execute(";".join((*UNDO, *UNDO_POSTGRES)))
     finally:
         await connection.close()
 

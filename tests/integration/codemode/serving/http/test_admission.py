@@ -1,11 +1,18 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import pytest
 
+from codemode.errors import JournalUnavailable
 from codemode.serving.http.admission import LASTING_S, SHORT_QUEUE, Admission, Overloaded
 from codemode.settings import LoadSettings
+from codemode.transports.allowances import Allowances, LocalSlots
+
+if TYPE_CHECKING:
+    from codemode.transports.allowances import Granted, Rate
 
 
 def admission(processors: int = 100, **settings: float) -> Admission:
@@ -177,6 +184,35 @@ async def test_a_rate_lets_a_second_of_requests_in_and_says_when_the_next_one_ma
     assert refused.value.retry_after_s == 1
     async with limited.turn("b"):
         pass
+
+
+class AwaySlots(LocalSlots):
+    """Slots that other servers share. Set `is_away` to make them unreachable."""
+
+    is_away = False
+
+    async def lease(self, rate: Rate, most: int, *, due_only: bool) -> Granted:
+        if self.is_away:
+            raise JournalUnavailable("it is away")
+        return await super().lease(rate, most, due_only=due_only)
+
+
+async def test_two_servers_let_in_together_what_the_rate_of_a_key_allows() -> None:
+    allowances = Allowances()
+    allowances.slots = slots = AwaySlots(lambda: 100.0)
+    settings = LoadSettings(per_key_rate_per_s=2)
+    servers = [Admission(settings, processors=8, allowances=allowances) for _ in range(2)]
+    let_in = 0
+    for server in servers * 3:
+        with suppress(Overloaded):
+            async with server.turn("a"):
+                let_in += 1
+    assert let_in == 3  # a burst of one second, and the one that is due now
+    slots.is_away = True
+    with pytest.raises(Overloaded) as refused:
+        async with servers[0].turn("b"):
+            pass
+    assert refused.value.reason == "the rate limit of this key is shared by several servers, and cannot be checked"
 
 
 async def test_who_gives_up_leaves_the_queue_and_the_turn() -> None:
