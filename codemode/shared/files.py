@@ -135,6 +135,10 @@ class FolderStore:
                 return FileValue(self._learned / f"{kind}.json")
             case "tokens":
                 return token_file(self._state / "tokens", name)
+            case "definitions":
+                return FileValue(self._state / "mcp" / f"{name}.mcp.json")
+            case "instructions":
+                return FileValue(self._state / "mcp" / f"{name}.instructions.txt")
             case _:
                 return FileValue(self._state / kind / f"{name}.{kind}.json")
 

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
 #: What a value is. `keys`, `shapes` and `answers` have one value with the name ""; the others one for each source.
-Kind = Literal["keys", "shapes", "answers", "ids", "documents", "tokens"]
+Kind = Literal["keys", "shapes", "answers", "ids", "documents", "tokens", "definitions", "instructions"]
 
 #: Errors of a store that cannot be read or written.
 UNAVAILABLE = (OSError, ExecutionError)

@@ -20,10 +20,9 @@ from codemode.transports.absent import AbsentTransport
 from codemode.transports.function import FunctionTransport
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from codemode.catalog.tool import Tool
     from codemode.settings import SourceSettings
+    from codemode.shared.values import ValueStore
     from codemode.sources.loaded import Failure
     from codemode.text.clock import Clock
     from codemode.transports.base import Transport
@@ -89,11 +88,11 @@ def absent_source(name: str, failure: Failure) -> LoadedSource:
     return LoadedSource(name, surface, AbsentTransport(name, failure.message))
 
 
-def accepted_source(name: str, settings: SourceSettings, failure: Failure, servers: Path) -> LoadedSource:
+def accepted_source(name: str, settings: SourceSettings, failure: Failure, store: ValueStore) -> LoadedSource:
     """Return an unreachable MCP server with the tools that were accepted before. Raises ConfigurationError."""
     from codemode.sources.mcp.definitions import AcceptedDefinitions, tools_of
 
-    accepted = AcceptedDefinitions(servers)
+    accepted = AcceptedDefinitions(store)
     tools, _ = tools_of(name, tuple(accepted.read(name).values()))
     description = accepted.instructions(name) or ""
     surface = Surface(tools, (SourceWarning("", failure.message),), failure=failure, description=description)
@@ -101,12 +100,12 @@ def accepted_source(name: str, settings: SourceSettings, failure: Failure, serve
 
 
 def with_definitions(
-    source: LoadedSource, settings: SourceSettings, definitions: Definitions, servers: Path
+    source: LoadedSource, settings: SourceSettings, definitions: Definitions, store: ValueStore
 ) -> LoadedSource:
     """Return an MCP source with its current definitions. Changed ones are left out until the operator accepts them."""
     from codemode.sources.mcp.definitions import AcceptedDefinitions, surface_of
 
-    surface = surface_of(source.name, definitions, AcceptedDefinitions(servers))
+    surface = surface_of(source.name, definitions, AcceptedDefinitions(store))
     return replace(source, surface=_with_overrides(source.name, surface, settings))
 
 

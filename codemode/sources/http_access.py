@@ -32,7 +32,7 @@ _TOKEN_BYTES = 1024 * 1024
 
 async def authentication(name: str, settings: SourceSettings, context: SourceContext) -> Authentication:
     """Return the credentials of a source, resolved in a thread: commands may print them. Raises ConfigurationError."""
-    return await asyncio.to_thread(authentication_of, name, settings, context.secrets, tokens=context.tokens)
+    return await asyncio.to_thread(authentication_of, name, settings, context.secrets, tokens=context.store)
 
 
 def http_transport(
@@ -60,7 +60,7 @@ def http_transport(
     _check_settings(name, settings)
     return DeferredTransport(
         name,
-        partial(authentication_of, name, settings, context.secrets, tokens=context.tokens),
+        partial(authentication_of, name, settings, context.secrets, tokens=context.store),
         lambda credentials: HttpTransport(
             reach, authentication=credentials, contents=context.contents, allowances=context.allowances
         ),

@@ -42,8 +42,8 @@ class LiveSources:
         settings: Settings,
         functions: Mapping[str, object],
         contents: ContentStore,
-        allowances: Allowances,
         store: ValueStore,
+        allowances: Allowances,
         *,
         strict: bool,
         publish: Callable[[Settings, Mapping[str, LoadedSource]], Awaitable[Catalog]],
@@ -55,8 +55,8 @@ class LiveSources:
         self._settings = settings
         self._functions = functions
         self._contents = contents
-        self._allowances = allowances
         self._store = store
+        self._allowances = allowances
         self._progress = progress
         self._strict = strict
         self._publish_to = publish
@@ -128,8 +128,8 @@ class LiveSources:
         return Reader(
             settings,
             contents=self._contents,
-            allowances=self._allowances,
             store=self._store,
+            allowances=self._allowances,
             on_change=self._definitions_changed,
             progress=self._progress,
         )
@@ -180,9 +180,7 @@ class LiveSources:
             settings = self._settings.sources.get(name)
             if settings is None or name not in self.loaded:
                 return  # it was removed meanwhile
-            renewed = await asyncio.to_thread(
-                with_definitions, self.loaded[name], settings, definitions, self._settings.servers()
-            )
+            renewed = await asyncio.to_thread(with_definitions, self.loaded[name], settings, definitions, self._store)
             await self._publish({**self.loaded, name: renewed})
 
     def _start(self, work: Coroutine[None, None, None]) -> None:

@@ -58,8 +58,8 @@ class Reader:
         settings: Settings,
         *,
         contents: ContentStore,
-        allowances: Allowances,
         store: ValueStore,
+        allowances: Allowances,
         on_change: Callable[[str, Definitions], None],
         progress: LoadingListener = unheard,
     ) -> None:
@@ -71,7 +71,7 @@ class Reader:
             allowances=allowances,
             cache=CatalogCache(settings.cache() / "catalogs"),
             given=StableIds(store),
-            tokens=store,
+            store=store,
             servers=settings.servers(),
             progress=progress,
         )
@@ -144,7 +144,7 @@ class Reader:
         """Return the last known state of a source, or a source without tools. `failure` becomes its failure."""
         settings = self._settings.sources[name]
         if settings.is_mcp:
-            return await asyncio.to_thread(accepted_source, name, settings, failure, self._context.servers)
+            return await asyncio.to_thread(accepted_source, name, settings, failure, self._context.store)
         documents = await asyncio.to_thread(self._known.read, name, settings.location)
         if documents is None:
             return absent_source(name, failure)

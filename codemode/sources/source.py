@@ -39,8 +39,8 @@ class SourceContext:
         given: tool ids of earlier loads. None assigns all ids anew.
         documents: the documents of the source that is being read.
         secrets: the reader of secret references.
-        tokens: the store of OAuth logins.
-        servers: the folder of accepted MCP definitions.
+        store: OAuth logins and accepted MCP definitions.
+        servers: the folder of the error output of MCP servers.
         progress: receives the steps of loading.
     """
 
@@ -50,7 +50,7 @@ class SourceContext:
     given: StableIds | None = None
     documents: Documents = field(default_factory=Documents)
     secrets: Secrets = field(default_factory=Secrets)
-    tokens: ValueStore = field(default_factory=lambda: FolderStore.of(Settings()))
+    store: ValueStore = field(default_factory=lambda: FolderStore.of(Settings()))
     servers: Path = field(default_factory=lambda: Settings().servers())
     progress: LoadingListener = unheard
 

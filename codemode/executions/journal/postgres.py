@@ -108,6 +108,7 @@ class PostgresJournal(SqlJournal):
         self._outages = Outages()
         self._signals = PostgresSignals(url, self._write)
         self.signals = self._signals
+        self.listener = self._signals.listener
         self._slots = PostgresSlots(self._seals.project, self._connection)
         self.slots = self._slots
         self.shared = SharedValues(self._write, self._seals)

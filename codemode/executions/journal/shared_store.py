@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import asyncpg
 
 from codemode.errors import CodeModeError, JournalDamaged, JournalUnavailable
-from codemode.executions.journal.listener import Listener
 from codemode.executions.journal.postgres_errors import shown
 from codemode.executions.journal.postgres_migrating import PATIENCE_S
 from codemode.executions.journal.shared import CHANNEL
@@ -224,7 +223,6 @@ class _Worker:
         self._make_journal = make_journal
         self._journal: PostgresJournal | None = None
         self._url = url
-        self._listener = Listener(url)
         self._turn = asyncio.Lock()
         self._wake = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
@@ -278,8 +276,6 @@ class _Worker:
     async def watch(self) -> None:
         """Begin to refresh now, after each announcement, and every `POLL_S` seconds."""
         if self._watching is None:
-            self._listener.subscribe(CHANNEL, lambda _: self._wake.set())
-            self._listener.start()
             self._watching = asyncio.create_task(self._watch())
 
     async def _watch(self) -> None:
@@ -306,6 +302,7 @@ class _Worker:
         if self._journal is None:
             journal = self._make_journal()
             await journal.open()
+            journal.listener.subscribe(CHANNEL, lambda _: self._wake.set())
             self._journal = journal
         return self._journal
 
@@ -313,7 +310,6 @@ class _Worker:
         if self._watching is not None:
             self._watching.cancel()
             await asyncio.wait((self._watching,))
-        await self._listener.aclose()
         if self._journal is not None:
             await self._journal.aclose()
 

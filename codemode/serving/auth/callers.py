@@ -102,7 +102,9 @@ class Callers:
             return None
         digest = hashlib.sha256(presented.encode("utf-8", "surrogateescape")).digest()
         found = [caller for known, caller in self._configured if hmac.compare_digest(known, digest)]
-        return found[0] if found else self._stored(presented) or await self._by_token(presented)
+        if found:
+            return found[0]
+        return await self._by_token(presented) if TokenCheck.is_token(presented) else self._stored(presented)
 
     def role_of(self, given: NewExecution) -> str | None:
         """Return the current role of the caller who started an execution, or None if they would be rejected now.
@@ -143,7 +145,7 @@ class Callers:
         return self._keys.role_of(key.id) == key.role
 
     async def _by_token(self, presented: str) -> Caller | None:
-        if self._tokens is None or not TokenCheck.is_token(presented):
+        if self._tokens is None:
             return None
         try:
             return await self._tokens.caller(presented)

@@ -213,7 +213,9 @@ def _plugins(settings: Settings) -> Iterator[Finding]:
 async def _source(name: str, settings: Settings) -> list[Finding]:
     """Check that a source can be read, and predict problems of its calls."""
     try:
-        loaded = await load_source(name, settings.sources[name], SourceContext(servers=settings.servers()))
+        with closing(store_of(settings, Secrets())) as store:
+            context = SourceContext(servers=settings.servers(), store=store)
+            loaded = await load_source(name, settings.sources[name], context)
     except CodeModeError as error:
         return [Finding("sources", name, State.FAILURE, str(error), "see `codemode sources check`")]
     await loaded.transport.aclose()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import shutil
+from contextlib import closing
 from dataclasses import asdict, fields
 from pathlib import Path
 from types import MappingProxyType
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codemode.errors import ConfigurationError, SourceError
+from codemode.executions.journal.configured import store_of
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.clients.adding import add_servers, report
 from codemode.serving.cli.clients.discovery import discover
@@ -28,6 +30,7 @@ from codemode.serving.cli.tables import print_table
 from codemode.settings import (
     DEFAULT_FILE,
     PYTHON,
+    Secrets,
     SourceSettings,
     is_python,
     is_url,
@@ -138,23 +141,24 @@ def accept(
         from codemode.sources.mcp.definitions import AcceptedDefinitions
         from codemode.sources.mcp.source import changed_definitions
 
-        changes = asyncio.run(changed_definitions(name, settings))
-        if as_json:
-            show.print_json({change.name: change.text.splitlines() for change in changes})
-        else:
-            for change in changes:
-                show.console.print(show.plain(change.text), soft_wrap=True)
-        if not changes:
-            if not as_json:
-                show.console.print("no changes since the definitions were accepted")
-        elif yes or typer.confirm(f"Accept {len(changes)} changed definitions?"):
-            accepted = AcceptedDefinitions(settings.servers())
-            accepted.accept(name, [change.definition for change in changes if change.definition is not None])
-            for change in changes:
-                if change.definition is None:
-                    accepted.accept_instructions(name, change.instructions)
-        else:
-            raise typer.Exit(1)
+        with closing(store_of(settings, Secrets())) as store:
+            changes = asyncio.run(changed_definitions(name, settings, store))
+            if as_json:
+                show.print_json({change.name: change.text.splitlines() for change in changes})
+            else:
+                for change in changes:
+                    show.console.print(show.plain(change.text), soft_wrap=True)
+            if not changes:
+                if not as_json:
+                    show.console.print("no changes since the definitions were accepted")
+            elif yes or typer.confirm(f"Accept {len(changes)} changed definitions?"):
+                accepted = AcceptedDefinitions(store)
+                accepted.accept(name, [change.definition for change in changes if change.definition is not None])
+                for change in changes:
+                    if change.definition is None:
+                        accepted.accept_instructions(name, change.instructions)
+            else:
+                raise typer.Exit(1)
 
 
 @app.command("list")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import tempfile
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import mcp_types
@@ -15,12 +13,15 @@ from codemode.catalog.effect_words import Judgement, judge
 from codemode.catalog.identifiers import identifier
 from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tool import Effect, Tool
+from codemode.shared.values import UNAVAILABLE
 from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.toolkits.described import parameters_of
 from codemode.text.prose import first_sentence
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
+
+    from codemode.shared.values import ValueStore
 
 _STORED: TypeAdapter[dict[str, mcp_types.Tool]] = TypeAdapter(dict[str, mcp_types.Tool])
 
@@ -48,48 +49,74 @@ _INSTRUCTIONS_CHARACTERS = 20_000
 
 
 class AcceptedDefinitions:
-    """The accepted definitions and instructions of each server, in two files for each, mode 0600.
+    """The accepted definitions and instructions of each server, in two shared values for each.
 
-    First-seen ones count as accepted.
+    First-seen ones count as accepted. Methods that store raise OSError or JournalUnavailable.
     """
 
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
+    def __init__(self, store: ValueStore) -> None:
+        self._store = store
 
     def read(self, source: str) -> dict[str, mcp_types.Tool]:
         """Return the accepted definitions of a server by name. Empty if there are none."""
         try:
-            return _STORED.validate_json(self._file(source).read_bytes())
-        except (OSError, ValidationError):
+            return _parsed(self._store.value("definitions", source).read())
+        except UNAVAILABLE:
             return {}
 
     def accept(self, source: str, definitions: Iterable[mcp_types.Tool]) -> None:
-        """Store definitions, replacing those with the same names. Raises OSError."""
-        known = self.read(source) | {definition.name: definition for definition in definitions}
-        self._write(self._file(source), _STORED.dump_json(known, by_alias=True, exclude_none=True))
+        """Store definitions, replacing those with the same names."""
+        new = {definition.name: definition for definition in definitions}
+        self._store.value("definitions", source).change(lambda data: _encoded(_parsed(data) | new))
+
+    def accept_new(self, source: str, definitions: Iterable[mcp_types.Tool]) -> dict[str, mcp_types.Tool]:
+        """Store definitions whose names have none yet. Return all that are accepted now."""
+        new = {definition.name: definition for definition in definitions}
+        result: dict[str, mcp_types.Tool] = {}
+
+        def add(data: bytes | None) -> bytes:
+            result.clear()
+            result.update(new | _parsed(data))
+            return _encoded(result)
+
+        self._store.value("definitions", source).change(add)
+        return result
 
     def instructions(self, source: str) -> str | None:
         """Return the accepted instructions of a server, None if the server was never seen."""
         try:
-            return self._instructions_file(source).read_text(encoding="utf-8")
-        except (OSError, UnicodeDecodeError):
+            data = self._store.value("instructions", source).read()
+            return None if data is None else data.decode()
+        except (*UNAVAILABLE, UnicodeDecodeError):
             return None
 
     def accept_instructions(self, source: str, text: str) -> None:
-        """Store the instructions of a server. Raises OSError."""
-        self._write(self._instructions_file(source), stored_instructions(text).encode())
+        """Store the instructions of a server."""
+        self._store.value("instructions", source).change(lambda _: stored_instructions(text).encode())
 
-    def _write(self, path: Path, data: bytes) -> None:
-        self._folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-        with tempfile.NamedTemporaryFile("wb", dir=self._folder, delete=False) as file:
-            file.write(data)
-        Path(file.name).replace(path)
+    def accept_new_instructions(self, source: str, text: str) -> str:
+        """Store the instructions of a server that has none yet. Return those that are accepted now."""
+        result = [stored_instructions(text)]
 
-    def _instructions_file(self, source: str) -> Path:
-        return self._folder / f"{source}.instructions.txt"
+        def add(data: bytes | None) -> bytes | None:
+            if data is None:
+                return result[0].encode()
+            result[0] = data.decode(errors="replace")
+            return None
 
-    def _file(self, source: str) -> Path:
-        return self._folder / f"{source}.mcp.json"
+        self._store.value("instructions", source).change(add)
+        return result[0]
+
+
+def _parsed(data: bytes | None) -> dict[str, mcp_types.Tool]:
+    try:
+        return _STORED.validate_json(data or b"{}")
+    except ValidationError:
+        return {}
+
+
+def _encoded(definitions: dict[str, mcp_types.Tool]) -> bytes:
+    return _STORED.dump_json(definitions, by_alias=True, exclude_none=True)
 
 
 def stored_instructions(text: str) -> str:
@@ -108,15 +135,16 @@ def surface_of(
     The description are the accepted instructions, also if the current `instructions` differ.
 
     This defends against tools that change after they were approved. A warning names each changed tool until the
-    operator runs `codemode sources accept`. Raises OSError if definitions cannot be stored.
+    operator runs `codemode sources accept`. Raises OSError or JournalUnavailable if definitions cannot be stored.
     """
     definitions, repeated = _unique(definitions)
     known = accepted.read(source)
     new = [definition for definition in definitions if definition.name not in known]
     remaining = max(MOST_KEPT - len(known), 0)
     new, too_many = new[:remaining], new[remaining:]
+    full = f"{len(too_many):,} new tools are left out: {len(known):,} are already stored"
     if new:
-        accepted.accept(source, new)
+        known = accepted.accept_new(source, new)
     changed = [one for one in definitions if one.name in known and digest(one) != digest(known[one.name])]
     left_out = {definition.name for definition in (*changed, *too_many)}
     advice = f"left out until `codemode sources accept {source}`"
@@ -125,8 +153,7 @@ def surface_of(
         for definition in changed
     ]
     if too_many:
-        message = f"{len(too_many):,} new tools are left out: {len(known):,} are already stored"
-        warnings.append(SourceWarning("", message))
+        warnings.append(SourceWarning("", full))
     kept = [definition for definition in definitions if definition.name not in left_out]
     tools, unreadable = tools_of(source, kept)
     description, changed_text = _accepted_instructions(source, instructions, accepted)
@@ -138,11 +165,12 @@ def _accepted_instructions(
 ) -> tuple[str, list[SourceWarning]]:
     """Return the accepted instructions, and a warning if the current ones differ. First-seen ones are accepted."""
     known = accepted.instructions(source)
-    if current is None or known == stored_instructions(current):
+    if current is None:
         return known or "", []
     if known is None:
-        accepted.accept_instructions(source, current)
-        return stored_instructions(current), []
+        known = accepted.accept_new_instructions(source, current)
+    if known == stored_instructions(current):
+        return known, []
     message = f"its instructions changed: the former ones are used until `codemode sources accept {source}`"
     return known, [SourceWarning("", message)]
 

@@ -33,6 +33,7 @@ if TYPE_CHECKING:
     import mcp_types
 
     from codemode.settings import Settings, SourceSettings
+    from codemode.shared.values import ValueStore
     from codemode.sources.source import SourceContext
     from codemode.transports.content import ContentStore
 
@@ -43,14 +44,26 @@ _LAST_ERROR_CHARACTERS = 200
 async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, McpTransport]:
     """Connect to the server of a source; see `load_mcp_server`. Raises ConfigurationError."""
     return await load_mcp_server(
-        name, settings, folder=context.servers, secrets=context.secrets, contents=context.contents
+        name,
+        settings,
+        folder=context.servers,
+        store=context.store,
+        secrets=context.secrets,
+        contents=context.contents,
     )
 
 
 async def load_mcp_server(
-    name: str, settings: SourceSettings, *, folder: Path, secrets: Secrets, contents: ContentStore | None = None
+    name: str,
+    settings: SourceSettings,
+    *,
+    folder: Path,
+    store: ValueStore,
+    secrets: Secrets,
+    contents: ContentStore | None = None,
 ) -> tuple[Surface, McpTransport]:
-    """Connect to a server and read its tools. `folder` holds accepted definitions and the servers' error output.
+    """Connect to a server and read its tools. `folder` holds the servers' error output, and `store` accepted
+    definitions.
 
     If the server is unreachable, the surface has the accepted tools, a warning and a failure, and the transport keeps
     reconnecting. Raises ConfigurationError for credentials that cannot be sent.
@@ -82,16 +95,17 @@ async def load_mcp_server(
         secrets=secret_values,
         is_process=bool(settings.command),
     )
-    accepted = AcceptedDefinitions(folder)
+    accepted = AcceptedDefinitions(store)
     errors.unlink(missing_ok=True)
     try:
         definitions = await transport.start()
         return await asyncio.to_thread(surface_of, name, definitions, accepted, transport.instructions), transport
     except SourceError as error:
-        tools, _ = tools_of(name, tuple(accepted.read(name).values()))
+        known = await asyncio.to_thread(accepted.read, name)
+        tools, _ = tools_of(name, tuple(known.values()))
         last_error = Redactor(secret_values).text(_last_error(errors))
         failure = Failure(f"{error}{last_error}", error.told, is_connecting=True)
-        description = accepted.instructions(name) or ""
+        description = await asyncio.to_thread(accepted.instructions, name) or ""
         warning = SourceWarning("", failure.message)
         return Surface(tools, (warning,), failure=failure, description=description), transport
     except BaseException:
@@ -122,18 +136,18 @@ class Change:
     instructions: str = ""
 
 
-async def changed_definitions(name: str, settings: Settings) -> list[Change]:
+async def changed_definitions(name: str, settings: Settings, store: ValueStore) -> list[Change]:
     """Connect to a server and return its changed definitions and instructions.
 
     Raises SourceError if the server is unreachable.
     """
     surface, transport = await load_mcp_server(
-        name, settings.sources[name], folder=settings.servers(), secrets=Secrets()
+        name, settings.sources[name], folder=settings.servers(), store=store, secrets=Secrets()
     )
     await transport.aclose()
     if not transport.definitions:
         raise SourceError(surface.warnings[0].reason)
-    accepted = AcceptedDefinitions(settings.servers())
+    accepted = AcceptedDefinitions(store)
     known = accepted.read(name)
     changes = [
         Change(one.name, f"{one.name}:\n{_difference(known[one.name], one)}", one)

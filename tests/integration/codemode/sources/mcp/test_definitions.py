@@ -18,6 +18,7 @@ from codemode.catalog import stubs
 from codemode.catalog.tool import Effect
 from codemode.serving.cli.sources import app
 from codemode.settings import Settings, load_settings
+from codemode.shared.files import FolderStore
 from codemode.sources.mcp.definitions import AcceptedDefinitions, effect_of, surface_of
 
 if TYPE_CHECKING:
@@ -98,7 +99,7 @@ files.act(do="again")["sent"]
 async def test_a_server_that_is_not_there_costs_no_other_source(offer: Callable[..., Settings]) -> None:
     dead = {"command": ["/no/such/server"], "timeout_s": 5}
     settings = offer(definition("act"), dead=dead)
-    AcceptedDefinitions(settings.servers()).accept("dead", [mcp_types.Tool.model_validate(definition("once"))])
+    AcceptedDefinitions(FolderStore.of(settings)).accept("dead", [mcp_types.Tool.model_validate(definition("once"))])
     async with CodeMode.from_settings(settings) as service:
         (warning,) = service.sources["dead"].warnings
         assert "the MCP server of dead cannot be reached: FileNotFoundError" in warning.reason
@@ -166,7 +167,7 @@ async def test_a_change_of_the_list_is_taken_over_without_a_restart(offer: Calla
 def test_a_definition_that_changed_is_not_offered_until_it_is_accepted(
     tmp_path: Path, changed: dict[str, Any], part: str
 ) -> None:
-    accepted = AcceptedDefinitions(tmp_path)
+    accepted = AcceptedDefinitions(FolderStore(tmp_path))
     before, after = (mcp_types.Tool.model_validate(one) for one in (definition("act"), changed))
     assert [tool.id for tool in surface_of("files", [before], accepted).tools] == ["files.act"]
     surface = surface_of("files", [after], accepted)
@@ -182,7 +183,7 @@ def test_a_server_with_ever_new_tools_does_not_fill_the_disk_nor_have_others_for
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("codemode.sources.mcp.definitions.MOST_KEPT", 3)
-    accepted = AcceptedDefinitions(tmp_path)
+    accepted = AcceptedDefinitions(FolderStore(tmp_path))
     first, *others = (mcp_types.Tool.model_validate(definition(f"tool_{number}")) for number in range(5))
     surface_of("files", [first], accepted)
     surface = surface_of("files", others, accepted)
@@ -194,7 +195,7 @@ def test_a_server_with_ever_new_tools_does_not_fill_the_disk_nor_have_others_for
 
 def test_the_operator_sees_what_changed_and_accepts_it(offer: Callable[..., Settings], tmp_path: Path) -> None:
     settings = offer(definition("act", "Do it. And more."))
-    AcceptedDefinitions(settings.servers()).accept("files", [mcp_types.Tool.model_validate(definition("act"))])
+    AcceptedDefinitions(FolderStore.of(settings)).accept("files", [mcp_types.Tool.model_validate(definition("act"))])
     command = json.dumps(list(settings.sources["files"].command))
     config = tmp_path / "codemode.yaml"
     config.write_text(
@@ -251,14 +252,16 @@ def test_words_decide_where_a_server_gives_no_hint(hints: dict[str, bool] | None
 
 def test_names_that_become_the_same_are_told_apart_whatever_the_order(tmp_path: Path) -> None:
     given = [mcp_types.Tool.model_validate(definition(name)) for name in ("get_item", "get-item", "getItem", "9lives")]
-    forth = {t.invocation: t.id for t in surface_of("a", given, AcceptedDefinitions(tmp_path / "1")).tools}
-    back = {t.invocation: t.id for t in surface_of("a", given[::-1], AcceptedDefinitions(tmp_path / "2")).tools}
+    forth = {t.invocation: t.id for t in surface_of("a", given, AcceptedDefinitions(FolderStore(tmp_path / "1"))).tools}
+    back = {
+        t.invocation: t.id for t in surface_of("a", given[::-1], AcceptedDefinitions(FolderStore(tmp_path / "2"))).tools
+    }
     assert forth == back
     assert len(set(forth.values())) == 4
 
 
 def test_instructions_are_those_first_seen_until_others_are_accepted(tmp_path: Path) -> None:
-    accepted = AcceptedDefinitions(tmp_path)
+    accepted = AcceptedDefinitions(FolderStore(tmp_path))
     assert surface_of("files", (), accepted).description == ""
     assert surface_of("files", (), accepted, "Paths are absolute.\r\n").description == "Paths are absolute.\n"
     unchanged = surface_of("files", (), accepted, "Paths are absolute.\r\n")
@@ -285,10 +288,10 @@ async def test_instructions_of_a_server_introduce_its_tools(tmp_path: Path) -> N
     async with CodeMode.from_settings(settings) as service:
         answer = await service.search("read a file", introduce=True)
         assert answer.text.startswith("# files: Paths are absolute.\nfiles.read(*, path: str)")
-    AcceptedDefinitions(settings.servers()).accept_instructions("files", "Paths are relative.")
+    AcceptedDefinitions(FolderStore.of(settings)).accept_instructions("files", "Paths are relative.")
     config = tmp_path / "codemode.yaml"
     config.write_text(json.dumps(settings.model_dump(mode="json", exclude_defaults=True)), encoding="utf-8")
     shown = await asyncio.to_thread(CliRunner().invoke, app, ["accept", "files", "--yes", "--config", str(config)])
     assert shown.exit_code == 0, shown.output
     assert "- Paths are relative.\n+ Paths are absolute." in shown.output
-    assert AcceptedDefinitions(settings.servers()).instructions("files") == "Paths are absolute."
+    assert AcceptedDefinitions(FolderStore.of(settings)).instructions("files") == "Paths are absolute."
