@@ -74,6 +74,30 @@ def test_a_migration_that_running_servers_cannot_use_says_to_stop_them(config: P
     assert f"stop servers that know versions below {STEPS[-1].readable_from} first" in said
 
 
+def test_doctor_says_which_schema_the_journal_has_and_what_it_lacks(config: Path) -> None:
+    assert schema(config) is None
+    run(config, "journal", "migrate")
+    readable = f"readable by versions >= {STEPS[-1].readable_from}"
+    assert schema(config) == ("ok", f"version {len(STEPS)}, {readable}", "")
+    with closing(sqlite3.connect(config.parent / "state" / "journal.sqlite3")) as database:
+        database.executescript("DROP TABLE journal_schema; PRAGMA user_version = 6")
+    state, found, fix = schema(config) or ("", "", "")
+    assert (state, fix) == ("failure", "run `codemode journal migrate`")
+    assert found.startswith("version 6, readable by versions >= 6; lacks 0007_outbox")
+    with closing(sqlite3.connect(config.parent / "state" / "journal.sqlite3")) as database:
+        database.execute("PRAGMA user_version = 99")
+    state, found, _ = schema(config) or ("", "", "")
+    assert state == "failure"
+    assert "upgrade codemode" in found
+
+
+def schema(config: Path) -> tuple[str, str, str] | None:
+    """Return what `doctor` finds about the journal, and how to fix it."""
+    ended = CliRunner().invoke(app, ["doctor", "--json", "--config", str(config)])
+    found = [(one["state"], one["found"], one["fix"]) for one in json.loads(ended.stdout) if one["area"] == "journal"]
+    return found[0] if found else None
+
+
 def test_a_backup_is_restored_on_another_machine_with_its_key(config: Path, tmp_path: Path) -> None:
     run(config, "journal", "migrate")
     copy = tmp_path / "copy.sqlite3"
