@@ -1,7 +1,6 @@
 """Copies between a PostgreSQL database and a journal file: the same tables, rows and seals.
 
-Tables are those that the migrations create. Both databases have the same ones; a table that only PostgreSQL has is kept
-in the file without keys.
+Tables and columns that only PostgreSQL has are left out: servers coordinate by them, and no record needs them.
 """
 
 from __future__ import annotations
@@ -20,12 +19,10 @@ from codemode.executions.journal.schema import apply, pending, read_schema
 from codemode.executions.journal.sqlite import carry_out
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterator, Sequence
     from pathlib import Path
 
     import asyncpg
-
-    from codemode.executions.journal.migrations import Migration
 
 #: Rows read at one time: of tables with values of up to 16 MiB, and of all others.
 _LARGE, _SMALL = 8, 500
@@ -85,24 +82,25 @@ async def _copy_to_file(url: str, store: str, file: Path) -> None:
     async with connected(url) as connection, connection.transaction(isolation="repeatable_read", readonly=True):
         schema = await carry_out_in_database(connection, read_schema("postgres"))
         pending(schema, "postgres", store)
-        known = migrations("sqlite")
-        if schema.version > len(known):
+        known = migrations("postgres")[-1].version
+        if schema.version > known:
             message = (
-                f"the journal {store} has version {schema.version}, and this codemode has version {len(known)}, so its"
-                " copy would be incomplete: make it with the newer codemode"
+                f"the journal {store} has version {schema.version}, and this codemode has version {known}, so its copy"
+                " would be incomplete: make it with the newer codemode"
             )
             raise ConfigurationError(message)
         with closing(sqlite3.connect(file, isolation_level=None)) as copy:
-            for step in known[: schema.version]:
-                carry_out(copy, apply(step, "sqlite"))
-            for table in await _tables(connection):
+            for step in migrations("sqlite"):
+                if step.version <= schema.version:
+                    carry_out(copy, apply(step, "sqlite"))
+            for table in await _tables(connection, copy):
                 await _copy_out(connection, copy, table)
 
 
 async def _copy_from_file(file: Path, url: str, store: str) -> None:
     async with connected(url) as connection, connection.transaction():
         with closing(sqlite3.connect(file)) as copy:
-            tables = [table for table in await _tables(connection) if _columns(copy, table.name)]
+            tables = await _tables(connection, copy)
             for table in tables:
                 await connection.execute(f"LOCK TABLE {table.name} IN EXCLUSIVE MODE")
             await _require_empty(connection, tables, store)
@@ -111,28 +109,26 @@ async def _copy_from_file(file: Path, url: str, store: str) -> None:
                 await _copy_in(copy, connection, table)
 
 
-async def _tables(connection: asyncpg.Connection) -> list[_Table]:
+async def _tables(connection: asyncpg.Connection, copy: sqlite3.Connection) -> list[_Table]:
+    """Return the tables of migrations that both have, with the columns that both have."""
+    created = {name for step in migrations("sqlite") for text in step.statements for name in _CREATED.findall(text)}
     columns = await connection.fetch(
         "SELECT table_name, array_agg(column_name::text ORDER BY ordinal_position) AS columns"
         " FROM information_schema.columns"
         " WHERE table_schema = current_schema() AND table_name = ANY($1::text[])"
         " GROUP BY table_name ORDER BY table_name",
-        _created(migrations("postgres")),
+        sorted(created),
     )
-    return [_Table(row["table_name"], tuple(row["columns"])) for row in columns]
+    tables = [_Table(row["table_name"], _common(copy, row["table_name"], row["columns"])) for row in columns]
+    return [table for table in tables if table.columns]
 
 
-def _created(steps: tuple[Migration, ...]) -> list[str]:
-    return [name for step in steps for statement in step.statements for name in _CREATED.findall(statement)]
-
-
-def _columns(copy: sqlite3.Connection, table: str) -> tuple[str, ...]:
-    return tuple(row[1] for row in copy.execute(f"PRAGMA table_info({table})"))
+def _common(copy: sqlite3.Connection, table: str, columns: Sequence[str]) -> tuple[str, ...]:
+    known = {row[1] for row in copy.execute(f"PRAGMA table_info({table})")}
+    return tuple(column for column in columns if column in known)
 
 
 async def _copy_out(connection: asyncpg.Connection, copy: sqlite3.Connection, table: _Table) -> None:
-    if not _columns(copy, table.name):
-        copy.execute(f"CREATE TABLE {table.name} ({table.listed})")
     places = ", ".join("?" * len(table.columns))
     copy.execute("BEGIN")
     async for row in connection.cursor(f"SELECT {table.listed} FROM {table.name}", prefetch=table.batch):

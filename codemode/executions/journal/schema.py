@@ -1,7 +1,7 @@
 """The schema of a store: its version, and the lowest version of a program that can use it.
 
 `PRAGMA user_version` in SQLite and the highest number in `codemode_migrations` in PostgreSQL hold the latter. Programs
-before version 8 compare it with the number of migrations that they know, and so accept a store that was only expanded.
+before version 8 compare it with the last version that they know, and so accept a store that was only expanded.
 The table `journal_schema` holds the version. Older stores lack it; both numbers are then the same.
 """
 
@@ -48,14 +48,15 @@ def read_schema(dialect: Dialect) -> Transaction[Schema]:
 def pending(schema: Schema, dialect: Dialect, store: str) -> tuple[Migration, ...]:
     """Return the migrations that a store lacks. Raises ConfigurationError if this program is too old for it."""
     steps = migrations(dialect)
-    if schema.readable_from > len(steps):
+    known = steps[-1].version
+    if schema.readable_from > known:
         message = (
             f"the journal {store} has version {schema.version}, readable by versions >= {schema.readable_from}, and"
-            f" this codemode has version {len(steps)}: a newer codemode has migrated it; upgrade codemode, restore a"
+            f" this codemode has version {known}: a newer codemode has migrated it; upgrade codemode, restore a"
             " backup from before with `codemode journal restore`, or use another journal"
         )
         raise ConfigurationError(message)
-    return steps[schema.version :]
+    return tuple(step for step in steps if step.version > schema.version)
 
 
 @dataclass(frozen=True, slots=True)

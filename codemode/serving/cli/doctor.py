@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.executor import Executor
-from codemode.executions.journal.configured import JOURNAL_FILE, store_of
+from codemode.executions.journal.configured import JOURNAL_FILE, journal_of, store_of
 from codemode.executions.notify.targets import target_of
 from codemode.executions.plugins.loading import load_hooks
 from codemode.serving.auth.keys import keys_of
@@ -99,6 +99,7 @@ async def examine(read: Callable[[], Settings]) -> list[Finding]:
     for name in settings.sources:
         findings += await _source(name, settings)
     findings += _plugins(settings)
+    findings += await _journal(settings)
     findings += await _messages(settings)
     findings += _folders(settings)
     findings += _server(settings)
@@ -228,6 +229,26 @@ async def _source(name: str, settings: Settings) -> list[Finding]:
         found += f", {len(loaded.warnings)} warnings (`codemode sources check` lists them)"
     predicted = [Finding("sources", *_worded(one)) for one in predictions(loaded, settings)]
     return [Finding("sources", name, State.OK, found), *predicted]
+
+
+async def _journal(settings: Settings) -> list[Finding]:
+    """Check whether an existing journal can be used by this version. Nothing is migrated."""
+    if settings.journal.url is None and not (settings.state() / JOURNAL_FILE).exists():
+        return []
+    try:
+        journal = journal_of(settings, Secrets())
+        if journal is None:
+            return []
+        plan = await journal.migration_plan()
+    except CodeModeError as error:
+        return [Finding("journal", "schema", State.FAILURE, str(error), "see docs/how-to/scale.md, `A new version`")]
+    found = f"version {plan.version}, readable by versions >= {plan.readable_from}"
+    if not plan.steps:
+        return [Finding("journal", "schema", State.OK, found)]
+    lacks = f"{found}; lacks {', '.join(plan.steps)}"
+    if settings.journal.migrate == "manual":
+        return [Finding("journal", "schema", State.FAILURE, lacks, "run `codemode journal migrate`")]
+    return [Finding("journal", "schema", State.OK, f"{lacks}, which the next server adds")]
 
 
 async def _messages(settings: Settings) -> list[Finding]:

@@ -61,7 +61,8 @@ class DrainingServer(uvicorn.Server):
 
     def remaining_s(self, drain_s: float) -> float:
         """Return what is left of the time to drain: for executions that no request waits for."""
-        return 0.0 if self.force_exit else max(0.0, self._closed_at + drain_s - time.monotonic())
+        left_s = self._closed_at + drain_s - time.monotonic()
+        return 0.0 if self.force_exit else min(max(0.0, left_s), drain_s)
 
 
 class ClosingWhenDraining:

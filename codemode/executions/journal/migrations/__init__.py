@@ -1,5 +1,8 @@
 """Numbered migrations, one folder per database: `0001_what.sql`, … A semicolon at a line's end ends a statement.
 
+The version of a store is the number of the last one applied. A number may be missing in the folder of a database that
+needs no such change.
+
 Programs of two versions use one store while servers are replaced. So a migration *expands* the store: earlier programs
 can still use it. A line `-- readable by versions >= N` marks one that they cannot use (*contract*), where N is the
 lowest version of a program that can. docs/contributing/migrations.md has the rules.
@@ -35,16 +38,16 @@ class Migration(NamedTuple):
 
 
 def migrations(dialect: Dialect) -> tuple[Migration, ...]:
-    """Return all migrations, in order. A store's version is the number of migrations applied."""
+    """Return all migrations, in order."""
     scripts = sorted((one for one in (files(__name__) / dialect).iterdir() if one.name.endswith(".sql")), key=_name)
     steps: list[Migration] = []
-    for version, script in enumerate(scripts, 1):
+    for script in scripts:
         text = script.read_text(encoding="utf-8")
         readable_from = max((int(one) for one in _CONTRACT.findall(text)), default=0)
         if steps:
             readable_from = max(readable_from, steps[-1].readable_from)
         statements = tuple(part.strip() for part in _COMMENT.sub("", text).split(";\n") if part.strip())
-        steps.append(Migration(version, script.name.removesuffix(".sql"), readable_from, statements))
+        steps.append(Migration(int(script.name[:4]), script.name.removesuffix(".sql"), readable_from, statements))
     return tuple(steps)
 
 

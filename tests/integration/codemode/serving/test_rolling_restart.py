@@ -1,4 +1,4 @@
-"""Two servers on one PostgreSQL, restarted one after the other under load: no request fails, and no write is lost."""
+"""Two servers on one PostgreSQL, replaced one after the other under load: no request fails, and no write is lost."""
 
 from __future__ import annotations
 
@@ -14,6 +14,7 @@ import pytest
 
 from tests.integration.codemode.executions.journal.conftest import new_database, postgres
 from tests.integration.codemode.serving.several_servers import has_line, is_away, is_ready, servers, until
+from tests.integration.codemode.serving.versions import later_version
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
@@ -82,11 +83,12 @@ def program(number: int) -> str:
     return f"box.get(n={number})\nbox.put(n={number})"
 
 
-async def rolled(all_servers: list[Server], load: Load) -> None:
-    """Restart the servers one after the other under load."""
+async def rolled(all_servers: list[Server], load: Load, tree: Path | None = None) -> None:
+    """Restart the servers one after the other under load, with the packages in `tree`."""
     for server in all_servers:
         await server.stop()
         await load.more(5)
+        server.tree = tree
         await server.start()
         await load.more(5)
 
@@ -95,9 +97,10 @@ def written(folder: Path) -> Counter[int]:
     return Counter(int(line) for line in (folder / "put").read_text().split())
 
 
-async def test_behind_a_balancer_that_repeats_nothing(tmp_path: Path, postgres: str) -> None:
+async def test_an_upgrade_behind_a_balancer_that_repeats_nothing(tmp_path: Path, postgres: str) -> None:
     url = await new_database(postgres)
     chance = random.Random(SEED)  # noqa: S311 -- no secret
+    later = later_version(tmp_path / "later")
     async with servers(tmp_path, url, server={"drain_delay_s": NOTICED_S}) as both, AsyncExitStack() as stack:
         http = {}
         for server in both:
@@ -117,7 +120,7 @@ async def test_behind_a_balancer_that_repeats_nothing(tmp_path: Path, postgres: 
         load = Load(send)
         async with load.running():
             await load.more(5)
-            await rolled(both, load)
+            await rolled(both, load, later)
         for each in watching:
             each.cancel()
     assert load.failures == []

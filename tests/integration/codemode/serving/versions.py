@@ -22,7 +22,7 @@ def later_version(folder: Path, *, replays_alike: bool = True) -> Path:
     metadata = folder / f"codemode-{LATER}.dist-info"
     metadata.mkdir()
     (metadata / "METADATA").write_text(f"Metadata-Version: 2.1\nName: codemode\nVersion: {LATER}\n")
-    number = len(migrations("sqlite")) + 1
+    number = 1 + max(migrations(dialect)[-1].version for dialect in ("sqlite", "postgres"))
     for dialect in ("sqlite", "postgres"):
         place = folder / "codemode" / "executions" / "journal" / "migrations" / dialect
         (place / f"{number:04}_later.sql").write_text(EXPAND)

@@ -10,10 +10,12 @@ import asyncpg
 import pytest
 
 from codemode.errors import ConfigurationError, JournalDamaged, JournalUnavailable
+from codemode.executions.journal import postgres_copying, schema
 from codemode.executions.journal.backups import Restored, back_up, restore
 from codemode.executions.journal.base import Decision, JournalEntry, PendingCall
 from codemode.executions.journal.checking import check
 from codemode.executions.journal.configured import journal_of
+from codemode.executions.journal.migrations import Dialect, Migration, migrations
 from codemode.executions.journal.transactions import SPILL_BYTES
 from codemode.executions.state.values import StateKey, StateWrite
 from codemode.settings import Secrets, Settings
@@ -157,16 +159,31 @@ async def test_a_backup_needs_its_key_its_project_and_its_whole_content(tmp_path
         assert not list((tmp_path / folder).rglob("*.sqlite3*")), "a refused backup leaves nothing"
 
 
-async def test_a_database_before_its_migration_is_backed_up_and_restored(tmp_path: Path, postgres: str) -> None:
+async def test_a_database_before_its_migration_is_backed_up_and_restored(
+    tmp_path: Path, postgres: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    of = settings(tmp_path / "source", await new_database(postgres))
+    async with opened(of) as journal:
+        await fill(journal)
+
+    def more(dialect: Dialect) -> tuple[Migration, ...]:
+        return (*migrations(dialect), Migration(99, "0099_later", 7, ("ALTER TABLE executions ADD COLUMN later TEXT",)))
+
+    for module in (schema, postgres_copying):
+        monkeypatch.setattr(module, "migrations", more)
+    await back_up(of, Secrets(), tmp_path / "copy")
+    assert (await restore(settings(tmp_path / "target"), Secrets(), tmp_path / "copy")).executions == 3
+
+
+async def test_what_only_a_database_has_is_left_out(tmp_path: Path, postgres: str) -> None:
     url = await new_database(postgres)
     of = settings(tmp_path / "source", url)
     async with opened(of) as journal:
         await fill(journal)
     connection = await asyncpg.connect(url)
-    await connection.execute("DROP FUNCTION codemode_signal CASCADE")
-    await connection.execute("ALTER TABLE executions DROP COLUMN followed_until_us")
-    await connection.execute("DROP TABLE outbox, shared, allowances, journal_schema; DELETE FROM codemode_migrations")
-    await connection.execute("INSERT INTO codemode_migrations VALUES (6)")
+    await connection.execute(
+        "ALTER TABLE executions ADD COLUMN heard BIGINT NOT NULL DEFAULT 0; CREATE TABLE own (a TEXT)"
+    )
     await connection.close()
     await back_up(of, Secrets(), tmp_path / "copy")
     assert (await restore(settings(tmp_path / "target"), Secrets(), tmp_path / "copy")).executions == 3

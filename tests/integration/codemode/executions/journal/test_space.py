@@ -37,12 +37,12 @@ UNDO = (
     "DROP TABLE outbox",
     "DROP TABLE journal_schema",
     "DROP TABLE shared",
-    "DROP TABLE allowances",
-    "ALTER TABLE executions DROP COLUMN followed_until_us",
 )
 
 UNDO_POSTGRES = (
     "DROP FUNCTION codemode_signal CASCADE",
+    "ALTER TABLE executions DROP COLUMN followed_until_us",
+    "DROP TABLE allowances",
     *UNDO,
     "DELETE FROM codemode_migrations WHERE version >= 3",
 )

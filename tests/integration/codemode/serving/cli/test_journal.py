@@ -47,7 +47,9 @@ def test_a_manual_journal_is_migrated_by_the_command_and_by_nothing_else(config:
     assert "run `codemode journal migrate` before the first server" in refused
     said = run(config, "journal", "migrate", "--dry-run")
     assert said.startswith("0001_executions, 0002_projects_and_seals")
-    assert f"would be applied: version 0 to {len(STEPS)}, readable by versions >= {STEPS[-1].readable_from}" in said
+    assert (
+        f"would be applied: version 0 to {STEPS[-1].version}, readable by versions >= {STEPS[-1].readable_from}" in said
+    )
     assert "lacks 0001_executions" in run(config, "executions", "list", exit_code=2)
     assert " applied: version 0" in run(config, "journal", "migrate")
     assert "nothing to do" in run(config, "journal", "migrate")
@@ -60,7 +62,7 @@ def test_a_plan_is_json_when_json_is_asked_for(config: Path) -> None:
         "version": 0,
         "readable_from": 0,
         "steps": [step.name for step in STEPS],
-        "new_version": len(STEPS),
+        "new_version": STEPS[-1].version,
         "new_readable_from": STEPS[-1].readable_from,
         "dry_run": True,
     }
@@ -72,6 +74,30 @@ def test_a_migration_that_running_servers_cannot_use_says_to_stop_them(config: P
         database.executescript("DROP TABLE outbox; DROP TABLE journal_schema; PRAGMA user_version = 6")
     said = run(config, "journal", "migrate", "--dry-run")
     assert f"stop servers that know versions below {STEPS[-1].readable_from} first" in said
+
+
+def test_doctor_says_which_schema_the_journal_has_and_what_it_lacks(config: Path) -> None:
+    assert schema(config) is None
+    run(config, "journal", "migrate")
+    readable = f"readable by versions >= {STEPS[-1].readable_from}"
+    assert schema(config) == ("ok", f"version {STEPS[-1].version}, {readable}", "")
+    with closing(sqlite3.connect(config.parent / "state" / "journal.sqlite3")) as database:
+        database.executescript("DROP TABLE journal_schema; PRAGMA user_version = 6")
+    state, found, fix = schema(config) or ("", "", "")
+    assert (state, fix) == ("failure", "run `codemode journal migrate`")
+    assert found.startswith("version 6, readable by versions >= 6; lacks 0007_outbox")
+    with closing(sqlite3.connect(config.parent / "state" / "journal.sqlite3")) as database:
+        database.execute("PRAGMA user_version = 99")
+    state, found, _ = schema(config) or ("", "", "")
+    assert state == "failure"
+    assert "upgrade codemode" in found
+
+
+def schema(config: Path) -> tuple[str, str, str] | None:
+    """Return what `doctor` finds about the journal, and how to fix it."""
+    ended = CliRunner().invoke(app, ["doctor", "--json", "--config", str(config)])
+    found = [(one["state"], one["found"], one["fix"]) for one in json.loads(ended.stdout) if one["area"] == "journal"]
+    return found[0] if found else None
 
 
 def test_a_backup_is_restored_on_another_machine_with_its_key(config: Path, tmp_path: Path) -> None:
