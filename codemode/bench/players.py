@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.bench.phases import Phases
@@ -163,10 +164,11 @@ def step_of(program: str, outcome: ExecutionOutcome, namespaces: Iterable[str] =
 
 
 def _step_of_event(program: str, event: CallEnded, namespaces: Iterable[str]) -> Step:
-    if event.outcome is not None:
-        return step_of(program, event.outcome, namespaces, event.name)
-    status = "completed" if event.ok else "failed"
-    return Step(program, status, event.text[:SHOWN], duration_s=event.duration_s, name=event.name)
+    text = event.text[:SHOWN]
+    if event.outcome is not None:  # with the text that the model reads
+        step = step_of(program, event.outcome, namespaces, event.name)
+        return replace(step, value=text) if event.outcome.ok else replace(step, error=text)
+    return Step(program, "completed" if event.ok else "failed", text, duration_s=event.duration_s, name=event.name)
 
 
 def _shown(outcome: ExecutionOutcome) -> str:

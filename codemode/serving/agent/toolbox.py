@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -33,8 +34,11 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.settings import AgentMode, AgentSettings
 
-#: Added once to the answer of a program without calls, before the first search.
-_NO_TOOL = "note: this program called no tool, and you have not searched: search finds tools that do this"
+#: Added to the answer of a first program without calls: what the search would have found that the model left out.
+_NOT_SEARCHED = "note: this program called no tool, and you have not searched. search({}) answers:\n{}"
+
+#: Tools in that answer, and characters of the user's message in the query.
+_FOUND, _QUERY_CHARACTERS = 5, 300
 
 #: The images that models can see.
 _SEEN = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -124,10 +128,12 @@ class Toolbox:
         self._by_native_name: dict[str, Tool] | None = None
         self._conversation = conversation
         self._told: set[str] = set()  # namespaces whose introduction the model has seen
-        self._knows_tools = False  # the model has searched, called a tool, or was told to search
+        self._knows_tools = False  # the model has searched, called a tool, or got search results
+        self._message = ""
 
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
         """Return the tools for the next request, as the caller may see them."""
+        self._message = message
         if self.mode == "menu":
             menu = await (await self._menus()).offer(message, history)
             return Offer(tuple(menu.openai_tools()), menu.prompt, menu.summary)
@@ -187,12 +193,16 @@ class Toolbox:
         return Answered(text, ok=ended.ok, outcome=ended, images=await self._images(ended))
 
     async def _note(self, code: str, ended: ExecutionOutcome) -> str:
-        """Return a note about the first program, if the model wrote it without knowing any tool; else ""."""
+        """Return search results for the user's message if the model wrote its first program without any tool."""
         if self._knows_tools:
             return ""
         self._knows_tools = True
         catalog = (await self._service.view(self._caller)).catalog
-        return "" if ended.calls or calls_of(catalog.namespaces).search(code) else _NO_TOOL
+        if ended.calls or calls_of(catalog.namespaces).search(code):
+            return ""
+        query = [" ".join(self._message.split())[:_QUERY_CHARACTERS]]
+        found = await self._search(SearchRequest(queries=query, limit=_FOUND))
+        return _NOT_SEARCHED.format(json.dumps(query, ensure_ascii=False), found.text)
 
     async def _images(self, ended: ExecutionOutcome) -> tuple[str, ...]:
         """Return the images in a result as `data:` URLs (RFC 2397), if the model is to see them."""

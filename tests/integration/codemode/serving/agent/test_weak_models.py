@@ -155,12 +155,14 @@ async def test_mistakes_end_as_malformed_and_not_as_an_answer(connect: Connect) 
     assert (result.status, result.ok, len(server.seen)) == ("malformed", False, 3)
 
 
-async def test_a_first_program_without_tools_is_answered_with_where_they_are(connect: Connect) -> None:
+async def test_a_first_program_without_tools_is_answered_with_what_search_finds(connect: Connect) -> None:
     programs = [Say(calls=[("execute", {"code": code})]) for code in ("1 + 1", "1 + 2")]
     agent, server = await connect(answers(*programs, Say("3")))
-    await played(agent)
+    await played(agent, "Cancel my order")
     first, second = server.seen[2].answers
-    assert first.text.startswith("2\nnote: this program called no tool, and you have not searched: search finds")
+    note = '2\nnote: this program called no tool, and you have not searched. search(["Cancel my order"]) answers:\n'
+    assert first.text.startswith(note)
+    assert "shop.cancel_order(*, number: int)" in first.text
     assert second.text == "3"
 
 
