@@ -125,7 +125,7 @@ def test_a_replay_on_other_tools_says_what_differs(recorded: Path) -> None:
     ended = codemode(*run, "--out", "third.jsonl", "--replay", "turns.jsonl", folder=recorded)
     assert ended.returncode == 2
     assert "request 2 is not in turns.jsonl" in ended.stderr
-    assert "the result of search, differs" in ended.stderr
+    assert "(result of search) differs" in ended.stderr
 
 
 def test_a_replay_needs_a_file_of_its_own(recorded: Path) -> None:
