@@ -63,8 +63,7 @@ def difference(asked: Sequence[str], recorded: Sequence[str]) -> str:
     for number, (here, there) in enumerate(zip(asked, recorded, strict=False), 1):
         if here != there:
             name, old = here.rpartition(" ")[0], there.rpartition(" ")[0]
-            unlike = f"is the {name}, and the recorded one is the {old}"
-            return f"part {number}, the {name}, differs" if name == old else f"part {number} {unlike}"
+            return f"part {number} ({name}) differs" if name == old else f"part {number} is {name!r} and was {old!r}"
     more = len(asked) - len(recorded)
     return f"it has {counted(abs(more), 'part')} {'more' if more > 0 else 'fewer'}" if more else "it is the same"
 

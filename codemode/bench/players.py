@@ -164,11 +164,11 @@ def step_of(program: str, outcome: ExecutionOutcome, namespaces: Iterable[str] =
 
 
 def _step_of_event(program: str, event: CallEnded, namespaces: Iterable[str]) -> Step:
+    text = event.text[:SHOWN]
     if event.outcome is not None:  # with the text that the model reads
-        step, text = step_of(program, event.outcome, namespaces, event.name), event.text[:SHOWN]
+        step = step_of(program, event.outcome, namespaces, event.name)
         return replace(step, value=text) if event.outcome.ok else replace(step, error=text)
-    status = "completed" if event.ok else "failed"
-    return Step(program, status, event.text[:SHOWN], duration_s=event.duration_s, name=event.name)
+    return Step(program, "completed" if event.ok else "failed", text, duration_s=event.duration_s, name=event.name)
 
 
 def _shown(outcome: ExecutionOutcome) -> str:

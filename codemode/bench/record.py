@@ -177,7 +177,7 @@ class _ReplayedModel:
         nearest = max(self._turns, key=lambda turn: (shared(asked, turn.request), -abs(turn.number - self._number)))
         unlike = difference(asked, nearest.request)
         return (
-            f"{where}. Beside request {nearest.number + 1} of the recording, {unlike}. "
+            f"{where}. Compared with request {nearest.number + 1} of the recording, {unlike}. "
             "The suite, its tools or codemode differ from those of the recording: replay with the recorded versions, "
             "or record again"
         )

@@ -47,7 +47,10 @@ async def models_of(
 
 
 def player_of(player: Player, models: Models | None) -> Callable[[Key], Player]:
-    """Return what returns the player of each attempt. Raises ConfigurationError if it cannot be recorded."""
+    """Return a function from the key of an attempt to its player.
+
+    Raises ConfigurationError if the player cannot be recorded.
+    """
     if models is None:
         return lambda _: player
     if not isinstance(player, WithModel):

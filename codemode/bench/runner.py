@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import AsyncExitStack
+from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
@@ -87,12 +88,14 @@ class _Attempt:
         self.tools = 0
         self.definitions: dict[str, int] = {}
         self.traces: dict[str, TraceTokens] = {}
+        self._folder = ""  # no attempt gets what another one has learned
         self._task = task
         self._player = player
         self._policy = {"default": _DECISIONS[policy]}
 
     async def played(self, episode: Episode) -> Verdict:
         async with AsyncExitStack() as entering:
+            self._folder = entering.enter_context(TemporaryDirectory(prefix="codemode-bench-"))
             sources = await entering.enter_async_context(episode.sources())
             tools = _merged({}, episode.tools)
             service = await entering.enter_async_context(self._service(tools, sources))
@@ -112,9 +115,13 @@ class _Attempt:
 
     def _service(self, tools: Mapping[str, Sequence[object]], sources: Mapping[str, Any]) -> CodeMode:
         functions = {name: recorded(members, self.calls.append) for name, members in tools.items()}
-        return CodeMode.from_settings(
-            Settings.model_validate({"sources": sources, "policy": self._policy}), functions=functions
-        )
+        settings = {
+            "sources": sources,
+            "policy": self._policy,
+            "state_folder": self._folder,
+            "journal": {"enabled": False},
+        }
+        return CodeMode.from_settings(Settings.model_validate(settings), functions=functions)
 
     async def _turn(self, service: CodeMode, episode: Episode, index: int) -> Turn:
         before = len(self.calls)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import base64
-import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -35,7 +34,10 @@ if TYPE_CHECKING:
     from codemode.settings import AgentMode, AgentSettings
 
 #: Added to the answer of a first program without calls: what the search would have found that the model left out.
-_NOT_SEARCHED = "note: this program called no tool, and you have not searched. search({}) answers:\n{}"
+_NOT_SEARCHED = (
+    "note: this program called no tool. A search for the message finds these; write the program again with those that "
+    "fit:\n{}"
+)
 
 #: Tools in that answer, and characters of the user's message in the query.
 _FOUND, _QUERY_CHARACTERS = 5, 300
@@ -202,7 +204,7 @@ class Toolbox:
             return ""
         query = [" ".join(self._message.split())[:_QUERY_CHARACTERS]]
         found = await self._search(SearchRequest(queries=query, limit=_FOUND))
-        return _NOT_SEARCHED.format(json.dumps(query, ensure_ascii=False), found.text)
+        return _NOT_SEARCHED.format(found.text)
 
     async def _images(self, ended: ExecutionOutcome) -> tuple[str, ...]:
         """Return the images in a result as `data:` URLs (RFC 2397), if the model is to see them."""

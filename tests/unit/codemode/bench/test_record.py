@@ -155,15 +155,15 @@ async def test_ids_of_calls_may_differ(file: Path) -> None:
     ("given", "reason"),
     [
         (request(UserMessage("pay"), UserMessage("now")), "it has 1 part more"),
-        (request(UserMessage("pays")), "part 4, the message of the user, differs"),
+        (request(UserMessage("pays")), "part 4 (message of the user) differs"),
         (
             request(AssistantMessage("pay")),
-            "part 4 is the answer of the model, and the recorded one is the message of the user",
+            "part 4 is 'answer of the model' and was 'message of the user'",
         ),
-        (request(UserMessage("pay"), system="be bad"), "part 1, the system prompt, differs"),
+        (request(UserMessage("pay"), system="be bad"), "part 1 (system prompt) differs"),
         (
             ModelRequest("be good", [UserMessage("pay")], []),
-            "part 3 is the message of the user, and the recorded one is the definition of search",
+            "part 3 is 'message of the user' and was 'definition of search'",
         ),
     ],
 )

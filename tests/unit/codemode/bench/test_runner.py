@@ -151,6 +151,22 @@ async def test_a_step_shows_what_a_program_printed_and_its_result() -> None:
     assert result.turns[0].steps[0].value == "hello\n1"
 
 
+async def test_an_attempt_gets_nothing_that_another_one_has_learned() -> None:
+    peek = SuiteTool("peek", "Look at the counter.", {"type": "object", "properties": {}}, lambda: {"value": 1})
+
+    def begin() -> Episode:
+        async def judge(run: Run) -> Verdict:
+            return Verdict(solved=True)
+
+        gold = ["found = search(['look at the counter'])\ncounter.peek()\nstr(found)"]
+        return Episode(judge, gold=gold, tools={"counter": [peek]})
+
+    task = Task("peek", ["go"], begin)
+    first, second = [(await run_task("tiny", task, GoldPlayer())).turns[0].answer for _ in range(2)]
+    assert "counter.peek(" in first
+    assert second == first
+
+
 async def test_each_repeat_is_an_attempt_of_its_own(tmp_path: Path) -> None:
     task = counting(["counter.add(number=1)"], 1)
     results = await run_tasks("tiny", [task], GoldPlayer(), out=tmp_path / "out.jsonl", repeats=3)

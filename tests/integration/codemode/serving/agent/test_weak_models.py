@@ -160,8 +160,7 @@ async def test_a_first_program_without_tools_is_answered_with_what_search_finds(
     agent, server = await connect(answers(*programs, Say("3")))
     await played(agent, "Cancel my order")
     first, second = server.seen[2].answers
-    note = '2\nnote: this program called no tool, and you have not searched. search(["Cancel my order"]) answers:\n'
-    assert first.text.startswith(note)
+    assert first.text.startswith("2\nnote: this program called no tool. A search for the message finds these; write")
     assert "shop.cancel_order(*, number: int)" in first.text
     assert second.text == "3"
 
@@ -170,7 +169,7 @@ async def test_a_first_program_without_tools_is_answered_with_what_search_finds(
 async def test_a_program_that_uses_tools_needs_no_such_note(connect: Connect, code: str) -> None:
     agent, server = await connect(answers(Say(calls=[("execute", {"code": code})]), Say("Done.")))
     await played(agent)
-    assert "you have not searched" not in server.seen[1].answers[0].text
+    assert "called no tool" not in server.seen[1].answers[0].text
 
 
 async def test_who_has_searched_may_compute(connect: Connect) -> None:
