@@ -325,10 +325,11 @@ class Journal(Protocol):
         """
         ...
 
-    async def claim(self, execution: str, *, by_force: bool = False) -> Lease:
+    async def claim(self, execution: str, *, by_force: bool = False, is_orphan: bool = False) -> Lease:
         """Take the lease of an open execution that has none, or whose server is dead. Its status becomes `running`.
 
-        With `by_force`, also take it from a server that is alive: it can then write and send nothing more.
+        With `by_force`, also take it from a server that is alive: it can then write and send nothing more. With
+        `is_orphan`, do not take it if it is paused: another server may have taken it over and paused it meanwhile.
         Among concurrent claims one succeeds. Raises LeaseHeld, ExecutionEnded, ExecutionNotFound.
         """
         ...

@@ -97,11 +97,11 @@ class SqlJournal(ABC):
         """See `Journal.list`."""
         return await self._read(transactions.list_executions(self._seals, owner or "", status or "", limit, before))
 
-    async def claim(self, execution: str, *, by_force: bool = False) -> Lease:
+    async def claim(self, execution: str, *, by_force: bool = False, is_orphan: bool = False) -> Lease:
         """See `Journal.claim`."""
         is_free: Callable[[str], bool] = (lambda _: True) if by_force else self._is_dead
-        claim = transactions.claim(self._seals.project, execution, self.server, self._lease_s, is_free)
-        return await self._write(claim)
+        own = (self.server, self._lease_s, is_free)
+        return await self._write(transactions.claim(self._seals.project, execution, *own, is_orphan=is_orphan))
 
     async def orphans(self) -> tuple[str, ...]:
         """See `Journal.orphans`."""
@@ -134,6 +134,7 @@ class SqlJournal(ABC):
     async def _end(self, lease: Lease, begin: Callable[[], Transaction[bool]], *, is_brief: bool) -> None:
         """Record a pause or an end, then remove ended executions if a bound is exceeded."""
         is_full = await (self._write_briefly(begin) if is_brief else self._write(begin()))
+        self._seals.lasts.pop(lease, None)
         self.outbox.wake()
         if is_full:
             with suppress(JournalUnavailable):  # the next end removes them

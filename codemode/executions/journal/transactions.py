@@ -115,7 +115,9 @@ def list_executions(
     return tuple(rows.listed(row, seals) for row in listed)
 
 
-def claim(project: str, execution: str, server: str, lease_s: float, is_dead: IsDead) -> Transaction[Lease]:
+def claim(
+    project: str, execution: str, server: str, lease_s: float, is_dead: IsDead, *, is_orphan: bool = False
+) -> Transaction[Lease]:
     """See `Journal.claim`."""
     now = yield from now_us()
     matching = yield Statement(
@@ -130,6 +132,8 @@ def claim(project: str, execution: str, server: str, lease_s: float, is_dead: Is
         raise ExecutionEnded(message, execution=execution)
     if holder and until_us > now and not is_dead(holder):
         raise _held(execution, holder)
+    if is_orphan and status == "paused":
+        raise _held(execution, "another server, which has paused it")
     updated = yield Statement(
         "UPDATE executions SET status = 'running', server = $1, lease_until_us = $2, generation = generation + 1,"
         " updated_us = $3 WHERE id = $4 AND generation = $5 AND status = $6 RETURNING generation",
@@ -295,7 +299,7 @@ def _give_back(
     )
     if not released:
         raise lost(lease)
-    confirmed = seals.lasts.pop(lease, None)
+    confirmed = seals.lasts.get(lease)
     place, seal = yield from _last(lease.execution, confirmed)
     if confirmed is not None and place & SEQUENCE < confirmed[0] & SEQUENCE:
         raise forgotten(lease)

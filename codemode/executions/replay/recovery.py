@@ -145,7 +145,7 @@ class Recovery:
             return None
 
     async def _recover(self, execution: str, turn: Turn, *, by: str) -> None:
-        lease = await self._journal.claim(execution)
+        lease = await self._journal.claim(execution, is_orphan=True)
         async with never_damaged(self._journal, lease):
             stored = await self._journal.get(execution)
             waits = await self._reasons(stored)

@@ -37,11 +37,16 @@ class Found:
 
 
 class Check:
-    """Compares the executions of a round with what the upstream has seen of them."""
+    """Compares the executions of a round with what the upstream has seen of them.
 
-    def __init__(self, journal: Journal, seen: Seen, found: Found) -> None:
+    A crash of the database may take the starts of writes under a key. An execution that waits for a person sends them
+    again when it goes on.
+    """
+
+    def __init__(self, journal: Journal, seen: Seen, found: Found, *, has_crashed: bool) -> None:
         self._journal = journal
         self._found = found
+        self._has_crashed = has_crashed
         self._seen: dict[str, dict[str, list[str]]] = defaultdict(dict)
         for (tag, label), keys in seen.items():
             self._seen[tag][label] = keys
@@ -73,8 +78,10 @@ class Check:
         writes = {call.arguments["label"]: call for call in record.calls.values() if call.effect == "write"}
         for label, call in writes.items():
             self._check_write(execution, call, seen.get(label, []))
+        may_be_lost = ("r", "k") if self._has_crashed and stored.status == "paused" else ("r",)
         for label in seen.keys() - writes.keys():
-            self._require(label.startswith("r"), f"{execution}: {label} was seen as {seen[label]}, and is not recorded")
+            is_fine = label.startswith(may_be_lost)
+            self._require(is_fine, f"{execution}: {label} was seen as {seen[label]}, and is not recorded")
         unknown = {call.path for call in writes.values() if call.end is None}
         waiting = {call.path for call in await self._journal.pending(execution=stored.given.id)}
         asked = {call.path for call in writes.values() if call.path in unknown and call.tool == "plain.things.write"}

@@ -208,6 +208,15 @@ async def test_a_server_whose_lease_ran_out_can_write_nothing_once_another_has_c
     assert await other.orphans() == ()
 
 
+async def test_an_orphan_that_another_server_has_paused_is_not_claimed_by_recovery(store: Store) -> None:
+    one, other = await store.server(), await store.server()
+    await paused(one)
+    with pytest.raises(LeaseHeld, match="another server, which has paused it"):
+        await other.claim("ex_1", is_orphan=True)
+    assert (await other.get("ex_1")).status == "paused"
+    assert (await other.claim("ex_1")).generation == 2
+
+
 async def test_a_released_execution_is_free_at_once_and_its_server_can_write_nothing_more(store: Store) -> None:
     one, other = await store.server(), await store.server()
     lease = await one.create(new("ex_1"))

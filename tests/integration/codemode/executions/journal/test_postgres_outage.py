@@ -108,6 +108,27 @@ async def test_an_end_is_not_recorded_upon_entries_that_the_database_lost(
     assert (await journal.get("ex_1")).status == "running"
 
 
+async def test_an_end_that_is_recorded_late_is_not_recorded_upon_entries_that_the_database_lost(
+    cluster: Cluster, journal: PostgresJournal
+) -> None:
+    lease = await journal.create(new("ex_1"))
+    await journal.append(lease, [started("1")])
+    await journal.append(lease, [started("2", effect="read")])
+    outcome = {"id": "ex_1", "status": "completed"}
+    holder = await asyncpg.connect(cluster.url)
+    await holder.execute("BEGIN")
+    await holder.execute("SELECT 1 FROM contents FOR UPDATE")
+    ending = asyncio.create_task(journal.finish(lease, "completed", outcome))
+    while not await holder.fetchval("SELECT count(*) FROM pg_locks WHERE NOT granted"):  # noqa: ASYNC110 -- it has no event
+        await asyncio.sleep(0)
+    await restart(cluster, "immediate")
+    with pytest.raises(JournalUnavailable):
+        await ending
+    with pytest.raises(LeaseLost, match="has lost confirmed entries of ex_1"):
+        await journal.finish(lease, "completed", outcome)
+    assert (await journal.get("ex_1")).status == "running"
+
+
 async def test_a_request_that_may_be_repeated_survives_the_death_of_the_database(
     cluster: Cluster, journal: PostgresJournal
 ) -> None:
