@@ -115,7 +115,7 @@ class PostgresJournal(SqlJournal):
         self._pool: asyncpg.Pool | None = None
         self._writing = asyncio.Lock()
         self._away_since: float | None = None
-        self.shared = SharedValues(self._write, self._seals)
+        self.shared = SharedValues(self._write, self._look, self._seals)
         self._signals = PostgresSignals(url, self._write)
         self.signals = self._signals
         self.listener = self._signals.listener
@@ -278,6 +278,11 @@ class PostgresJournal(SqlJournal):
 
     async def _read(self, transaction: Transaction[Result]) -> Result:
         return await self._write(transaction)
+
+    async def _look(self, steps: Transaction[Result]) -> Result:
+        """Execute read-only steps that need no common snapshot: one round trip for each."""
+        async with self._connection() as connection:
+            return await _stepped_through(connection, steps)
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[asyncpg.Connection]:
