@@ -52,11 +52,19 @@ class Cancellation:
             attempt.cancelled.set()
             await asyncio.wait((attempt.task,))
             stored = await self._visible.stored(execution)
-        elif stored.server and await self._journal.signals.request_cancel(execution):
-            stored = await self._watching.wait(execution, caller, _ANSWER_S)
-        if stored.status != "cancelled" and (attempt is None or stored.status == "paused"):
+            is_over = stored.status != "paused"  # it may pause before it notices
+        else:
+            is_over = await self._is_cancelled_elsewhere(stored, caller)
+        if not is_over:
             await self._launcher.shield(self._end(stored))
         return await self._visible.stored(execution)
+
+    async def _is_cancelled_elsewhere(self, stored: StoredExecution, caller: Caller) -> bool:
+        """Return whether the server that runs an execution has cancelled it."""
+        execution = stored.given.id
+        if not stored.server or not await self._journal.signals.request_cancel(execution):
+            return False
+        return (await self._watching.wait(execution, caller, _ANSWER_S)).status == "cancelled"
 
     def _requested(self, execution: str) -> None:
         """Cancel an execution for another server, if it runs here."""
@@ -65,7 +73,10 @@ class Cancellation:
             attempt.cancelled.set()
 
     async def _end(self, stored: StoredExecution) -> None:
-        """Take the lease of an execution and record its end. Its server can then record and send nothing more."""
+        """Take the lease of an execution and record its end. Its server can then record and send nothing more.
+
+        Raises ExecutionEnded.
+        """
         lease = await self._journal.claim(stored.given.id, by_force=True)
         outcome = stored.outcome or {"id": stored.given.id}
         if stored.status in GOES_ON:

@@ -15,7 +15,7 @@ from codemode.executions.journal.base import JournalEntry
 from codemode.executions.replay.record import BY_SERVER, HANDOVER
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Awaitable, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Collection
     from contextlib import AbstractAsyncContextManager
 
     from codemode.executions.execution import ExecutionOutcome
@@ -89,6 +89,7 @@ class Recovery:
         self._record = record
         self._role_of = role_of
         self._resumed = resumed
+        self._shared: frozenset[str] = frozenset()
 
     async def recover(self) -> tuple[str, ...]:
         """Continue or pause orphaned executions, as far as there is capacity. Return their ids.
@@ -99,16 +100,22 @@ class Recovery:
         recovered: list[str] = []
         full: set[str] = set()
         while orphans := [one for one in await self._journal.orphans() if one not in tried and not self._is_here(one)]:
-            if len(orphans) > BATCH and not tried:
-                await self._journal.signals.free()
+            if not tried:
+                await self._share(orphans)
             batch = random.sample(orphans[: BATCH * _SERVERS], min(BATCH, len(orphans)))
             tried.update(batch)
             taken = await asyncio.gather(*(self._take(execution, full) for execution in batch))
             recovered += [execution for execution, is_taken in zip(batch, taken, strict=True) if is_taken]
-            if len(orphans) > BATCH:
+            if len(orphans) > BATCH and any(taken):
                 await asyncio.sleep(_PAUSE_S * random.uniform(0.5, 1.5))  # noqa: S311 -- spreads the servers
         self.is_full = bool(full)
         return tuple(recovered)
+
+    async def _share(self, orphans: Collection[str]) -> None:
+        """Tell the other servers of orphans, once, if there are more than one batch."""
+        if len(set(orphans) - self._shared) > BATCH:
+            await self._journal.signals.free()
+        self._shared = frozenset(orphans)
 
     async def _take(self, execution: str, full: set[str]) -> bool:
         """Recover an execution, unless there is no capacity for its owner. Return whether it is recovered here."""

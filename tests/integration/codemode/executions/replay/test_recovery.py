@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from codemode.executions.journal.signals import Signals
+from codemode.executions.replay.recovery import BATCH
 from codemode.serving.http.admission import Admission, turn_of_orphan
 from codemode.settings.server import LoadSettings
 from tests.integration.codemode.executions.upstream import OWNER, Place, place
@@ -63,6 +65,25 @@ async def test_no_more_are_taken_up_than_may_run(here: Place) -> None:
         ends = [await service.executions.wait(execution, OWNER, 60) for execution in ids]
     assert {stored.status for stored in ends} == {"completed"}
     assert (len(here.upstream.seen), admission.running) == (10, 0)
+
+
+async def test_other_servers_are_told_once_of_what_there_is_no_room_for(
+    here: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    here.upstream.hold("/get")
+    await left(here, BATCH + 2)
+    told: list[None] = []
+
+    async def free(_: Signals) -> None:
+        told.append(None)
+
+    monkeypatch.setattr(Signals, "free", free)
+    async with here.service() as service:
+        limited(service, 1)
+        assert len(await service.executions.recover()) == 1
+        for _ in range(3):
+            assert await service.executions.recover() == ()
+    assert len(told) == 1
 
 
 async def test_a_request_that_runs_takes_its_place_from_what_was_left(here: Place) -> None:
