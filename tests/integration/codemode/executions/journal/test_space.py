@@ -35,6 +35,7 @@ UNDO = (
     "DROP TABLE stores",
     "DROP TABLE plans",
     "DROP TABLE outbox",
+    "DROP TABLE shared",
 )
 
 UNDO_POSTGRES = (
