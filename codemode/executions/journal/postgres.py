@@ -109,9 +109,9 @@ class PostgresJournal(SqlJournal):
         self._signals = PostgresSignals(url, self._write)
         self.signals = self._signals
         self.listener = self._signals.listener
-        self._slots = PostgresSlots(self._seals.project, self._connection)
+        self._slots = PostgresSlots(self._seals.project, self._connection, self._outages)
         self.slots = self._slots
-        self.shared = SharedValues(self._write, self._seals)
+        self.shared = SharedValues(self._write, self._look, self._seals)
 
     async def open(self) -> None:
         """See `Journal.open`."""
@@ -285,6 +285,11 @@ class PostgresJournal(SqlJournal):
 
     async def _read(self, transaction: Transaction[Result]) -> Result:
         return await self._write(transaction)
+
+    async def _look(self, steps: Transaction[Result]) -> Result:
+        """Execute read-only steps that need no common snapshot: one round trip for each."""
+        async with self._connection() as connection:
+            return await carry_out(connection, steps)
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[asyncpg.Connection]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING
 
 from codemode.text.times import SECOND_US
@@ -13,6 +14,7 @@ if TYPE_CHECKING:
 
     import asyncpg
 
+    from codemode.executions.journal.outages import Outages
     from codemode.transports.allowances import Rate
 
 #: $3 is the interval between two slots and $4 the burst, in microseconds. $5 is the number of slots wanted, $6 whether
@@ -44,20 +46,28 @@ class PostgresSlots:
     #: Long enough that few calls wait for the database, and short enough that an idle server holds little.
     ahead_s = 0.5
 
-    def __init__(self, project: str, connection: Callable[[], AbstractAsyncContextManager[asyncpg.Connection]]) -> None:
+    def __init__(
+        self,
+        project: str,
+        connection: Callable[[], AbstractAsyncContextManager[asyncpg.Connection]],
+        outages: Outages,
+    ) -> None:
         self._project = project
         self._connection = connection
+        self._outages = outages
 
     async def lease(self, rate: Rate, most: int, *, due_only: bool) -> Granted:
         """See `codemode.transports.allowances.Slots.lease`."""
         interval_us = max(1, round(SECOND_US / rate.per_s))
         given = (self._project, rate.name, interval_us, round(rate.burst_s * SECOND_US), most, due_only)
-        async with self._connection() as connection:
-            row = await connection.fetchrow(_LEASE, *given)
-            if row["is_new"]:
-                row = await connection.fetchrow(_LEASE, *given)
+        row = await self._outages.through(partial(self._row, given))
         first_us = row["next_us"] - row["granted"] * interval_us
         return Granted(row["granted"], (first_us - row["asked_us"]) / SECOND_US)
+
+    async def _row(self, given: tuple[object, ...]) -> asyncpg.Record:
+        async with self._connection() as connection:
+            row = await connection.fetchrow(_LEASE, *given)
+            return await connection.fetchrow(_LEASE, *given) if row["is_new"] else row
 
     async def remove_unused(self) -> None:
         """Remove rates for which nobody asked for a day. Raises JournalUnavailable."""

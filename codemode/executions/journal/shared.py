@@ -36,17 +36,18 @@ class Stored(NamedTuple):
 class SharedValues:
     """The shared values of a project. Methods raise JournalUnavailable, and JournalDamaged for one changed by hand."""
 
-    def __init__(self, carry: Carry, seals: Seals) -> None:
+    def __init__(self, carry: Carry, look: Carry, seals: Seals) -> None:
         self._carry = carry
+        self._look = look
         self._seals = seals
 
     async def read(self, kind: Kind, name: str) -> Stored | None:
         """Return a value, None if there is none."""
-        return await self._carry(_read(self._seals, kind, name))
+        return await self._look(_read(self._seals, kind, name))
 
     async def versions(self, kinds: Collection[str]) -> dict[tuple[Kind, str], int]:
         """Return the versions of all values of some kinds, by kind and name."""
-        return await self._carry(_versions(self._seals.project, kinds))
+        return await self._look(_versions(self._seals.project, kinds))
 
     def lock_name(self, kind: Kind, name: str) -> str:
         """Return the name of the lock of one server at a time; see `LockableValue.try_lock`."""

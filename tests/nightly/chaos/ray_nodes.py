@@ -264,7 +264,7 @@ class Rounds:
                 await asyncio.sleep(0.1)
 
     async def _check(self) -> None:
-        check = Check(self._journal, await self._upstream.seen(), self.found)
+        check = Check(self._journal, await self._upstream.seen(), self.found, has_crashed=False)
         stored = await check.executions(self._load.tags)
         for tag, execution in stored.items():
             await check.check(tag, execution)
