@@ -59,10 +59,17 @@ class Turn:
     admitted: asyncio.Future[None]
     is_starting: bool = field(default=False)
     kept_for: asyncio.Future[Any] | None = field(default=None)
+    is_released: bool = field(default=False)
 
     def keep(self, work: asyncio.Future[Any]) -> None:
         """Hold the place until this work is done, even after the request has been answered."""
         self.kept_for = work
+
+    def release(self) -> None:
+        """Give the place back now. For a request that only waits for a program, which may need the place itself."""
+        if not self.is_released:
+            self.is_released = True
+            self.admission.give_back(self)
 
     def begun(self) -> None:
         """Report the start, so that the next request may start."""
@@ -121,11 +128,12 @@ class Admission:
             yield turn
         finally:
             if turn.kept_for is None:
-                self._give_back(turn)
+                turn.release()
             else:
-                turn.kept_for.add_done_callback(lambda _: self._give_back(turn))
+                turn.kept_for.add_done_callback(lambda _: turn.release())
 
-    def _give_back(self, turn: Turn) -> None:
+    def give_back(self, turn: Turn) -> None:
+        """Free the place of a turn, and admit who waits. `Turn.release` calls it once."""
         self._total -= 1
         self._running[turn.caller] -= 1
         if not self._running[turn.caller]:
@@ -176,7 +184,7 @@ class Admission:
                 raise Overloaded("the server is busy") from None
         except BaseException:
             if _is_admitted(turn):  # admitted, but the waiting request was cancelled
-                self._give_back(turn)
+                turn.release()
             else:
                 self._leave(turn)
             raise

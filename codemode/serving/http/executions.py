@@ -111,7 +111,7 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         try:
             execution = await service.executions.start(wanted, caller)
         except RequestRepeated as repeated:
-            request.state.turn.begun()  # nothing starts: the execution that it waits for may need the processor
+            request.state.turn.release()  # it starts nothing; after a crash, the execution it waits for needs a place
             return await _answered(service, repeated.execution, caller, body.wait_s, {"Idempotent-Replayed": "true"})
         keep_turn(request, service, execution, caller)
         return await _answered(service, execution, caller, body.wait_s)

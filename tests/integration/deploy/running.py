@@ -75,7 +75,7 @@ class Servers:
         own = {
             "name": "test",
             "sources": {"box": {"location": "python:tools"}},
-            "server": {"keys": [{"env": "CODEMODE_API_KEY"}], "load": load or {}},
+            "server": {"keys": [{"env": "CODEMODE_API_KEY"}], "load": load or {"wait_s": 60}},
             "state_folder": "state",
             "cache_folder": "cache",
         }

@@ -242,3 +242,21 @@ async def test_one_caller_cannot_fill_all_places() -> None:
     for task in tasks:
         task.cancel()
     await asyncio.gather(*tasks, return_exceptions=True)
+
+
+async def test_a_request_that_only_waits_gives_its_place_to_what_it_waits_for() -> None:
+    one = admission(1, running=1)
+    admitted = asyncio.Event()
+
+    async def orphan() -> None:
+        async with one.turn("ann"):
+            admitted.set()
+
+    async with one.turn("ann") as turn:
+        running = asyncio.create_task(orphan())
+        await settled()
+        assert not admitted.is_set()
+        turn.release()
+        await asyncio.wait_for(running, 10)
+        assert one.running == 0
+    assert one.running == 0
