@@ -13,6 +13,8 @@ from codemode.serving.two_tools import ExecuteArguments
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from codemode.catalog.tool import Tool
+
 #: The two tools: their arguments, the required one, and a value for it if the model gave none.
 _TOOLS: dict[str, tuple[type[BaseModel], str, Any]] = {
     "search": (SearchRequest, "queries", ["list clients"]),
@@ -26,6 +28,12 @@ _SHOWN = 300
 def with_example(problem: str, name: str, given: Any) -> str:
     """Return the problem and, for the two tools, a valid call that keeps what it can of the given arguments."""
     return f"{problem}. {_example(name, given)}" if name in _TOOLS else problem
+
+
+def next_program(tool: Tool) -> str:
+    """Return a call of `execute` whose program calls the tool, as an example for a model that only searches."""
+    arguments = ", ".join(f"{one.name}=…" for one in tool.parameters if one.required)
+    return f"execute({json.dumps({'code': f'{tool.id}({arguments})'}, ensure_ascii=False)})"
 
 
 def _example(name: str, given: Any) -> str:

@@ -13,7 +13,7 @@ from codemode.catalog.definitions import native, native_name, pinned, two_tools
 from codemode.errors import CodeModeError
 from codemode.search.request import SearchRequest
 from codemode.serving.agent.arguments import Malformed
-from codemode.serving.agent.corrections import with_example
+from codemode.serving.agent.corrections import next_program, with_example
 from codemode.serving.agent.written_calls import calls_of, offered_name
 from codemode.serving.executions import run_or_continue
 from codemode.serving.model_text import outcome_text
@@ -32,6 +32,9 @@ if TYPE_CHECKING:
     from codemode.menus.session import MenuSession
     from codemode.service import CodeMode
     from codemode.settings import AgentMode, AgentSettings
+
+#: The answer to a search that was just answered.
+_SEARCHED = "you have just got the answer to this search. Next, run a program that calls these tools, such as {}"
 
 #: Added to the answer of a first program without calls: what the search would have found that the model left out.
 _NOT_SEARCHED = (
@@ -132,6 +135,7 @@ class Toolbox:
         self._told: set[str] = set()  # namespaces whose introduction the model has seen
         self._knows_tools = False  # the model has searched, called a tool, or got search results
         self._message = ""
+        self._last_search: tuple[SearchRequest, str] | None = None
 
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
         """Return the tools for the next request, as the caller may see them."""
@@ -150,6 +154,8 @@ class Toolbox:
     async def call(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
         """Make a call, offered or not, within the caller's view. Mistakes of the model are answered, not raised."""
         name = offered_name(name, offer.names)
+        if name != "search":
+            self._last_search = None
         try:
             return await self._called(name, arguments, offer)
         except Malformed as error:
@@ -180,6 +186,9 @@ class Toolbox:
     async def _search(self, request: SearchRequest) -> Answered:
         self._knows_tools = True
         answer = await self._service.search(**request.model_dump(), caller=self._caller)
+        last, self._last_search = self._last_search, (request, answer.text)
+        if last == self._last_search and answer.hits:
+            return Answered(_SEARCHED.format(next_program(answer.hits[0].tool)))
         return Answered(answer.introduced(self._told))
 
     async def _execute(self, asked: ExecuteArguments, conversation: str = "") -> Answered:

@@ -177,3 +177,17 @@ async def test_who_has_searched_may_compute(connect: Connect) -> None:
     agent, server = await connect(answers(search, Say(calls=[("execute", {"code": "1 + 1"})]), Say("2")))
     await played(agent)
     assert server.seen[2].answers[1].text == "2"
+
+
+async def test_the_same_search_again_is_answered_with_the_next_step(connect: Connect) -> None:
+    search = Say(calls=[("search", {"queries": ["cancel order"]})])
+    program = Say(calls=[("execute", {"code": "1 + 1"})])
+    agent, server = await connect(answers(search, search, program, search, Say("Done.")))
+    await played(agent)
+    first, again, _, later = server.seen[4].answers
+    assert again.text == (
+        "you have just got the answer to this search. Next, run a program that calls these tools, such as "
+        'execute({"code": "shop.cancel_order(number=…)"})'
+    )
+    assert "shop.cancel_order(*, number: int)" in first.text
+    assert later.text == first.text
