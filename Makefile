@@ -82,7 +82,7 @@ bench: ## measurements beside the peers, in an environment of their own, printed
 $(SERVERS)/suites/.installed: pyproject.toml # the pins of bfcl-eval exclude ours, so that it comes without dependencies
 	$(PYTHON) -m venv $(SERVERS)/suites
 	$(SERVERS)/suites/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(SERVERS)/suites/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]' ipython mpmath tqdm
+	$(SERVERS)/suites/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]' --group peers ipython mpmath tqdm
 	$(SERVERS)/suites/bin/python -m pip install --quiet --disable-pip-version-check pytest pytest-asyncio pytest-timeout
 	$(SERVERS)/suites/bin/python -m pip install --quiet --disable-pip-version-check --no-deps bfcl-eval
 	touch $@

@@ -2,24 +2,37 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from codemode.bench.phases import Phases
+from codemode.bench.refusals import rules_of, written_tool_calls
 from codemode.bench.results import Step, TurnRecord
 from codemode.serving.agent.agent import Agent
-from codemode.serving.agent.events import CallEnded, CallStarted, Ended
+from codemode.serving.agent.events import (
+    Asked,
+    CallEnded,
+    CallStarted,
+    Ended,
+    ModeChanged,
+    Repaired,
+    TextDelta,
+    ToolsRequested,
+)
 from codemode.serving.model_text import failure_text
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import AsyncIterator, Iterable, Sequence
 
     from codemode.bench.suite import Episode, Task
     from codemode.executions.execution import ExecutionOutcome
     from codemode.service import CodeMode
+    from codemode.serving.agent.events import AgentResult, Event
     from codemode.serving.agent.models import Model
     from codemode.settings import AgentSettings
 
 #: Characters of a result that a transcript shows.
-_SHOWN = 2_000
+SHOWN = 2_000
 
 
 class Player(Protocol):
@@ -50,9 +63,10 @@ class GoldPlayer:
         return TurnRecord(
             message=task.messages[index],
             answer=episode.gold_answers[index] if episode.gold_answers else _text(value),
-            steps=[step_of(episode.gold[index], outcome)],
+            steps=[step_of(episode.gold[index], outcome, service.catalog.namespaces)],
             status=outcome.status,
             duration_s=outcome.usage.wall_s,
+            tools_s=outcome.usage.wall_s,
         )
 
 
@@ -66,54 +80,101 @@ class AgentPlayer:
         self._model = model
         self._history: dict[int, tuple[dict[str, Any], ...]] = {}
 
+    def with_model(self, model: Model) -> AgentPlayer:
+        """Return a player with the same settings and another model."""
+        return AgentPlayer(self._settings, model)
+
     async def answer(
         self, service: CodeMode, task: Task, episode: Episode, index: int, before: Sequence[TurnRecord]
     ) -> TurnRecord:
         """Send the message to the model, with the conversation so far."""
-        instructions = "\n\n".join(filter(None, (self._settings.instructions, task.instructions)))
-        settings = self._settings.model_copy(update={"instructions": instructions})
-        steps: list[Step] = []
-        programs: dict[str, str] = {}
+        settings = with_instructions(self._settings, task)
         history = self._history.pop(id(episode), ()) if index else ()
         async with Agent(service, settings, model=self._model) as agent:
-            async for event in agent.run(task.messages[index], history=history):
-                if isinstance(event, CallStarted):
-                    programs[event.id] = str(event.arguments.get("code") or f"{event.name}({event.arguments})")
-                elif isinstance(event, CallEnded):
-                    steps.append(_step_of_event(programs.get(event.id, event.name), event))
-                elif isinstance(event, Ended):
-                    result = event.result
+            events = agent.run(task.messages[index], history=history)
+            record, result = await record_of(task.messages[index], events, service.catalog.namespaces)
         if index + 1 < len(task.messages):
             self._history[id(episode)] = result.messages
-        return TurnRecord(
-            message=task.messages[index],
-            answer=result.text,
-            steps=steps,
-            status=result.status,
-            requests=result.iterations,
-            input_tokens=result.usage.input,
-            output_tokens=result.usage.output,
-            cached_tokens=result.usage.cached,
-            duration_s=result.duration_s,
-        )
+        return record
 
 
-def step_of(program: str, outcome: ExecutionOutcome) -> Step:
-    """Return a program and its outcome as a line of the transcript."""
+def with_instructions(settings: AgentSettings, task: Task) -> AgentSettings:
+    """Return the settings with the instructions of the task after their own."""
+    instructions = "\n\n".join(filter(None, (settings.instructions, task.instructions)))
+    return settings.model_copy(update={"instructions": instructions})
+
+
+async def record_of(
+    message: str, events: AsyncIterator[Event], namespaces: Iterable[str] = ()
+) -> tuple[TurnRecord, AgentResult]:
+    """Return the record and the result of a message from the events of its agent. Programs call tools in namespaces."""
+    steps: list[Step] = []
+    phases = Phases()
+    programs: dict[str, str] = {}
+    written = ""
+    async for event in events:
+        phases.take(event)
+        match event:
+            case Asked():
+                written = ""
+            case TextDelta(text):
+                written += text
+            case CallStarted(id_, name, arguments):
+                programs[id_] = str(arguments.get("code") or f"{name}({arguments})")
+            case CallEnded():
+                steps.append(_step_of_event(programs.get(event.id, event.name), event, namespaces))
+            case ToolsRequested():
+                steps.append(Step(f"{event.name}({event.arguments})", value=event.text[:SHOWN], name=event.name))
+            case Repaired(problem):
+                steps.append(Step(written[:SHOWN], "asked again", error=problem[:SHOWN], name="answer"))
+            case ModeChanged(mode, malformed):
+                steps.append(Step("", f"changed to {mode}", f"{malformed} calls or programs did nothing", name="mode"))
+            case Ended():
+                result = event.result
+    record = TurnRecord(
+        message=message,
+        answer=result.text,
+        steps=steps,
+        status=result.status,
+        requests=result.iterations,
+        input_tokens=result.usage.input,
+        output_tokens=result.usage.output,
+        cached_tokens=result.usage.cached,
+        duration_s=result.duration_s,
+        model_s=phases.model_s,
+        tools_s=phases.tools_s,
+    )
+    return record, result
+
+
+def step_of(program: str, outcome: ExecutionOutcome, namespaces: Iterable[str] = (), name: str = "execute") -> Step:
+    """Return a program and its outcome as a line of the transcript. `namespaces` are those of the tools."""
+    rules = rules_of(outcome)
     return Step(
         program=program,
         status=outcome.status,
-        value=_text(outcome.value)[:_SHOWN] if outcome.has_value else None,
-        error="" if outcome.ok else failure_text(outcome)[:_SHOWN],
+        value=_shown(outcome)[:SHOWN],
+        error="" if outcome.ok else failure_text(outcome)[:SHOWN],
         calls=[f"{call.tool} {call.state} {call.preview}" for call in outcome.calls],
         duration_s=outcome.usage.wall_s,
+        name=name,
+        refusals=rules,
+        held=written_tool_calls(program, namespaces) if rules else 0,
     )
 
 
-def _step_of_event(program: str, event: CallEnded) -> Step:
-    if event.outcome is not None:
-        return step_of(program, event.outcome)
-    return Step(program, "completed" if event.ok else "failed", event.text[:_SHOWN], duration_s=event.duration_s)
+def _step_of_event(program: str, event: CallEnded, namespaces: Iterable[str]) -> Step:
+    text = event.text[:SHOWN]
+    if event.outcome is not None:  # with the text that the model reads
+        step = step_of(program, event.outcome, namespaces, event.name)
+        return replace(step, value=text) if event.outcome.ok else replace(step, error=text)
+    return Step(program, "completed" if event.ok else "failed", text, duration_s=event.duration_s, name=event.name)
+
+
+def _shown(outcome: ExecutionOutcome) -> str:
+    """Return what a program printed, and its result."""
+    value = _text(outcome.value) if outcome.has_value and outcome.value is not None else ""
+    return "\n".join(filter(None, (outcome.output.rstrip(), value)))
 
 
 def _text(value: Any) -> str:

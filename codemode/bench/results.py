@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict, dataclass, field
+import lzma
+from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Literal
 
 from codemode.errors import ConfigurationError
@@ -16,28 +17,39 @@ if TYPE_CHECKING:
 #: What tells two attempts apart: suite, task, model, mode, policy, repeat.
 Key = tuple[str, str, str, str, str, int]
 
-#: What becomes of destructive calls: `off` allows them, `ask` withholds them.
-Policy = Literal["off", "ask"]
+#: What the access policy does with destructive calls: `off` allows them, `ask` leaves them to a person, `deny` hides
+#: their tools. `ask-writes` and `deny-writes` do so with all calls but reads.
+Policy = Literal["off", "ask", "deny", "ask-writes", "deny-writes"]
 
 
 @dataclass(frozen=True, slots=True)
 class Step:
-    """A program of a turn, as the transcript shows it. `calls` are lines of its ledger."""
+    """A call of the model in a turn: a program, a search, or a native tool.
 
-    program: str
-    status: str
+    `program` is the program, or the call as text. `calls` are lines of its ledger. `refusals` are the rules that
+    refused the program before anything was sent, and `held` is the number of tool calls written in it.
+    """
+
+    program: str = ""
+    status: str = "completed"
     value: Any = None
     error: str = ""
     calls: Sequence[str] = ()
     duration_s: float = 0.0
+    name: str = "execute"
+    refusals: Sequence[str] = ()
+    held: int = 0
 
 
 @dataclass(frozen=True, slots=True)
 class TurnRecord:
-    """A user message and what it led to. Tokens are those of the model's requests; gold turns have none."""
+    """A user message and what it led to. Tokens are those of the model's requests; gold turns have none.
 
-    message: str
-    answer: str
+    `model_s` and `tools_s` are the parts of `duration_s` that passed while the model answered, and while calls ran.
+    """
+
+    message: str = ""
+    answer: str = ""
     steps: Sequence[Step] = ()
     status: str = "completed"
     requests: int = 0
@@ -45,14 +57,19 @@ class TurnRecord:
     output_tokens: int = 0
     cached_tokens: int = 0
     duration_s: float = 0.0
+    model_s: float = 0.0
+    tools_s: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)
 class Result:
     """How one attempt at a task ended.
 
-    `tools` is the number of tools. `definitions` are the tokens of the definitions in every request, `traces` those of
-    the whole conversation, both by mode (`native`, `code`); see `codemode.bench.tokens`.
+    - `tools`: the number of tools. `calls`: the number of calls that reached one.
+    - `definitions`: tokens of the definitions in one request, by mode (`native`, `menu`, `code`).
+    - `traces`: tokens of all requests of the conversation, by mode (`native`, `code`). `traces_cached` is the part that
+      repeats the request before, and `traces_output` the part that a model would write. See `codemode.bench.tokens`.
+    - `about`: how the result came about: date, versions, commit, settings of the model.
     """
 
     suite: str
@@ -61,15 +78,18 @@ class Result:
     mode: str
     policy: str
     solved: bool
-    reason: str
-    turns: Sequence[TurnRecord]
+    reason: str = ""
+    turns: Sequence[TurnRecord] = ()
     details: dict[str, Any] = field(default_factory=dict)
     repeat: int = 0
     tools: int = 0
     calls: int = 0
     definitions: dict[str, int] = field(default_factory=dict)
     traces: dict[str, int] = field(default_factory=dict)
+    traces_cached: dict[str, int] = field(default_factory=dict)
+    traces_output: dict[str, int] = field(default_factory=dict)
     duration_s: float = 0.0
+    about: dict[str, str] = field(default_factory=dict)
 
     @property
     def key(self) -> Key:
@@ -81,9 +101,33 @@ class Result:
         """Input and output tokens of the model."""
         return sum(turn.input_tokens + turn.output_tokens for turn in self.turns)
 
+    @property
+    def steps(self) -> list[Step]:
+        """The calls of the model in all turns."""
+        return [step for turn in self.turns for step in turn.steps]
+
+    @property
+    def is_silently_wrong(self) -> bool:
+        """Whether the task is not solved although every turn and every step completed."""
+        statuses = {*(turn.status for turn in self.turns), *(step.status for step in self.steps)}
+        return not self.solved and statuses == {"completed"}
+
     def to_line(self) -> str:
-        """Return the result as one line of JSON."""
-        return json.dumps(asdict(self), ensure_ascii=False, default=str)
+        """Return the result as one line of JSON, without the fields that have their default."""
+        return json.dumps(_without_defaults(self), ensure_ascii=False, default=_without_defaults)
+
+
+def _without_defaults(value: Any) -> Any:
+    """Return a record as a dictionary; other values that JSON lacks as text."""
+    if not isinstance(value, (Result, TurnRecord, Step)):
+        return str(value)
+    found = {}
+    for one in fields(value):
+        default = one.default if one.default_factory is MISSING else one.default_factory()
+        content = getattr(value, one.name)
+        if content != default:
+            found[one.name] = content
+    return found
 
 
 def read_results(file: Path) -> list[Result]:
@@ -93,18 +137,54 @@ def read_results(file: Path) -> list[Result]:
     """
     if not file.exists():
         return []
-    lines = file.read_text(encoding="utf-8").split("\n")
+    lines = text_of(file).split("\n")
     return [_read(line, file, number) for number, line in enumerate(lines[:-1], 1) if line.strip()]
+
+
+def read_all(files: Sequence[Path]) -> list[Result]:
+    """Read the results in several files. Raises ConfigurationError if one is missing, or two have the same attempt."""
+    found: dict[Key, Path] = {}
+    results = []
+    for file in files:
+        if not file.exists():
+            message = f"there is no file {file}: `codemode bench run SUITE --out {file}` writes it"
+            raise ConfigurationError(message)
+        for result in read_results(file):
+            other = found.setdefault(result.key, file)
+            if other != file:
+                message = f"{file} and {other} both have an attempt of {_named(result)}: report them apart"
+                raise ConfigurationError(message)
+            results.append(result)
+    return results
+
+
+def _named(result: Result) -> str:
+    return f"{result.suite} {result.task} (model {result.model}, mode {result.mode}, policy {result.policy})"
+
+
+def text_of(file: Path) -> str:
+    """Return the text of a file, decompressed if its name ends in `.xz`. Raises ConfigurationError."""
+    if file.suffix != ".xz":
+        return file.read_text(encoding="utf-8")
+    try:
+        return lzma.decompress(file.read_bytes()).decode()
+    except (lzma.LZMAError, UnicodeDecodeError) as error:
+        message = f"{file}: not a file compressed with xz: {error}"
+        raise ConfigurationError(message) from None
 
 
 def _read(line: str, file: Path, number: int) -> Result:
     try:
         found = json.loads(line)
-        turns = [TurnRecord(**{**one, "steps": [Step(**step) for step in one["steps"]]}) for one in found.pop("turns")]
-        return Result(**found, turns=turns)
-    except (ValueError, KeyError, TypeError) as error:
+        return Result(**{**found, "turns": [_turn(one) for one in found.get("turns", ())]})
+    except (ValueError, KeyError, TypeError, AttributeError) as error:
         message = f"{file}:{number}: not a result of codemode bench: {error}"
         raise ConfigurationError(message) from None
+
+
+def _turn(found: dict[str, Any]) -> TurnRecord:
+    steps = {"steps": [Step(**step) for step in found["steps"]]} if "steps" in found else {}
+    return TurnRecord(**{**found, **steps})
 
 
 def drop_unfinished_line(file: Path) -> None:

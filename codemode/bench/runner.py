@@ -5,8 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import AsyncExitStack
+from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from codemode.bench.record import ReplayMismatch
 from codemode.bench.results import Policy, Result, drop_unfinished_line, read_results
 from codemode.bench.suite import Run, ToolCall, Turn, Verdict
 from codemode.bench.tokens import definition_tokens, trace_tokens
@@ -21,18 +24,37 @@ if TYPE_CHECKING:
     from codemode.bench.players import Player
     from codemode.bench.results import Key, TurnRecord
     from codemode.bench.suite import Episode, Task
+    from codemode.bench.tokens import TraceTokens
 
 
-#: What the access policy does with destructive calls: `off` allows them, `ask` leaves them to a person.
-_DECISIONS: dict[Policy, str] = {"off": "allow", "ask": "ask"}
+_DECISIONS: dict[Policy, dict[str, str]] = {
+    "off": {"destructive": "allow"},
+    "ask": {"destructive": "ask"},
+    "deny": {"destructive": "deny"},
+    "ask-writes": {"write": "ask", "destructive": "ask"},
+    "deny-writes": {"write": "deny", "destructive": "deny"},
+}
 
 
-async def run_task(suite: str, task: Task, player: Player, *, policy: Policy = "off", repeat: int = 0) -> Result:
-    """Attempt a task once, on fresh state, and judge it. An error of the suite or the player counts as not solved."""
+async def run_task(
+    suite: str,
+    task: Task,
+    player: Player,
+    *,
+    policy: Policy = "off",
+    repeat: int = 0,
+    about: Mapping[str, str] = MappingProxyType({}),
+) -> Result:
+    """Attempt a task once, on fresh state, and judge it. An error of the suite or the player counts as not solved.
+
+    `about` stands in the result. Raises ReplayMismatch.
+    """
     begun = time.perf_counter()
     attempt = _Attempt(task, player, policy)
     try:
         verdict = await attempt.played(task.begin())
+    except ReplayMismatch:
+        raise
     except Exception as error:  # noqa: BLE001 -- the code of suites may raise anything, and the other tasks go on
         verdict = Verdict(solved=False, reason=f"{type(error).__name__}: {' '.join(str(error).split())[:500]}")
     return Result(
@@ -49,8 +71,11 @@ async def run_task(suite: str, task: Task, player: Player, *, policy: Policy = "
         tools=attempt.tools,
         calls=len(attempt.calls) or sum(len(step.calls) for turn in attempt.records for step in turn.steps),
         definitions=attempt.definitions,
-        traces=attempt.traces,
+        traces={mode: trace.total for mode, trace in attempt.traces.items()},
+        traces_cached={mode: trace.cached for mode, trace in attempt.traces.items()},
+        traces_output={mode: trace.output for mode, trace in attempt.traces.items()},
         duration_s=time.perf_counter() - begun,
+        about=dict(about),
     )
 
 
@@ -62,13 +87,15 @@ class _Attempt:
         self.calls: list[ToolCall] = []
         self.tools = 0
         self.definitions: dict[str, int] = {}
-        self.traces: dict[str, int] = {}
+        self.traces: dict[str, TraceTokens] = {}
+        self._folder = ""  # no attempt gets what another one has learned
         self._task = task
         self._player = player
-        self._policy = {"default": {"destructive": _DECISIONS[policy]}}
+        self._policy = {"default": _DECISIONS[policy]}
 
     async def played(self, episode: Episode) -> Verdict:
         async with AsyncExitStack() as entering:
+            self._folder = entering.enter_context(TemporaryDirectory(prefix="codemode-bench-"))
             sources = await entering.enter_async_context(episode.sources())
             tools = _merged({}, episode.tools)
             service = await entering.enter_async_context(self._service(tools, sources))
@@ -82,14 +109,19 @@ class _Attempt:
                 turns.append(await self._turn(service, episode, index))
             self.tools = len(service.catalog)
             self.definitions = definition_tokens(service)
-            self.traces = trace_tokens(self.definitions, turns, self.records)
+            if episode.has_trace:
+                self.traces = trace_tokens(self.definitions, turns, self.records)
             return await self._judged(episode, Run(turns, service))
 
     def _service(self, tools: Mapping[str, Sequence[object]], sources: Mapping[str, Any]) -> CodeMode:
         functions = {name: recorded(members, self.calls.append) for name, members in tools.items()}
-        return CodeMode.from_settings(
-            Settings.model_validate({"sources": sources, "policy": self._policy}), functions=functions
-        )
+        settings = {
+            "sources": sources,
+            "policy": self._policy,
+            "state_folder": self._folder,
+            "journal": {"enabled": False},
+        }
+        return CodeMode.from_settings(Settings.model_validate(settings), functions=functions)
 
     async def _turn(self, service: CodeMode, episode: Episode, index: int) -> Turn:
         before = len(self.calls)
@@ -119,11 +151,14 @@ async def run_tasks(
     policy: Policy = "off",
     jobs: int = 1,
     repeats: int = 1,
+    about: Mapping[str, str] = MappingProxyType({}),
+    player_of: Callable[[Key], Player] | None = None,
     ended: Callable[[Result], None] = lambda _: None,
 ) -> list[Result]:
     """Attempt the tasks, `jobs` at a time, and append each result to `out`. Attempts in `out` are not repeated.
 
-    Returns the results of these tasks, in their order. Raises ConfigurationError if `out` is not a file of results.
+    `player_of` returns the player of one attempt; without it, `player` makes all attempts. Returns the results of
+    these tasks, in their order. Raises ConfigurationError if `out` is not a file of results, and ReplayMismatch.
     """
     drop_unfinished_line(out)
     known = {result.key: result for result in read_results(out)}
@@ -133,16 +168,25 @@ async def run_tasks(
 
     async def attempt(key: Key) -> None:
         async with free:
-            result = await run_task(suite, by_id[key[1]], player, policy=policy, repeat=key[-1])
-        with out.open("a", encoding="utf-8") as file:
-            file.write(result.to_line() + "\n")
+            playing = player if player_of is None else player_of(key)
+            result = await run_task(suite, by_id[key[1]], playing, policy=policy, repeat=key[-1], about=about)
+        if all(turn.status != "unreachable" for turn in result.turns):  # such an attempt is repeated when continued
+            with out.open("a", encoding="utf-8") as file:
+                file.write(result.to_line() + "\n")
         known[key] = result
         ended(result)
 
-    async with asyncio.TaskGroup() as group:
-        for key in keys:
-            if key in known:
-                ended(known[key])
-            else:
-                group.create_task(attempt(key))
+    for key in keys:
+        if key in known:
+            ended(known[key])
+    mismatch: Exception | None = None
+    try:
+        async with asyncio.TaskGroup() as group:
+            for key in keys:
+                if key not in known:
+                    group.create_task(attempt(key))
+    except* ReplayMismatch as found:
+        mismatch = found.exceptions[0]
+    if mismatch is not None:
+        raise mismatch
     return [known[key] for key in keys]

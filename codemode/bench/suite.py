@@ -69,6 +69,7 @@ class Episode:
     - `setup`: a program that prepares the state, or "".
     - `gold`: one program for each message, which does what the suite says is right.
     - `gold_answers`: one text for each message. Without it, the answer is the result of the gold program.
+    - `has_trace`: whether the gold programs make the calls that a model would make.
     - `judge`: decides on the state and the answers.
     """
 
@@ -79,6 +80,7 @@ class Episode:
     added: Mapping[int, Mapping[str, Sequence[object]]] = field(default_factory=dict)
     sources: Callable[[], AbstractAsyncContextManager[Mapping[str, Any]]] = no_sources
     setup: str = ""
+    has_trace: bool = True
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,9 @@ left out, which favours native tools: a program returns only what it selects.
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
+from codemode.bench.fingerprints import RandomIds
 from codemode.catalog.tokens import count, local_tokenizer
 from codemode.settings import tokenizer_folder
 
@@ -21,36 +22,55 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
 
 
+class TraceTokens(NamedTuple):
+    """Tokens of all requests of a trace. `cached` is the input that repeats the request before; `output` is written."""
+
+    total: int
+    cached: int
+    output: int
+
+
 def definition_tokens(service: CodeMode) -> dict[str, int]:
-    """Return the tokens of the definitions in each request: of all tools (`native`), and of the two (`code`)."""
-    native, *_, code = service.cost().modes
-    return {"native": native.tokens, "code": code.tokens}
+    """Return the tokens of the definitions in each request: of all tools, of a menu of them, and of the two tools."""
+    native, menu, code = service.cost().modes
+    return {"native": native.tokens, "menu": menu.tokens, "code": code.tokens}
 
 
-def trace_tokens(definitions: dict[str, int], turns: Sequence[Turn], records: Sequence[TurnRecord]) -> dict[str, int]:
-    """Return the input and output tokens of all requests, if a model had made these calls, by mode."""
+def trace_tokens(
+    definitions: dict[str, int], turns: Sequence[Turn], records: Sequence[TurnRecord]
+) -> dict[str, TraceTokens]:
+    """Return the tokens of all requests, if a model had made these calls, by mode (`native`, `code`).
+
+    There are none without calls, such as those of a suite whose tools are behind HTTP.
+    """
+    if not any(turn.calls for turn in turns):
+        return {}
+    ids = RandomIds()  # the same trace has the same tokens in another run
     native: list[list[str]] = []
     code: list[list[str]] = []
     for turn, record in zip(turns, records, strict=True):
         calls = [json.dumps({"name": call.tool, "arguments": call.arguments}, default=str) for call in turn.calls]
-        programs = [step.program for step in record.steps]
+        programs = [ids.numbered(step.program) for step in record.steps]
         searches = [json.dumps({"queries": [record.message]})] if programs else []
-        native.append([record.message, *calls, record.answer])
-        code.append([record.message, *searches, *programs, record.answer])
+        answer = ids.numbered(record.answer)
+        native.append([record.message, *calls, answer])
+        code.append([record.message, *searches, *programs, answer])
     return {
         "native": _conversation(definitions["native"], native),
         "code": _conversation(definitions["code"], code),
     }
 
 
-def _conversation(definitions: int, turns: Sequence[Sequence[str]]) -> int:
+def _conversation(definitions: int, turns: Sequence[Sequence[str]]) -> TraceTokens:
     """Return the tokens of all requests and answers. The first text of a turn is the user's, the others the model's."""
     tokenizer = local_tokenizer(tokenizer_folder())
-    total = so_far = 0
+    inputs: list[int] = []
+    output = so_far = 0
     for message, *written in turns:
         so_far += count(message, tokenizer)
         for text in written:
             tokens = count(text, tokenizer)
-            total += definitions + so_far + tokens
+            inputs.append(definitions + so_far)
+            output += tokens
             so_far += tokens
-    return total
+    return TraceTokens(sum(inputs) + output, sum(inputs[:-1]), output)

@@ -5,13 +5,14 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic_core import to_jsonable_python
 
 from codemode.bench.suite import ToolCall
 from codemode.catalog.identifiers import identifier
+from codemode.sources.functions.callables import tool
 from codemode.sources.functions.source import name_of
 
 if TYPE_CHECKING:
@@ -32,14 +33,23 @@ class SuiteTool:
         return to_jsonable_python(self.function(**arguments), fallback=str)
 
 
+class ReadingTool(SuiteTool):
+    """A tool that changes nothing."""
+
+    @tool(effect="read")
+    async def run(self, **arguments: Any) -> Any:
+        """Call the function on the event loop, one call at a time. Return JSON data."""
+        return to_jsonable_python(self.function(**arguments), fallback=str)
+
+
 def recorded(tools: Iterable[object], record: Callable[[ToolCall], None]) -> list[object]:
     """Return the tools, each of which reports its calls to `record` first."""
-    return [_recorded(tool, record) for tool in tools]
+    return [_recorded(one, record) for one in tools]
 
 
-def _recorded(tool: Any, record: Callable[[ToolCall], None]) -> object:
-    name = tool.name if isinstance(tool, SuiteTool) else name_of(tool)
-    function = tool.function if isinstance(tool, SuiteTool) else tool
+def _recorded(target: Any, record: Callable[[ToolCall], None]) -> object:
+    name = target.name if isinstance(target, SuiteTool) else name_of(target)
+    function = target.function if isinstance(target, SuiteTool) else target
 
     @functools.wraps(function)
     def call(*positional: Any, **named: Any) -> Any:
@@ -47,8 +57,8 @@ def _recorded(tool: Any, record: Callable[[ToolCall], None]) -> object:
         record(ToolCall(name, copy.deepcopy(dict(given))))  # the function may keep and change what it gets
         return function(*positional, **named)
 
-    if isinstance(tool, SuiteTool):
-        return SuiteTool(tool.name, tool.description, tool.args_schema, call)
+    if isinstance(target, SuiteTool):
+        return replace(target, function=call)
     return call
 
 

@@ -130,6 +130,11 @@ class AgentSettings(Section):
     temperature: float | None = Field(
         default=None, ge=0, le=2, description="Sampling temperature. null: the service's default.", examples=[0.2]
     )
+    seed: int | None = Field(
+        default=None,
+        description="Sampling seed, for reproducible answers with `api: chat`. null: none is sent.",
+        examples=[1],
+    )
     timeout_s: float = Field(default=120.0, gt=0, le=3600, description="Time limit of one model request, in seconds.")
     instructions: str = Field(
         default="",

@@ -14,7 +14,7 @@ from agentdojo.functions_runtime import FunctionCall, FunctionsRuntime
 from agentdojo.task_suite.load_suites import get_suites
 
 from codemode.bench.suite import Episode, Run, Task, ToolCall, Verdict
-from codemode.bench.tools import SuiteTool, program_of
+from codemode.bench.tools import ReadingTool, SuiteTool, program_of
 from codemode.errors import ConfigurationError
 from codemode.text.nearest import did_you_mean
 
@@ -25,6 +25,9 @@ VERSION = "v1.2.2"
 
 #: A model name that every attack knows; some address the model by its name.
 _TARGET = SimpleNamespace(name="gpt-4o-2024-05-13")
+
+#: How the names of tools begin that change nothing. AgentDojo itself does not say which do.
+_READING = ("get_", "read_", "list_", "search_", "check_")
 
 
 class AgentDojo:
@@ -81,7 +84,9 @@ def _begin(suite: Any, user_task: Any, goal: Any, injections: dict[str, str]) ->
         return Verdict(bool(solved), "" if solved else "AgentDojo's utility check is false", details)
 
     tools = [
-        SuiteTool(one.name, one.full_docstring, one.parameters.model_json_schema(), partial(run_function, one.name))
+        (ReadingTool if one.name.startswith(_READING) else SuiteTool)(
+            one.name, one.full_docstring, one.parameters.model_json_schema(), partial(run_function, one.name)
+        )
         for one in suite.tools
     ]
     gold = [_call_of(call) for call in user_task.ground_truth(before)]

@@ -65,7 +65,12 @@ def _begin(task: Any, gold: str) -> Episode:
         solved = task.check_answer(run.turns[-1].answer)
         return Verdict(bool(solved), "" if solved else f"expected {task.expected_output!r}")
 
-    return Episode(judge, gold=[gold or _walk(task)], tools={NAMESPACE: [_tool(one) for one in tools.values()]})
+    return Episode(
+        judge,
+        gold=[gold or _walk(task)],
+        tools={NAMESPACE: [_tool(one) for one in tools.values()]},
+        has_trace=bool(gold),  # a walk reads all pages
+    )
 
 
 def _tool(described: Any) -> SuiteTool:

@@ -80,6 +80,7 @@ class ChatModel:
             "messages": [{"role": "system", "content": request.system}, *chat_messages(request.messages)],
             "max_completion_tokens": _or_not_given(settings.answer_tokens),
             "temperature": _or_not_given(settings.temperature),
+            "seed": _or_not_given(settings.seed),
         }
         if request.tools:
             named = {"type": "function", "function": {"name": request.choice}}

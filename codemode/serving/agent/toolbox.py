@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import base64
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Protocol
 
 from pydantic import ValidationError
 from rapidfuzz import process
@@ -14,7 +14,7 @@ from codemode.errors import CodeModeError
 from codemode.search.request import SearchRequest
 from codemode.serving.agent.arguments import Malformed
 from codemode.serving.agent.corrections import with_example
-from codemode.serving.agent.written_calls import offered_name
+from codemode.serving.agent.written_calls import calls_of, offered_name
 from codemode.serving.executions import run_or_continue
 from codemode.serving.model_text import outcome_text
 from codemode.serving.modes import native_tools
@@ -23,6 +23,7 @@ from codemode.serving.two_tools import ExecuteArguments, problem_of
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
+    import re
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from codemode.catalog.tool import Tool
@@ -31,6 +32,15 @@ if TYPE_CHECKING:
     from codemode.menus.session import MenuSession
     from codemode.service import CodeMode
     from codemode.settings import AgentMode, AgentSettings
+
+#: Added to the answer of a first program without calls: what the search would have found that the model left out.
+_NOT_SEARCHED = (
+    "note: this program called no tool. A search for the message finds these; write the program again with those that "
+    "fit:\n{}"
+)
+
+#: Tools in that answer, and characters of the user's message in the query.
+_FOUND, _QUERY_CHARACTERS = 5, 300
 
 #: The images that models can see.
 _SEEN = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -79,6 +89,24 @@ class Answered:
         return self.text if ended is None else (ended.status, repr(ended.value), ended.output, ended.failure)
 
 
+class Tools(Protocol):
+    """What a turn needs of the tools of a conversation."""
+
+    mode: AgentMode
+
+    async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
+        """Return the tools for the next request."""
+
+    async def call(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
+        """Make a call. Mistakes of the model are answered, not raised."""
+
+    async def names(self, offer: Offer) -> frozenset[str]:
+        """Return the names that a call may have."""
+
+    async def calling(self) -> re.Pattern[str]:
+        """Return a pattern that finds calls of tools in a program."""
+
+
 class Toolbox:
     """The tools of one conversation. Its programs share the state of the `conversation` with this id."""
 
@@ -102,9 +130,12 @@ class Toolbox:
         self._by_native_name: dict[str, Tool] | None = None
         self._conversation = conversation
         self._told: set[str] = set()  # namespaces whose introduction the model has seen
+        self._knows_tools = False  # the model has searched, called a tool, or got search results
+        self._message = ""
 
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
         """Return the tools for the next request, as the caller may see them."""
+        self._message = message
         if self.mode == "menu":
             menu = await (await self._menus()).offer(message, history)
             return Offer(tuple(menu.openai_tools()), menu.prompt, menu.summary)
@@ -147,6 +178,7 @@ class Toolbox:
         return await self._execute(ExecuteArguments(code=f"{tool.id}(**{arguments!r})"))
 
     async def _search(self, request: SearchRequest) -> Answered:
+        self._knows_tools = True
         answer = await self._service.search(**request.model_dump(), caller=self._caller)
         return Answered(answer.introduced(self._told))
 
@@ -158,7 +190,21 @@ class Toolbox:
             ended = await self._settle(ended)
         can_resume = self._service.settings.keeps_journal
         text = self._service.hooks.text(ended, outcome_text(ended, can_resume=can_resume))
+        if note := await self._note(asked.code, ended):
+            text = f"{text}\n{note}"
         return Answered(text, ok=ended.ok, outcome=ended, images=await self._images(ended))
+
+    async def _note(self, code: str, ended: ExecutionOutcome) -> str:
+        """Return search results for the user's message if the model wrote its first program without any tool."""
+        if self._knows_tools:
+            return ""
+        self._knows_tools = True
+        catalog = (await self._service.view(self._caller)).catalog
+        if ended.calls or calls_of(catalog.namespaces).search(code):
+            return ""
+        query = [" ".join(self._message.split())[:_QUERY_CHARACTERS]]
+        found = await self._search(SearchRequest(queries=query, limit=_FOUND))
+        return _NOT_SEARCHED.format(found.text)
 
     async def _images(self, ended: ExecutionOutcome) -> tuple[str, ...]:
         """Return the images in a result as `data:` URLs (RFC 2397), if the model is to see them."""
@@ -172,9 +218,9 @@ class Toolbox:
         catalog = (await self._service.view(self._caller)).catalog
         return frozenset((*offer.names, *(tool.id for tool in catalog)))
 
-    async def namespaces(self) -> tuple[str, ...]:
-        """Return the top-level names that the caller's programs may call."""
-        return tuple((await self._service.view(self._caller)).catalog.namespaces)
+    async def calling(self) -> re.Pattern[str]:
+        """Return a pattern that finds calls of the caller's tools in a program."""
+        return calls_of((await self._service.view(self._caller)).catalog.namespaces)
 
     async def _tool(self, name: str) -> Tool | None:
         """Return a tool of the caller's view by function name, id or exact alias."""

@@ -38,14 +38,14 @@ from codemode.serving.agent.transcript import (
     chat_messages,
     without_images,
 )
-from codemode.serving.agent.written_calls import calls_of, offered_name, programs, with_calls, written_calls
+from codemode.serving.agent.written_calls import offered_name, programs, with_calls, written_calls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
     from codemode.serving.agent.events import AgentStatus, Event
     from codemode.serving.agent.models import Model
-    from codemode.serving.agent.toolbox import Offer, Toolbox
+    from codemode.serving.agent.toolbox import Offer, Tools
     from codemode.serving.agent.transcript import Message
     from codemode.settings import AgentSettings
 
@@ -67,7 +67,7 @@ class Turn:
         self,
         settings: AgentSettings,
         model: Model,
-        toolbox: Toolbox,
+        toolbox: Tools,
         *,
         message: str,
         history: Sequence[Message],
@@ -163,7 +163,7 @@ class Turn:
             return answer
         runnable: list[str] = []
         if "execute" in offer.names:
-            calling = calls_of(await self._toolbox.namespaces())
+            calling = await self._toolbox.calling()
             runnable = [code for code in programs(answer.text) if calling.search(code)]
         self._programs = len(runnable)
         names = await self._toolbox.names(offer)

@@ -8,30 +8,13 @@ import pytest
 
 from codemode.bench.players import AgentPlayer
 from codemode.bench.runner import run_task
-from codemode.bench.suite import Episode, Run, Task, Verdict
 from codemode.settings import AgentSettings, SecretReference
 from codemode.testing.model_server import ModelServer, Say
+from tests.integration.codemode.bench.counter import counter
 
 if TYPE_CHECKING:
     from codemode.settings import AgentMode
     from codemode.testing.model_server import Seen
-
-
-def counter() -> Task:
-    def begin() -> Episode:
-        values: list[int] = []
-
-        def add(number: int) -> int:
-            """Add to the counter."""
-            values.append(number)
-            return sum(values)
-
-        async def judge(run: Run) -> Verdict:
-            return Verdict(sum(values) == 2 and len(run.calls) == 2 and run.answer == "now 1\nnow 2", str(values))
-
-        return Episode(judge, gold=["counter.add(number=1)"] * 2, tools={"counter": [add]})
-
-    return Task("count", ["add one", "again"], begin, "Count well.")
 
 
 def script(seen: Seen) -> Say:

@@ -1,49 +1,109 @@
-"""A report groups results, and shows what failed and why."""
+"""A report has tables of what was measured, and lists what failed and why."""
 
 from __future__ import annotations
 
-from codemode.bench.report import groups_of, html_of, markdown_of
-from codemode.bench.results import Result, Step, TurnRecord
-
-TURN = TurnRecord("Pay <it>", "paid", [Step("pay()", "completed", 1)], input_tokens=100, output_tokens=20)
-
-
-def result(task: str, *, solved: bool, mode: str = "code", repeat: int = 0, **details: bool) -> Result:
-    reason = "" if solved else "not paid"
-    return Result("shop", task, "m", mode, "off", solved, reason, [TURN], details=dict(details), repeat=repeat)
+from codemode.bench.measures import Price
+from codemode.bench.report import markdown_of
+from codemode.bench.results import Step, TurnRecord
+from codemode.bench.tables import Table, tables_of
+from tests.unit.codemode.bench.samples import PAY, REFUSED, gold, result
 
 
-def test_each_suite_model_and_mode_is_a_row() -> None:
-    results = [result("a", solved=True), result("a", solved=False, mode="native"), result("b", solved=False)]
-    rows = [group.row() for group in groups_of(results)]
-    assert [row[:5] for row in rows] == [["shop", "m", "code", "off", "1/2"], ["shop", "m", "native", "off", "0/1"]]
-    assert rows[0][7] == "120"
+def cells(table: Table, row: int = 0) -> dict[str, str]:
+    return dict(zip(table.titles, table.rows[row], strict=True))
 
 
-def test_pass_k_counts_tasks_that_every_attempt_solved() -> None:
+def test_success_and_effort_have_a_row_for_each_group() -> None:
+    success, effort, _ = tables_of([result(), result("b", solved=False, repeat=0), result(mode="native")])
+    assert [row[2] for row in success.rows] == [row[2] for row in effort.rows] == ["code", "native"]
+    assert cells(success) == {
+        "suite": "shop",
+        "model": "m",
+        "mode": "code",
+        "policy": "off",
+        "solved": "1/2",
+        "pass^1": "50%",
+        "95 %": "9% to 91%",
+        "pass^k": "",
+        "silently wrong": "0",
+        "refused": "2",
+        "calls held": "2",
+    }
+    assert cells(effort)["of which definitions"] == "400"
+    assert cells(effort)["model s"] == "2.50"
+
+
+def test_times_that_a_peer_does_not_report_are_blank() -> None:
+    _, effort = tables_of([result(turns=[TurnRecord("pay", "paid", requests=2, input_tokens=5)])])
+    assert (cells(effort)["model s"], cells(effort)["tools s"]) == ("", "")
+
+
+def test_pass_hat_k_names_its_k() -> None:
+    success, *_ = tables_of([result(), result(repeat=1)])
+    assert cells(success)["pass^k"] == "100% (k=2)"
+
+
+def test_costs_appear_with_a_price() -> None:
+    assert "cost" not in tables_of([result()])[1].titles
+    success, effort, _, programs = tables_of([result(), gold()], Price(2, 0.5, 10))
+    assert cells(effort)["cost"] == "0.00130"
+    assert cells(programs)["cost: native"] == "0.00305"
+    assert "2 for a million input tokens, 0.5 for cached ones, 10 for output" in effort.notes
+    assert "cost" not in success.titles
+
+
+def test_faults_are_counted_by_kind() -> None:
+    stopped = TurnRecord("pay", "", [REFUSED, REFUSED, Step("1 / 0", "failed"), PAY], status="iterations")
+    *_, faults = tables_of([result("a", turns=[stopped]), result("b", mode="native", turns=[TurnRecord("pay", "ok")])])
+    assert faults.title == "Faults"
+    assert len(faults.rows) == 1
+    assert cells(faults)["turns"] == "iterations 1"
+    assert cells(faults)["programs and calls"] == "refused 2, failed 1"
+    assert cells(faults)["refused for"] == "unknown_tool 2"
+
+
+def test_gold_programs_have_a_table_of_their_own() -> None:
+    (programs,) = tables_of([gold()])
+    assert cells(programs) == {
+        "suite": "shop",
+        "policy": "off",
+        "solved": "1/1",
+        "tools": "9",
+        "calls": "1.0",
+        "definitions: native": "900",
+        "two tools": "100",
+        "trace: native": "2,000",
+        "trace: code mode": "500",
+        "s": "3.25",
+    }
+
+
+def test_attacks_are_beside_the_utility_without_them() -> None:
     results = [
-        result("a", solved=True),
-        result("a", solved=True, repeat=1),
-        result("b", solved=True),
-        result("b", solved=False, repeat=1),
+        result("x.a"),
+        result("x.b", solved=False),
+        result("x.a.1", suite="shop:ignore", details={"attack_succeeded": True}),
+        result("x.a.1", suite="shop:ignore", policy="deny", details={"attack_succeeded": False}),
     ]
-    (group,) = groups_of(results)
-    assert group.pass_all() == (2, 0.5)
-
-
-def test_attacks_that_succeeded_are_counted() -> None:
-    results = [result("a", solved=True, attack_succeeded=True), result("b", solved=True, attack_succeeded=False)]
-    assert groups_of(results)[0].row()[6] == "1/2"
+    *_, attacks = tables_of(results)
+    assert attacks.title == "Attacks"
+    off, deny = cells(attacks, 0), cells(attacks, 1)
+    assert (off["utility"], off["utility under attack"], off["attack success"]) == (
+        "1/2 (50.0%)",
+        "1/1 (100.0%)",
+        "1/1 (100.0%)",
+    )
+    assert (deny["policy"], deny["utility"], deny["attack success"]) == ("deny", "", "0/1 (0.0%)")
+    assert "Data-flow rules do not exist" in attacks.notes
 
 
 def test_markdown_lists_the_tasks_that_were_not_solved() -> None:
-    text = markdown_of([result("a", solved=True), result("b", solved=False)])
+    text = markdown_of([result("a"), result("b", solved=False)])
     assert "- shop `b`: not paid" in text
     assert "`a`" not in text
 
 
-def test_html_has_transcripts_with_escaped_text() -> None:
-    page = html_of([result("a", solved=True)])
-    assert "Pay &lt;it&gt;" in page
-    assert "pay()" in page
-    assert page.count("<circle") == 1
+def test_markdown_names_the_origin_once() -> None:
+    about = {"date": "2026-11-26", "commit": "abc"}
+    text = markdown_of([result("a", about=about), result("b", about=about)])
+    assert text.count("- date 2026-11-26, commit abc.") == 1

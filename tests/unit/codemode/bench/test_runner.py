@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from codemode.bench.players import GoldPlayer
-from codemode.bench.results import Result, read_results
+from codemode.bench.results import Result, TurnRecord, read_results
 from codemode.bench.runner import run_task, run_tasks
 from codemode.bench.suite import Episode, Run, Task, ToolCall, Verdict
-from codemode.bench.tools import SuiteTool
+from codemode.bench.tools import ReadingTool, SuiteTool
 from codemode.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
     from pathlib import Path
+
+    from codemode.service import CodeMode
 
 
 def counting(gold: Sequence[str], expected: int, begun: Counter[str] | None = None, id_: str = "count") -> Task:
@@ -55,6 +58,13 @@ async def test_a_gold_program_for_each_message_solves_a_task() -> None:
     assert result.traces["code"] > result.definitions["code"]
 
 
+async def test_gold_programs_that_no_model_would_write_have_no_trace() -> None:
+    task = counting(["counter.add(number=2)"], 2)
+    result = await run_task("tiny", replace(task, begin=lambda: replace(task.begin(), has_trace=False)), GoldPlayer())
+    assert result.solved
+    assert result.traces == {}
+
+
 async def test_the_judge_says_why_a_task_is_not_solved() -> None:
     result = await run_task("tiny", counting(["counter.add(number=2)"], 5), GoldPlayer())
     assert not result.solved
@@ -82,6 +92,29 @@ async def test_the_policy_decides_on_destructive_calls() -> None:
     asked = await run_task("tiny", task, GoldPlayer(), policy="ask")
     assert not asked.solved
     assert "approval" in asked.reason
+    other = counting(["counter.add(number=2)\ncounter.delete()"], 5)
+    denied = await run_task("tiny", other, GoldPlayer(), policy="deny")
+    assert "there is no tool 'counter.delete'" in denied.reason
+
+
+async def test_the_policy_can_leave_reads_alone() -> None:
+    def begin() -> Episode:
+        values = [1]
+        tools = [
+            ReadingTool("get", "Read the counter.", {}, lambda: values[-1]),
+            SuiteTool("add", "Add one.", {}, lambda: values.append(values[-1] + 1)),
+        ]
+
+        async def judge(run: Run) -> Verdict:
+            return Verdict(values[-1] == 2, str([call.tool for call in run.calls]))
+
+        return Episode(judge, gold=["counter.get()\ncounter.add()"], tools={"counter": tools})
+
+    task = Task("count", ["go"], begin)
+    assert (await run_task("tiny", task, GoldPlayer(), policy="ask")).solved
+    asked = await run_task("tiny", task, GoldPlayer(), policy="ask-writes")
+    assert asked.reason.startswith("['get']")
+    assert not (await run_task("tiny", task, GoldPlayer(), policy="deny-writes")).solved
 
 
 async def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
@@ -96,6 +129,42 @@ async def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     assert [result.task for result in results] == ["a", "b"]
     assert len(ended) == 2
     assert read_results(out) == results
+
+
+async def test_an_attempt_whose_model_was_unreachable_is_repeated(tmp_path: Path) -> None:
+    class Unreachable(GoldPlayer):
+        async def answer(
+            self, service: CodeMode, task: Task, episode: Episode, index: int, before: Sequence[TurnRecord]
+        ) -> TurnRecord:
+            return TurnRecord(task.messages[index], "no connection", status="unreachable")
+
+    out, task = tmp_path / "out.jsonl", counting(["counter.add(number=1)"], 1)
+    (first,) = await run_tasks("tiny", [task], Unreachable(), out=out)
+    assert "no connection" in first.reason
+    (second,) = await run_tasks("tiny", [task], GoldPlayer(), out=out)
+    assert second.solved
+    assert read_results(out) == [second]
+
+
+async def test_a_step_shows_what_a_program_printed_and_its_result() -> None:
+    result = await run_task("tiny", counting(["print('hello')\ncounter.add(number=1)"], 1), GoldPlayer())
+    assert result.turns[0].steps[0].value == "hello\n1"
+
+
+async def test_an_attempt_gets_nothing_that_another_one_has_learned() -> None:
+    peek = SuiteTool("peek", "Look at the counter.", {"type": "object", "properties": {}}, lambda: {"value": 1})
+
+    def begin() -> Episode:
+        async def judge(run: Run) -> Verdict:
+            return Verdict(solved=True)
+
+        gold = ["found = search(['look at the counter'])\ncounter.peek()\nstr(found)"]
+        return Episode(judge, gold=gold, tools={"counter": [peek]})
+
+    task = Task("peek", ["go"], begin)
+    first, second = [(await run_task("tiny", task, GoldPlayer())).turns[0].answer for _ in range(2)]
+    assert "counter.peek(" in first
+    assert second == first
 
 
 async def test_each_repeat_is_an_attempt_of_its_own(tmp_path: Path) -> None:

@@ -5,7 +5,9 @@ from __future__ import annotations
 import ast
 
 from codemode.bench.suite import ToolCall
-from codemode.bench.tools import SuiteTool, program_of, recorded
+from codemode.bench.tools import ReadingTool, SuiteTool, program_of, recorded
+from codemode.catalog.tool import Effect
+from codemode.sources.functions.tool_objects import tool_of
 
 
 def test_a_program_makes_the_calls_in_order_with_nested_ones_inside() -> None:
@@ -46,3 +48,9 @@ async def test_results_are_json_data() -> None:
     found = await tool.run()
     assert found["found"] == [1]
     assert isinstance(found["odd"], str)
+
+
+def test_a_recorded_tool_stays_a_reading_one() -> None:
+    (tool,) = recorded([ReadingTool("find", "", {}, lambda: 1)], lambda _: None)
+    assert isinstance(tool, ReadingTool)
+    assert tool_of(tool, "a.find", source="a").effect is Effect.READ

@@ -1,0 +1,71 @@
+"""Tables of docs/benchmarks/agents.md, from the figures in benchmarks/agents.
+
+    python -m benchmarks.agent_tables          prints the tables that the page lacks; exit code 1 if there are any
+    python -m benchmarks.agent_tables --write  writes them into the page
+
+A comment in the page names a table and its files, and the table follows:
+
+    <!-- Gold programs of gold-gym.jsonl gold-tau2.jsonl.xz -->
+
+`Origin` is a list of dates, versions and commits. Names of files may have wildcards.
+"""
+
+from __future__ import annotations
+
+import argparse
+import re
+import sys
+from pathlib import Path
+
+from codemode.bench.report import markdown_table, origins_of
+from codemode.bench.results import read_all
+from codemode.bench.tables import tables_of
+from codemode.errors import ConfigurationError
+from codemode.text.nearest import did_you_mean
+
+ROOT = Path(__file__).parents[1]
+PAGE = ROOT / "docs" / "benchmarks" / "agents.md"
+FIGURES = ROOT / "benchmarks" / "agents"
+
+#: A comment that names a table, and the lines of the table or list after it.
+_MARK = re.compile(r"(?P<mark><!-- (?P<title>[A-Z][\w ]+?) of (?P<files>[^>]+?) -->\n\n?)(?:[|-].*\n)*\n*")
+
+
+def filled(page: str, folder: Path = FIGURES) -> str:
+    """Return the page with its marked tables as the files give them. Raises ConfigurationError."""
+    new = _MARK.sub(lambda found: f"{found['mark'].rstrip()}\n\n{_content(found, folder)}\n\n", page)
+    return new.rstrip("\n") + "\n"
+
+
+def _content(mark: re.Match[str], folder: Path) -> str:
+    results = read_all([file for pattern in mark["files"].split() for file in _matching(folder, pattern)])
+    if mark["title"] == "Origin":
+        return origins_of(results)
+    tables = {table.title: table for table in tables_of(results)}
+    if mark["title"] not in tables:
+        known = did_you_mean(mark["title"], tables) or f"; there are: {', '.join(tables)}"
+        message = f"{mark['files']} give no table {mark['title']!r}{known}"
+        raise ConfigurationError(message)
+    return markdown_table(tables[mark["title"]])
+
+
+def _matching(folder: Path, pattern: str) -> list[Path]:
+    return sorted(folder.glob(pattern)) or [folder / pattern]
+
+
+def main() -> int:
+    """Compare the page with the files, or write it."""
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--write", action="store_true", help="write the tables into the page")
+    page = PAGE.read_text(encoding="utf-8")
+    new = filled(page)
+    if parser.parse_args().write:
+        PAGE.write_text(new, encoding="utf-8")
+        return 0
+    missing = [line for line in new.splitlines() if line not in page.splitlines()]
+    print("\n".join(missing))
+    return int(new != page)
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,61 @@
+"""The modes in which a model can play: those of the agent, and the code modes of peers."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING
+
+from codemode.bench.players import AgentPlayer, GoldPlayer
+from codemode.errors import ConfigurationError
+from codemode.text.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codemode.bench.players import Player
+    from codemode.settings import AgentSettings
+
+#: The player of each peer, and what installs it.
+PEERS = {
+    "fastmcp": ("codemode.bench.peers.fastmcp:FastMcpPlayer", "pip install 'fastmcp[code-mode]'"),
+    "pydantic-ai": (
+        "codemode.bench.peers.pydantic_ai:PydanticAiPlayer",
+        "pip install 'pydantic-ai-slim[openai]' 'pydantic-ai-harness[code-mode]'",
+    ),
+}
+
+MODES: tuple[str, ...] = ("code", "hybrid", "menu", "native", "auto", *PEERS)
+
+
+def chosen_players(settings: AgentSettings, modes: str) -> Sequence[Player]:
+    """Return a player for each of the modes, which are separated by commas. The model `gold` plays programs.
+
+    Raises ConfigurationError for an unknown mode, a peer that is not installed, and if no model is configured.
+    """
+    chosen = list(dict.fromkeys(one.strip() for one in modes.split(",")))
+    unknown = next((one for one in chosen if one not in MODES), None)
+    if unknown is not None:
+        near = did_you_mean(unknown, MODES) or f"; the modes are {', '.join(MODES)}"
+        message = f"--mode: there is no mode {unknown!r}{near}"
+        raise ConfigurationError(message)
+    if settings.model == "gold":
+        if chosen != ["code"]:
+            raise ConfigurationError("--model gold plays programs: it has --mode code only")
+        return [GoldPlayer()]
+    completed = settings.completed()
+    return [_peer(one, completed) if one in PEERS else _agent(one, completed) for one in chosen]
+
+
+def _agent(mode: str, settings: AgentSettings) -> AgentPlayer:
+    return AgentPlayer(settings.model_copy(update={"mode": mode}))
+
+
+def _peer(name: str, settings: AgentSettings) -> Player:
+    location, remedy = PEERS[name]
+    module, _, class_ = location.partition(":")
+    try:
+        player: Player = getattr(import_module(module), class_)(settings)
+    except ImportError as error:
+        message = f"--mode {name} is not installed ({error}): {remedy}"
+        raise ConfigurationError(message) from None
+    return player

