@@ -21,7 +21,7 @@ class Repetition:
         self._known: OrderedDict[tuple[str, bytes], tuple[str, str]] = OrderedDict()
 
     def note(self, code: str, caller: Caller, outcome: ExecutionOutcome) -> str:
-        """Return the note for a program that has run, "" the first time."""
+        """Return the note for a program, or for the native call that it makes; "" the first time."""
         key = (caller.id, blake2b(code.encode("utf-8", "surrogatepass"), digest_size=16).digest())
         before = self._known.pop(key, None)
         self._known[key] = (outcome.id, str(outcome.status))
@@ -31,4 +31,4 @@ class Repetition:
             return ""
         id_, status = before
         advice = "use its result unless the data has changed" if outcome.ok else "change it before the next attempt"
-        return f"this program ran before ({id_}: {status}); {advice}"
+        return f"this ran before ({id_}: {status}); {advice}"

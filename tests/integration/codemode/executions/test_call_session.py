@@ -156,7 +156,7 @@ async def test_a_repeated_read_and_a_repeated_program_are_noted(tmp_path: Path) 
         elsewhere = await service.execute(program, caller=Caller("somebody else", "other"))
     assert [call.repeats for call in first.calls] == ["", first.calls[0].path]
     assert any("2 times with the same arguments" in note for note in first.notes)
-    assert any(f"this program ran before ({first.id}: completed)" in note for note in second.notes)
+    assert any(f"this ran before ({first.id}: completed)" in note for note in second.notes)
     assert not any("ran before" in note for note in elsewhere.notes)
     assert upstream.seen == {"/quick": 6}
 
