@@ -124,7 +124,8 @@ class SharedStore:
     def latest(self, place: _Place) -> Latest:
         """Return the copy of a value."""
         if place not in self.copies:
-            self.read(place)  # which takes over an earlier value
+            with suppress(JournalDamaged):  # the copy keeps the damage
+                self.read(place)  # which takes over an earlier value
             self._run(lambda worker: worker.refresh(place))
             self.open()
         age_s = time.monotonic() - self.confirmed
