@@ -91,9 +91,10 @@ $(SERVERS)/suites/.installed: pyproject.toml # the pins of bfcl-eval exclude our
 bench-agents: $(SERVERS)/suites/.installed ## the gold actions of every suite of agent tasks, through the two tools (M3=clone of code-act)
 	rm -f build/bench-agents.jsonl && mkdir -p build
 	$(SERVERS)/suites/bin/python -m pytest tests/integration/codemode/bench
-	for suite in agentdojo tau2 gym; do $(SERVERS)/suites/bin/codemode bench $$suite --out build/bench-agents.jsonl || exit 1; done
-	for suite in bfcl $(M3:%=m3:%); do $(SERVERS)/suites/bin/codemode bench $$suite --out build/bench-agents.jsonl; done || true # docs/benchmarks/agents.md says which tasks of theirs cannot be solved
-	$(SERVERS)/suites/bin/codemode bench report build/bench-agents.jsonl
+	failed=; for suite in agentdojo tau2 bfcl $(M3:%=m3:%) gym; do \
+	  $(SERVERS)/suites/bin/codemode bench $$suite --out build/bench-agents.jsonl || failed="$$failed $$suite"; done; \
+	$(SERVERS)/suites/bin/codemode bench report build/bench-agents.jsonl; \
+	test -z "$$failed" || { echo "gold runs that failed:$$failed"; exit 1; }
 
 escapes: $(INSTALLED) ## every escape attempt against each layer alone, as a table
 	$(BIN)/python tests/security/escapes/run.py

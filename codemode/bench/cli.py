@@ -63,7 +63,11 @@ def run(
     about: About = None,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Play the tasks of a suite, and judge them by the state they leave. Exit code 1 if a gold task is not solved."""
+    """Play the tasks of a suite, and judge them by the state they leave.
+
+    Exit code 1 if a gold task is not solved, unless the suite says why, or is solved although the suite says otherwise.
+    """
+    from codemode.bench.gold import surprises
     from codemode.bench.modes import chosen_players
     from codemode.bench.origins import given, origin_of
     from codemode.bench.recorded_players import models_of, player_of
@@ -107,7 +111,10 @@ def run(
 
             results = asyncio.run(work())
         _print(results, as_json=as_json)
-        raise typer.Exit(int(players[0].model == "gold" and not all(result.solved for result in results)))
+        unexpected = surprises(chosen, results) if players[0].model == "gold" else []
+        for line in unexpected:
+            show.errors.print(show.plain(f"unexpected: {line}"), soft_wrap=True)
+        raise typer.Exit(int(bool(unexpected)))
 
 
 @app.command("report")

@@ -85,12 +85,17 @@ class Episode:
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    """A task: the user's messages, and `begin`, which creates an attempt. `instructions` are for the agent."""
+    """A task: the user's messages, and `begin`, which creates an attempt.
+
+    - `instructions`: for the agent, before the messages.
+    - `gold_fails`: why the gold programs do not solve the task, if that is known. Another outcome fails a gold run.
+    """
 
     id: str
     messages: Sequence[str]
     begin: Callable[[], Episode]
     instructions: str = ""
+    gold_fails: str = ""
 
 
 class Suite(Protocol):

@@ -40,6 +40,13 @@ CATEGORIES = ("base", "miss_func", "miss_param", "long_context")
 #: The namespace of all tools: the checker knows methods by their bare names.
 NAMESPACE = "api"
 
+#: Why the gold actions of these tasks do not solve them.
+_CLOSES_TEXT = "the gold actions close ticket 'ticket_001', and the schema of the number says integer"
+_GOLD_FAILS = {
+    **{f"multi_turn_{category}_173": _CLOSES_TEXT for category in CATEGORIES},
+    "multi_turn_miss_func_49": "the gold actions use `tail` in turn 1, and it is offered from turn 3 on",
+}
+
 #: Types of the package's documents that JSON Schema spells otherwise.
 _TYPES = {"dict": "object", "float": "number", "tuple": "array", "any": None}
 
@@ -66,6 +73,7 @@ def _tasks(file: str) -> list[Task]:
             entry["id"],
             ["\n".join(message["content"] for message in turn) or MORE_FUNCTIONS for turn in entry["question"]],
             partial(_begin, entry, answers[entry["id"]]),
+            gold_fails=_GOLD_FAILS.get(entry["id"], ""),
         )
         for entry in _lines("data", file)
     ]

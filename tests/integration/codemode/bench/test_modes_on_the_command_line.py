@@ -76,6 +76,23 @@ def test_gold_is_played_without_a_model(folder: Path) -> None:
     assert json.loads(ended.stdout)[0]["model"] == "gold"
 
 
+@pytest.mark.parametrize(
+    ("gold", "known", "code"),
+    [("None", "", 1), ("None", "the lock is broken", 0), ("doors.close()", "the lock is broken", 1)],
+    ids=("newly fails", "known to fail", "solved against the word of the suite"),
+)
+def test_a_gold_run_fails_if_a_task_ends_otherwise_than_its_suite_says(
+    folder: Path, gold: str, known: str, code: int
+) -> None:
+    suite = SUITE.replace('gold=["doors.close()"]', f"gold=[{gold!r}]").replace(
+        "begin)]", f"begin, gold_fails={known!r})]"
+    )
+    (folder / "suite.py").write_text(suite)
+    ended = codemode("bench", "suite.py:Doors", folder=folder)
+    assert ended.returncode == code, ended.stderr
+    assert ("unexpected: close: " in ended.stderr) == bool(code)
+
+
 def test_an_unknown_mode_is_rejected(folder: Path) -> None:
     ended = codemode("bench", "suite.py:Doors", "--model", "m", "--mode", "code,nativ", folder=folder)
     assert ended.returncode == 2

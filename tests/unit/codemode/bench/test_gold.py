@@ -1,0 +1,26 @@
+"""A gold run fails if a task ends otherwise than its suite says."""
+
+from __future__ import annotations
+
+from codemode.bench.gold import surprises
+from codemode.bench.suite import Episode, Task
+from tests.unit.codemode.bench.samples import gold
+
+
+def begin() -> Episode:
+    raise NotImplementedError
+
+
+TASKS = [Task("a", ["go"], begin), Task("b", ["go"], begin, gold_fails="b asks for a text")]
+
+
+def test_a_run_that_ends_as_the_suite_says_has_no_surprise() -> None:
+    assert surprises(TASKS, [gold("a"), gold("b", solved=False)]) == []
+
+
+def test_a_task_that_newly_fails_is_named_with_its_reason() -> None:
+    assert surprises(TASKS, [gold("a", solved=False)]) == ["a: not paid"]
+
+
+def test_a_task_that_is_solved_against_the_word_of_the_suite_is_named() -> None:
+    assert surprises(TASKS, [gold("b")]) == ["b: solved, although `gold_fails` says: b asks for a text"]
