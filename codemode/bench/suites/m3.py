@@ -31,6 +31,7 @@ NAMESPACE = "m3"
 _GOLD_FAILS = {
     "*/find_most_common_nucleotide_combined_sequence": "a tool returns a tuple, which is a list in a program",
     "*/match_phone_number_to_person_*": "links lead to /team/customer_support, the page is /team/customer-support",
+    "*/total_price_of_selected_items_after_discount_*": "the message asks for two decimals, and the judge for more",
     "*/total_price_of_selected_items_*": "there are no gold actions, and the walk adds no prices up",
 }
 
