@@ -172,7 +172,7 @@ async def again_and_again(
             is_out = False
         except JournalUnavailable as error:
             if not is_out:
-                log.error("%s: %s", failure_message, error)  # noqa: TRY400 -- the traceback would say nothing more
+                log.error("%s: %s", failure_message, error)
             is_out = True
         except Exception:
             log.exception(failure_message)
