@@ -160,13 +160,20 @@ async def again_and_again(
 ) -> None:
     """Repeat a chore for ever, about every `every_s` seconds, and when `sooner` is set. Log its exceptions.
 
-    The time varies by a fifth, so that servers started together spread their work.
+    An outage of the journal is logged once, in one line. The time varies by a fifth, so that servers started together
+    spread their work.
     """
     due = sooner or asyncio.Event()
+    is_out = False
     while True:
         due.clear()
         try:
             await chore()
+            is_out = False
+        except JournalUnavailable as error:
+            if not is_out:
+                log.error("%s: %s", failure_message, error)
+            is_out = True
         except Exception:
             log.exception(failure_message)
         with suppress(TimeoutError):

@@ -118,7 +118,7 @@ class PostgresJournal(SqlJournal):
         with translated(self._store):
             self._pool = await asyncpg.create_pool(
                 self._url,
-                min_size=1,
+                min_size=0,  # otherwise the pool logs a traceback with each attempt to reconnect
                 max_size=CONNECTIONS,
                 timeout=PATIENCE_S,
                 command_timeout=PATIENCE_S,

@@ -130,7 +130,7 @@ class SharedStore:
             self.open()
         age_s = time.monotonic() - self.confirmed
         if age_s > self._stale_s:
-            message = f"{self.title} has not answered for {age_s:.0f} s, so that its {place[0]} may have changed"
+            message = f"{self.title} has not answered for {age_s:.0f} s, and its {place[0]} are not used until it does"
             raise JournalUnavailable(message)
         copy = self.copies[place]
         if copy.damage:

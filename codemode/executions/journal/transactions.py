@@ -238,12 +238,14 @@ def append(seals: Seals, writes: Sequence[Write]) -> Transaction[list[int | Leas
                 value = None
             lines.append((place, kind, now, content, value, seal))
         lasts[lease] = (place, seal)
-        seals.lasts.remember(lease, (place, seal))
         results.append(place & SEQUENCE)
     if lines:
         yield Statements(_ENTRY, tuple(lines))
     if blobs:
         yield Statements("INSERT INTO blobs VALUES ($1, $2)", tuple(blobs))
+    for lease, last in lasts.items():
+        if last is not None:
+            seals.lasts.remember(lease, last)
     return results
 
 

@@ -63,8 +63,10 @@ class KeyCheck:
         try:
             return await self._rejection(scope, Headers(scope=scope), is_protected=is_protected)
         except JournalUnavailable as error:
+            if not is_protected:
+                return None
             log.error("%s", error)
-            return UNKNOWN_KEYS if is_protected else None
+            return UNKNOWN_KEYS
 
     async def _rejection(self, scope: Scope, headers: Headers, *, is_protected: bool) -> ASGIApp | None:
         state = scope["state"]

@@ -34,7 +34,7 @@ async def resume(service: CodeMode, execution: str, *, as_json: bool) -> int:
 
 
 async def cancel(service: CodeMode, execution: str, *, as_json: bool) -> int:
-    """Cancel an execution that waits, and print it."""
+    """Cancel an execution, and print it."""
     await service.executions.cancel(execution, operator_of(service))
     await _print(service, execution, as_json=as_json)
     return 0

@@ -107,7 +107,7 @@ def cancel(
     execution: Execution,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Cancel an execution that waits, or whose server died."""
+    """Cancel an execution. Another server that runs it stops it."""
 
     async def work(service: CodeMode) -> int:
         from codemode.serving.cli import execution_control

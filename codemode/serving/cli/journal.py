@@ -88,7 +88,7 @@ def restore_journal(
         if as_json:
             show.print_json(asdict(restored))
             return
-        show.console.print(f"{restored.executions} executions restored")
+        show.console.print(f"executions restored: {restored.executions}")
         if restored.paused:
             text = (
                 f"{restored.paused} were running and are paused now: check what they did since, then resume or cancel"
@@ -177,6 +177,6 @@ def _file(settings: Settings, instead: str) -> Path:
 
 def _verdict(found: Checked) -> str:
     if found.is_whole:
-        return f"the journal is intact: {found.executions} executions checked"
+        return f"the journal is intact; executions checked: {found.executions}"
     structure = "its structure is damaged: restore a backup" if found.structure else "its structure is intact"
     return f"{len(found.damaged)} of {found.executions} executions are damaged; {structure}"

@@ -71,6 +71,8 @@ def place_mistake(error: HTTPException, request: Request) -> str:
     """Return the mistake in a request's path or method, or "" if both are valid."""
     path = request.url.path[:_PATH_SHOWN]
     if error.status_code == HTTPStatus.NOT_FOUND:
+        if path == "/metrics":
+            return "metrics are off; turn them on with `observe: {metrics: true}` in the configuration"
         known = sorted({route.path for route in request.app.routes if isinstance(route, Route)} - {"/"})
         return f"unknown path {path}{did_you_mean(path, known) or ';'} /openapi.json lists all paths"
     if error.status_code == HTTPStatus.METHOD_NOT_ALLOWED:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from codemode.errors import JournalUnavailable
 from codemode.executions.attempts import again_and_again
 from tests.integration.codemode.executions.upstream import OWNER, Place, place
 
@@ -93,3 +94,22 @@ async def test_a_chore_that_fails_is_done_again(caplog: pytest.LogCaptureFixture
     doing.cancel()
     await asyncio.gather(doing, return_exceptions=True)
     assert [record.getMessage() for record in caplog.records] == ["it could not be done"]
+
+
+async def test_an_outage_is_logged_once_without_a_traceback(caplog: pytest.LogCaptureFixture) -> None:
+    ends = [JournalUnavailable("disk full"), JournalUnavailable("disk full"), None, JournalUnavailable("it is away")]
+    done = asyncio.Event()
+
+    async def chore() -> None:
+        if not ends:
+            done.set()
+        elif error := ends.pop(0):
+            raise error
+
+    doing = asyncio.create_task(again_and_again(chore, 0, "it could not be done"))
+    await done.wait()
+    doing.cancel()
+    await asyncio.gather(doing, return_exceptions=True)
+    messages = ["it could not be done: disk full", "it could not be done: it is away"]
+    assert [record.getMessage() for record in caplog.records] == messages
+    assert not any(record.exc_info for record in caplog.records)

@@ -181,7 +181,9 @@ def test_without_its_database_a_value_is_known_for_a_bounded_time(
         cluster.stop()
         assert value.latest().data == b"known"
         store.confirmed -= 2.0
-        with pytest.raises(JournalUnavailable, match="has not answered for 2 s, so that its keys may have changed"):
+        with pytest.raises(
+            JournalUnavailable, match="has not answered for 2 s, and its keys are not used until it does"
+        ):
             value.latest()
         with pytest.raises(JournalUnavailable):
             value.read()

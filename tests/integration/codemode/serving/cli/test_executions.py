@@ -112,7 +112,7 @@ def test_a_journal_is_checked_and_what_was_edited_is_named(desk: Desk) -> None:
     assert list((desk.folder / "state").glob("**/journal*")) == []
     paused = desk.json("run", "-", stdin=PAYS)
     whole = desk.type("journal", "check")
-    assert (whole.returncode, whole.stdout) == (0, "the journal is intact: 1 executions checked\n")
+    assert (whole.returncode, whole.stdout) == (0, "the journal is intact; executions checked: 1\n")
     file = desk.folder / "state" / "journal.sqlite3"
     with closing(sqlite3.connect(file)) as connection, connection:
         connection.execute("UPDATE questions SET asked = replace(asked, '500', '5')")

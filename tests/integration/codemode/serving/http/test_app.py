@@ -309,6 +309,7 @@ async def test_probes_may_ask_with_anything(client: httpx2.AsyncClient) -> None:
             404,
             "unknown path /v1/tool; did you mean '/v1/tools'? /openapi.json lists all paths",
         ),
+        ("GET", "/metrics", 404, "metrics are off; turn them on with `observe: {metrics: true}` in the configuration"),
         ("GET", "/zzzz", 404, "unknown path /zzzz; /openapi.json lists all paths"),
         ("PUT", "/v1/search", 405, "/v1/search accepts POST, not PUT"),
         ("GET", "/v1/tools?namespace=gmy", 422, "no tool has the namespace 'gmy'; nearest: gym"),
