@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 _AUTHORITY = "set `…?sslmode=verify-full&sslrootcert=FILE` in `journal.url` to its authority's certificate"
 
 _NOT_ENCODED = (
-    "journal.url is not a valid URL: in the user and the password, write `/`, `?`, `#`, `@`, `[` and `]` percent-encoded,"
-    " as `python -c 'import urllib.parse; print(urllib.parse.quote(input(), safe=\"\"))'` does"
+    "journal.url is not a valid URL: in the user and the password, write `/`, `?`, `#`, `@`, `[` and `]`"
+    " percent-encoded, as `python -c 'import urllib.parse; print(urllib.parse.quote(input(), safe=\"\"))'` does"
 )
 
 
