@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 _PAGE = 200
 
+#: Suffixes of the logs of SQLite, which it would apply to any file beside them.
+_LOGS = ("-wal", "-journal")
+
 _NOTE = (
     "it was running when the backup was made from which it was restored: calls after that are not recorded. Check what"
     " they did, then continue it with `codemode executions resume {0}` or end it with `codemode executions cancel {0}`"
@@ -150,9 +153,11 @@ def _require_restorable(settings: Settings, backup: Path) -> None:
     if settings.journal.key is None and settings.journal.url is None and not key.exists():
         message = f"there is no key {key}: copy the `journal.key` that was kept with the backup to this place first"
         raise ConfigurationError(message)
-    if settings.journal.url is None and journal.exists():
+    parts = (journal, *(journal.with_name(journal.name + suffix) for suffix in _LOGS))
+    found = next((part for part in parts if part.exists()), None)
+    if settings.journal.url is None and found is not None:
         message = (
-            f"there is already a journal {journal}, and a restore replaces nothing: stop all servers, and move it away"
+            f"there is already a journal {found}, and a restore replaces nothing: stop all servers, and move it away"
             f" with `mv {journal}* FOLDER/`"
         )
         raise ConfigurationError(message)

@@ -136,6 +136,18 @@ async def test_a_journal_with_executions_is_not_replaced(target: Settings, backu
         assert [one.given.id for one in await journal.list()] == ["ex_mine"]
 
 
+async def test_a_journal_is_not_restored_beside_the_log_of_another(tmp_path: Path, backup: Path) -> None:
+    target = settings(tmp_path / "target")
+    async with opened(target) as journal:
+        await journal.create(new("ex_mine"))
+        file = tmp_path / "target" / "state" / "journal.sqlite3"
+        log = file.with_name(f"{file.name}-wal").read_bytes()
+    file.unlink()
+    file.with_name(f"{file.name}-wal").write_bytes(log)
+    with pytest.raises(ConfigurationError, match="there is already a journal .*sqlite3-wal, and"):
+        await restore(target, Secrets(), backup)
+
+
 async def test_a_backup_needs_its_key_its_project_and_its_whole_content(tmp_path: Path, backup: Path) -> None:
     with pytest.raises(ConfigurationError, match="was created with another key"):
         await restore(settings(tmp_path / "a", key="another"), Secrets(), backup)
