@@ -80,7 +80,7 @@ async def restore(settings: Settings, secrets: Secrets, backup: Path, *, keep_da
     with tempfile.TemporaryDirectory(prefix=".restore-", dir=settings.state()) as folder:
         draft = Path(folder) / JOURNAL_FILE
         back_up_file(backup, draft)
-        _require_project(draft, settings.project, backup)
+        _require_journal(draft, settings.project, backup)
         restored = await _prepared(settings, secrets, draft, keep_damaged=keep_damaged)
         if settings.journal.url is None:
             _end_write_ahead(draft)
@@ -164,9 +164,14 @@ def _require_restorable(settings: Settings, backup: Path) -> None:
     settings.state().mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
-def _require_project(draft: Path, project: str, backup: Path) -> None:
+def _require_journal(draft: Path, project: str, backup: Path) -> None:
+    """Require a journal of the project without triggers and views: no journal has any, and they would act on it."""
     with closing(sqlite3.connect(draft)) as copy:
         try:
+            foreign = copy.execute("SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchone()
+            if foreign is not None:
+                message = f"{backup} is not a backup of a journal: it has the {foreign[0]} {foreign[1]}"
+                raise ConfigurationError(message)
             projects = [row[0] for row in copy.execute("SELECT project FROM journal_key ORDER BY project")]
         except sqlite3.DatabaseError as error:
             message = f"{backup} is not a backup of a journal of this version: {error}"
