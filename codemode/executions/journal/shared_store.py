@@ -20,7 +20,7 @@ import asyncpg
 
 from codemode.errors import CodeModeError, JournalDamaged, JournalUnavailable
 from codemode.executions.journal.postgres_errors import shown
-from codemode.executions.journal.postgres_migrating import PATIENCE_S
+from codemode.executions.journal.postgres_migrating import KEEPALIVES, PATIENCE_S
 from codemode.executions.journal.shared import CHANNEL
 from codemode.shared.values import Kind, Latest
 
@@ -336,7 +336,9 @@ class _Worker:
 async def _locked(url: str, name: str) -> asyncpg.Connection | None:
     """Return a new connection that holds an advisory lock, None if another one does."""
     try:
-        connection = await asyncpg.connect(url, timeout=PATIENCE_S, command_timeout=PATIENCE_S)
+        connection = await asyncpg.connect(
+            url, timeout=PATIENCE_S, command_timeout=PATIENCE_S, server_settings=KEEPALIVES
+        )
         if await connection.fetchval("SELECT pg_try_advisory_lock(hashtextextended($1, 0))", name):
             return connection
         await connection.close()
