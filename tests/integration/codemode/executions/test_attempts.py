@@ -93,3 +93,15 @@ async def test_a_chore_that_fails_is_done_again(caplog: pytest.LogCaptureFixture
     doing.cancel()
     await asyncio.gather(doing, return_exceptions=True)
     assert [record.getMessage() for record in caplog.records] == ["it could not be done"]
+
+
+async def test_a_cancelled_execution_is_cancelled_also_if_another_server_has_just_taken_it_over(here: Place) -> None:
+    async with here.service() as service:
+        here.upstream.hold("/get")
+        running = asyncio.create_task(service.execute("up.x.get(n=1)", caller=OWNER))
+        await here.upstream.wait_for(1)
+        (stored,) = await service.executions.list(OWNER)
+        journal_takes(here, "UPDATE executions SET server = 'another', generation = generation + 1")
+        cancelled = await service.executions.cancel(stored.given.id, OWNER)
+        assert cancelled.status == "cancelled"
+        await running
