@@ -295,7 +295,7 @@ class CodeMode:
         await self._live.aclose()
         await self.hooks.aclose()
         self.observers.close()
-        self.answer_checks.save()
+        await asyncio.to_thread(self.answer_checks.save)  # may wait for a database
         await asyncio.to_thread(self.store.close)
 
     async def search(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import JournalDamaged
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.feed import GOES_ON
+from codemode.executions.journal.base import OPEN
 from codemode.executions.replay.ends import recorded_calls
 from sandbox import Failure, Usage
 
@@ -52,10 +53,11 @@ class Cancellation:
             attempt.cancelled.set()
             await asyncio.wait((attempt.task,))
             stored = await self._visible.stored(execution)
-            is_over = stored.status != "paused"  # it may pause before it notices
-        else:
-            is_over = await self._is_cancelled_elsewhere(stored, caller)
-        if not is_over:
+            is_late = stored.server == self._journal.server  # its end will be recorded
+            if is_late or stored.status not in OPEN:
+                return stored
+        # it may have paused before it noticed, or another server may have taken it over
+        if not await self._is_cancelled_elsewhere(stored, caller):
             await self._launcher.shield(self._end(stored))
         return await self._visible.stored(execution)
 

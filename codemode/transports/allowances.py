@@ -8,6 +8,7 @@ at most `per_s * (T + burst_s + 0.1) + 1` calls of all servers start; a round tr
 from __future__ import annotations
 
 import asyncio
+import math
 import time
 from collections import OrderedDict, deque
 from dataclasses import dataclass
@@ -94,6 +95,8 @@ class Allowance:
         self._batch = 1
         self._leased = 0.0
         self._waiting = 0
+        self._failed_at = -math.inf
+        self._failure: CodeModeError | None = None
         self._leasing = asyncio.Lock()
 
     def wait_s(self) -> float:
@@ -106,12 +109,13 @@ class Allowance:
 
         Raises RateUnknown.
         """
+        since = self._clock()
         async with self._leasing:
             wait_s = self.wait_s()
             if wait_s:
                 return wait_s
             if not self._held:
-                await self._lease(due_only=True)
+                await self._lease(since, due_only=True)
             if not self._held:
                 return max(self._next - self._clock(), 0.001)
             self._held.popleft()
@@ -119,12 +123,13 @@ class Allowance:
 
     async def reserve(self) -> float:
         """Take the next slot, and return the seconds until its time. Raises RateUnknown."""
+        since = self._clock()
         self._waiting += 1
         try:
             async with self._leasing:
                 self._drop()
                 if not self._held:
-                    await self._lease(due_only=False)
+                    await self._lease(since, due_only=False)
                 return max(0.0, self._held.popleft() - self._clock())
         finally:
             self._waiting -= 1
@@ -135,11 +140,15 @@ class Allowance:
         while self._held and self._held[0] < oldest:
             self._held.popleft()
 
-    async def _lease(self, *, due_only: bool) -> None:
+    async def _lease(self, since: float, *, due_only: bool) -> None:
+        """Take slots for a call that waits since a time. It fails with the lease that it waited for."""
+        if since < self._failed_at:
+            raise RateUnknown(self._rate.name) from self._failure
         slots = self._slots()
         try:
             granted = await slots.lease(self._rate, self._most(slots.ahead_s), due_only=due_only)
         except CodeModeError as error:
+            self._failed_at, self._failure = self._clock(), error
             raise RateUnknown(self._rate.name) from error
         first = self._clock() + granted.first_s
         self._held.extend(first + number / self._rate.per_s for number in range(granted.slots))

@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 _PAGE = 200
 
+#: Suffixes of the logs of SQLite, which it would apply to any file beside them.
+_LOGS = ("-wal", "-journal")
+
 _NOTE = (
     "it was running when the backup was made from which it was restored: calls after that are not recorded. Check what"
     " they did, then continue it with `codemode executions resume {0}` or end it with `codemode executions cancel {0}`"
@@ -77,7 +80,7 @@ async def restore(settings: Settings, secrets: Secrets, backup: Path, *, keep_da
     with tempfile.TemporaryDirectory(prefix=".restore-", dir=settings.state()) as folder:
         draft = Path(folder) / JOURNAL_FILE
         back_up_file(backup, draft)
-        _require_project(draft, settings.project, backup)
+        _require_journal(draft, settings.project, backup)
         restored = await _prepared(settings, secrets, draft, keep_damaged=keep_damaged)
         if settings.journal.url is None:
             _end_write_ahead(draft)
@@ -150,18 +153,25 @@ def _require_restorable(settings: Settings, backup: Path) -> None:
     if settings.journal.key is None and settings.journal.url is None and not key.exists():
         message = f"there is no key {key}: copy the `journal.key` that was kept with the backup to this place first"
         raise ConfigurationError(message)
-    if settings.journal.url is None and journal.exists():
+    parts = (journal, *(journal.with_name(journal.name + suffix) for suffix in _LOGS))
+    found = next((part for part in parts if part.exists()), None)
+    if settings.journal.url is None and found is not None:
         message = (
-            f"there is already a journal {journal}, and a restore replaces nothing: stop all servers, and move it away"
+            f"there is already a journal {found}, and a restore replaces nothing: stop all servers, and move it away"
             f" with `mv {journal}* FOLDER/`"
         )
         raise ConfigurationError(message)
     settings.state().mkdir(parents=True, exist_ok=True, mode=0o700)
 
 
-def _require_project(draft: Path, project: str, backup: Path) -> None:
+def _require_journal(draft: Path, project: str, backup: Path) -> None:
+    """Require a journal of the project without triggers and views: no journal has any, and they would act on it."""
     with closing(sqlite3.connect(draft)) as copy:
         try:
+            foreign = copy.execute("SELECT type, name FROM sqlite_master WHERE type IN ('trigger', 'view')").fetchone()
+            if foreign is not None:
+                message = f"{backup} is not a backup of a journal: it has the {foreign[0]} {foreign[1]}"
+                raise ConfigurationError(message)
             projects = [row[0] for row in copy.execute("SELECT project FROM journal_key ORDER BY project")]
         except sqlite3.DatabaseError as error:
             message = f"{backup} is not a backup of a journal of this version: {error}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
+from urllib.parse import parse_qsl, urlsplit
 
 import asyncpg
 
-from codemode.errors import JournalUnavailable
+from codemode.errors import ConfigurationError, JournalUnavailable
 from codemode.executions.journal.outages import first
 from codemode.transports.http.certificates import distrusted
 
@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 #: Hint for an unknown certificate authority of the database.
 _AUTHORITY = "set `…?sslmode=verify-full&sslrootcert=FILE` in `journal.url` to its authority's certificate"
+
+_NOT_ENCODED = (
+    "journal.url is not a valid URL: in the user and the password, write `/`, `?`, `#`, `@`, `[` and `]`"
+    " percent-encoded, as `python -c 'import urllib.parse; print(urllib.parse.quote(input(), safe=\"\"))'` does"
+)
 
 
 @contextmanager
@@ -33,8 +38,18 @@ def translated(store: str) -> Iterator[None]:
 
 
 def shown(url: str) -> str:
-    """Return a database URL without its secret parts."""
-    parts = urlsplit(url)
+    """Return a database URL without its secret parts.
+
+    Raises ConfigurationError if a character of the user or password is not percent-encoded (RFC 3986, 2.1), so that
+    parts of the password would be taken for others.
+    """
+    try:
+        parts = urlsplit(url)
+        parse_qsl(parts.query, keep_blank_values=True, strict_parsing=bool(parts.query))
+        if "@" in parts.path or "@" in parts.fragment:
+            raise ValueError
+    except ValueError:
+        raise ConfigurationError(_NOT_ENCODED) from None
     host = parts.netloc.rpartition("@")[2]
     return f"{parts.scheme}://{host}{parts.path}"
 

@@ -31,6 +31,10 @@ log = logging.getLogger(__name__)
 #: Time limit of one statement, and of connecting, in seconds.
 PATIENCE_S = 10.0
 
+#: Settings of a connection that holds a lock for longer than a transaction (PostgreSQL documentation, 19.3.2): the
+#: database frees it about 20 s after its server has gone silent, and not after two hours.
+KEEPALIVES = {"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3"}
+
 #: Advisory lock that lets one server at a time prepare the database: "codemode" in ASCII. Migrating has one of its own,
 #: because it is held for longer than a transaction.
 _PREPARING = 0x636F64656D6F6465
@@ -47,7 +51,7 @@ _GOODBYE_S = 2.0
 @asynccontextmanager
 async def connected(url: str) -> AsyncIterator[asyncpg.Connection]:
     """Yield a connection without a time limit for statements. Raises errors of asyncpg, OSError."""
-    connection = await asyncpg.connect(url, timeout=PATIENCE_S)
+    connection = await asyncpg.connect(url, timeout=PATIENCE_S, server_settings=KEEPALIVES)
     try:
         yield connection
     finally:

@@ -11,14 +11,16 @@ import logging
 import os
 import threading
 import time
+from concurrent.futures import CancelledError
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 import asyncpg
 
 from codemode.errors import CodeModeError, JournalDamaged, JournalUnavailable
 from codemode.executions.journal.postgres_errors import shown
-from codemode.executions.journal.postgres_migrating import PATIENCE_S
+from codemode.executions.journal.postgres_migrating import KEEPALIVES, PATIENCE_S
 from codemode.executions.journal.shared import CHANNEL
 from codemode.shared.values import Kind, Latest
 
@@ -112,14 +114,7 @@ class SharedStore:
 
     def try_lock(self, place: _Place) -> Callable[[], None] | None:
         """Lock a value over a connection of its own. None if another server holds the lock."""
-        connection = self._run(lambda worker: worker.try_lock(place))
-        if connection is None:
-            return None
-
-        def unlock() -> None:
-            self._begin(lambda _: connection.close())
-
-        return unlock
+        return self._run(lambda worker: worker.try_lock(place))
 
     def latest(self, place: _Place) -> Latest:
         """Return the copy of a value."""
@@ -163,7 +158,11 @@ class SharedStore:
 
     def _run(self, begin: Callable[[_Worker], Coroutine[Any, Any, Result]]) -> Result:
         """Execute a coroutine in the worker's thread, and wait for it."""
-        return self._begin(begin).result()
+        try:
+            return self._begin(begin).result()
+        except CancelledError:
+            message = f"{self.title} cannot be used: its connections were closed meanwhile"
+            raise JournalUnavailable(message) from None
 
     def _begin(self, begin: Callable[[_Worker], Coroutine[Any, Any, Result]]) -> Future[Result]:
         """Begin a coroutine in the worker's thread, which is started if necessary."""
@@ -172,8 +171,7 @@ class SharedStore:
                 url, make_journal = self._configured()
                 self.title = shown(url)
                 self._worker = _Worker(self, url, make_journal)
-            worker = self._worker
-        return asyncio.run_coroutine_threadsafe(begin(worker), worker.loop)
+            return asyncio.run_coroutine_threadsafe(begin(self._worker), self._worker.loop)
 
 
 class DatabaseValue:
@@ -228,6 +226,7 @@ class _Worker:
         self._wake = asyncio.Event()
         self._watching: asyncio.Task[None] | None = None
         self._versions: dict[_Place, int] | None = None
+        self._locks: set[asyncpg.Connection] = set()
         self._process = os.getpid()
         self.loop = asyncio.new_event_loop()
         self._thread = threading.Thread(target=self.loop.run_forever, name="codemode-shared", daemon=True)
@@ -239,7 +238,7 @@ class _Worker:
         return self._process == os.getpid()
 
     def close(self) -> None:
-        """Disconnect, and end the thread."""
+        """Disconnect, and end the thread. Locks end, and so does everything that runs here."""
         asyncio.run_coroutine_threadsafe(self._aclose(), self.loop).result()
         self.loop.call_soon_threadsafe(self.loop.stop)
         self._thread.join()
@@ -261,18 +260,30 @@ class _Worker:
             versions = await shared.versions({kind for kind, _ in places} | store.listeners.keys())
             for place in places:
                 known = store.copies.get(place)
-                if known is None or known.version != versions.get(place):
+                if known is None or known.damage or known.version != versions.get(place):
                     store.copies[place] = await _copy(shared, place, versions.get(place))
             store.confirmed = began
             before, self._versions = self._versions, versions
         if before is not None:
             self._tell(place for place, version in versions.items() if before.get(place) != version)
 
-    async def try_lock(self, place: _Place) -> asyncpg.Connection | None:
-        """Return a connection that holds the lock of a value until it is closed, None if another one does."""
+    async def try_lock(self, place: _Place) -> Callable[[], None] | None:
+        """Lock a value over a connection of its own. Return a function that unlocks it from any thread."""
         async with self._turn:
             journal = await self._opened()
-        return await _locked(self._url, journal.shared.lock_name(*place))
+        connection = await _locked(self._url, journal.shared.lock_name(*place))
+        if connection is None:
+            return None
+        self._locks.add(connection)
+        return partial(self._unlock, connection)
+
+    def _unlock(self, connection: asyncpg.Connection) -> None:
+        if not self.loop.is_closed():
+            asyncio.run_coroutine_threadsafe(self._close_lock(connection), self.loop)
+
+    async def _close_lock(self, connection: asyncpg.Connection) -> None:
+        await connection.close(timeout=PATIENCE_S)
+        self._locks.discard(connection)
 
     async def watch(self) -> None:
         """Begin to refresh now, after each announcement, and every `POLL_S` seconds."""
@@ -297,7 +308,10 @@ class _Worker:
     def _tell(self, places: Iterable[_Place]) -> None:
         for kind, name in places:
             for listener in self._store.listeners.get(kind, ()):
-                listener(name)
+                try:
+                    listener(name)
+                except Exception:
+                    log.exception("a change of %s %s could not be handled", kind, name)
 
     async def _opened(self) -> PostgresJournal:
         if self._journal is None:
@@ -308,9 +322,13 @@ class _Worker:
         return self._journal
 
     async def _aclose(self) -> None:
-        if self._watching is not None:
-            self._watching.cancel()
-            await asyncio.wait((self._watching,))
+        others = asyncio.all_tasks() - {asyncio.current_task()}
+        for task in others:
+            task.cancel()
+        if others:
+            await asyncio.wait(others, timeout=PATIENCE_S)
+        for connection in self._locks:
+            connection.terminate()
         if self._journal is not None:
             await self._journal.aclose()
 
@@ -318,7 +336,9 @@ class _Worker:
 async def _locked(url: str, name: str) -> asyncpg.Connection | None:
     """Return a new connection that holds an advisory lock, None if another one does."""
     try:
-        connection = await asyncpg.connect(url, timeout=PATIENCE_S, command_timeout=PATIENCE_S)
+        connection = await asyncpg.connect(
+            url, timeout=PATIENCE_S, command_timeout=PATIENCE_S, server_settings=KEEPALIVES
+        )
         if await connection.fetchval("SELECT pg_try_advisory_lock(hashtextextended($1, 0))", name):
             return connection
         await connection.close()

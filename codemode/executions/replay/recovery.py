@@ -8,7 +8,14 @@ import random
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any, Protocol
 
-from codemode.errors import CodeModeError, ExecutionEnded, ExecutionNotFound, JournalDamaged, LeaseHeld
+from codemode.errors import (
+    CodeModeError,
+    ExecutionEnded,
+    ExecutionNotFound,
+    JournalDamaged,
+    JournalUnavailable,
+    LeaseHeld,
+)
 from codemode.executions.attempts import never_damaged
 from codemode.executions.execution import unasked
 from codemode.executions.journal.base import JournalEntry
@@ -159,12 +166,17 @@ class Recovery:
         await self._journal.pause(lease, (), {**known, "status": "paused", "notes": [note], "pending": []})
 
     async def _reasons(self, stored: StoredExecution) -> tuple[str, ...]:
-        """Return the reasons why an execution cannot continue by itself."""
+        """Return the reasons why an execution cannot continue by itself.
+
+        Raises JournalUnavailable, also for the keys of callers: then it is recovered once its lease has run out.
+        """
         reasons: tuple[str, ...]
         try:
             record = await self._record(stored)
             role = self._role_of(stored.given)
             reasons = await self._programs.changes(stored.given, record, role, self._journal.digest)
+        except JournalUnavailable:
+            raise
         except CodeModeError as error:
             reasons = (str(error),)
         else:

@@ -164,6 +164,7 @@ class Keys:
         try:
             latest = self._value.latest()
         except (OSError, JournalDamaged) as error:
+            self._seen = object()  # not a version: they are parsed once they are readable again
             self._reject_all(_unreadable(self._value, error))
             return
         if latest.version == self._seen:

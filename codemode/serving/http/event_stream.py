@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.responses import StreamingResponse
 
-from codemode.errors import CallerNotLetIn, CodeModeError, TooSlow
+from codemode.errors import CallerNotLetIn, CodeModeError, JournalUnavailable, TooSlow
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -63,8 +63,8 @@ async def event_stream(batches: AsyncGenerator[tuple[ExecutionEvent, ...]], call
                 return
             yield "".join(f"id: {event.sequence}\nevent: {event.type}\ndata: {event.text}\n\n" for event in batch)
             coming = asyncio.ensure_future(anext(batches, None))
-    except TooSlow as slow:
-        yield _closed(slow)
+    except (TooSlow, JournalUnavailable) as reason:
+        yield _closed(reason)
     finally:
         coming.cancel()
         await asyncio.gather(coming, return_exceptions=True)

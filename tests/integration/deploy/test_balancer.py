@@ -147,3 +147,10 @@ async def test_the_requests_of_an_mcp_session_reach_one_server(tmp_path: Path) -
         sessions = [await session(http) for _ in range(4)]
         assert [len(processes) for processes in sessions] == [1] * 4
         assert len(set().union(*sessions)) == len(servers.processes)
+
+
+async def test_answers_about_one_server_are_not_passed_on(tmp_path: Path) -> None:
+    async with deployed(tmp_path) as (_, running), connected(running.url) as http:
+        for path in ("/metrics", "/readyz", "/%72eadyz", "/metric%73?a=b"):
+            assert (path, (await http.get(path)).status_code) == (path, 404)
+        assert (await http.get("/openapi.json")).status_code == 200

@@ -148,6 +148,10 @@ def test_pods_are_scaled_by_a_metric_that_servers_report() -> None:
         ({"secret": {"existing": "ours"}}, "cm: config.sources is empty: add an API"),
         ({**ONE, "replica": 3}, "additional properties 'replica' not allowed"),
         ({**ONE, "tenants": {"acme": {"replicas": 0}}}, "/tenants/acme/replicas"),
+        (
+            {**TENANTS, "config": {"sources": GYM, "name": "shop"}},
+            "cm: config.name would be that of all tenants: remove it, or set it in tenants.NAME.config",
+        ),
     ],
 )
 def test_a_mistake_in_the_values_is_named(values: dict[str, Any], message: str) -> None:

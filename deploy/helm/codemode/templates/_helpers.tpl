@@ -3,6 +3,9 @@
 {{- $base := omit .Values "tenants" "global" -}}
 {{- $release := .Release.Name -}}
 {{- $found := list -}}
+{{- if and .Values.tenants .Values.config.name -}}
+{{- fail (printf "%s: config.name would be that of all tenants: remove it, or set it in tenants.NAME.config" $release) -}}
+{{- end -}}
 {{- range $tenant, $own := .Values.tenants -}}
 {{- $name := printf "%s-%s" $release $tenant | trunc 52 | trimSuffix "-" -}}
 {{- $values := mergeOverwrite (deepCopy $base) (deepCopy ($own | default dict)) -}}

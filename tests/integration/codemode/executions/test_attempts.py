@@ -113,3 +113,15 @@ async def test_an_outage_is_logged_once_without_a_traceback(caplog: pytest.LogCa
     messages = ["it could not be done: disk full", "it could not be done: it is away"]
     assert [record.getMessage() for record in caplog.records] == messages
     assert not any(record.exc_info for record in caplog.records)
+
+
+async def test_a_cancelled_execution_is_cancelled_also_if_another_server_has_just_taken_it_over(here: Place) -> None:
+    async with here.service() as service:
+        here.upstream.hold("/get")
+        running = asyncio.create_task(service.execute("up.x.get(n=1)", caller=OWNER))
+        await here.upstream.wait_for(1)
+        (stored,) = await service.executions.list(OWNER)
+        journal_takes(here, "UPDATE executions SET server = 'another', generation = generation + 1")
+        cancelled = await service.executions.cancel(stored.given.id, OWNER)
+        assert cancelled.status == "cancelled"
+        await running

@@ -112,3 +112,26 @@ async def test_without_the_store_the_share_held_is_used_and_then_calls_are_rejec
         await allowance.reserve()
     slots.is_away = False
     assert await allowance.reserve() >= 0.0
+
+
+async def test_calls_that_wait_for_a_silent_store_are_rejected_together(clock: Clock) -> None:
+    class Silent(SharedSlots):
+        asked = 0
+
+        async def lease(self, rate: Rate, most: int, *, due_only: bool) -> Granted:
+            self.asked += 1
+            await gave_up.wait()
+            raise JournalUnavailable("it is silent")
+
+    gave_up = asyncio.Event()
+    slots = Silent(clock)
+    allowance = Allowance(Rate("key", 40.0, burst_s=1.0), lambda: slots, clock)
+    calls = [asyncio.create_task(one()) for one in (allowance.take, allowance.take, allowance.reserve)]
+    await asyncio.sleep(0)
+    clock.now += 10.0
+    gave_up.set()
+    assert {type(one) for one in await asyncio.gather(*calls, return_exceptions=True)} == {RateUnknown}
+    assert slots.asked == 1
+    with pytest.raises(RateUnknown):
+        await allowance.take()
+    assert slots.asked == 2

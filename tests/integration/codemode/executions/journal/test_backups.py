@@ -136,6 +136,32 @@ async def test_a_journal_with_executions_is_not_replaced(target: Settings, backu
         assert [one.given.id for one in await journal.list()] == ["ex_mine"]
 
 
+async def test_a_journal_is_not_restored_beside_the_log_of_another(tmp_path: Path, backup: Path) -> None:
+    target = settings(tmp_path / "target")
+    async with opened(target) as journal:
+        await journal.create(new("ex_mine"))
+        file = tmp_path / "target" / "state" / "journal.sqlite3"
+        log = file.with_name(f"{file.name}-wal").read_bytes()
+    file.unlink()
+    file.with_name(f"{file.name}-wal").write_bytes(log)
+    with pytest.raises(ConfigurationError, match=r"there is already a journal .*sqlite3-wal, and"):
+        await restore(target, Secrets(), backup)
+
+
+@pytest.mark.parametrize(
+    "statement",
+    [
+        "CREATE TRIGGER forget AFTER UPDATE ON executions BEGIN DELETE FROM outbox; END",
+        "CREATE VIEW more AS SELECT * FROM executions",
+    ],
+)
+async def test_a_backup_with_triggers_or_views_is_rejected(tmp_path: Path, backup: Path, statement: str) -> None:
+    with closing(sqlite3.connect(backup)) as file:
+        file.execute(statement)
+    with pytest.raises(ConfigurationError, match=r"is not a backup .* has the (trigger forget|view more)"):
+        await restore(settings(tmp_path / "target"), Secrets(), backup)
+
+
 async def test_a_backup_needs_its_key_its_project_and_its_whole_content(tmp_path: Path, backup: Path) -> None:
     with pytest.raises(ConfigurationError, match="was created with another key"):
         await restore(settings(tmp_path / "a", key="another"), Secrets(), backup)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import threading
 import time
 from concurrent.futures import ThreadPoolExecutor
@@ -146,6 +147,74 @@ def test_a_value_that_was_changed_by_hand_is_rejected(url: str, tmp_path: Path) 
                 operation()
         with pytest.raises(JournalDamaged):
             another.value("keys").change(lambda _: b"x")
+
+
+def test_a_value_that_was_repaired_by_hand_is_used_again(url: str, tmp_path: Path) -> None:
+    async def edit(seal: bytes | None) -> bytes:
+        connection = await asyncpg.connect(url)
+        try:
+            right: bytes = await connection.fetchval("SELECT seal FROM shared")
+            await connection.execute("UPDATE shared SET seal = $1", seal or bytes(len(right)))
+            return right
+        finally:
+            await connection.close()
+
+    with closing(store_on(url, tmp_path)) as store, closing(store_on(url, tmp_path)) as another:
+        store.value("keys").change(lambda _: b"ours")
+        right = asyncio.run(edit(None))
+        value = another.value("keys")
+        with pytest.raises(JournalDamaged):
+            value.latest()
+        asyncio.run(edit(right))
+        until = time.monotonic() + 30.0
+        while another.copies["keys", ""].damage and time.monotonic() < until:
+            another.value("keys").read()
+        assert value.latest().data == b"ours"
+
+
+def test_values_are_refreshed_also_if_a_listener_fails(
+    url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    def fail(_: str) -> None:
+        raise KeyError
+
+    with closing(store_on(url, tmp_path)) as ours, closing(store_on(url, tmp_path)) as theirs:
+        seen = Seen()
+        theirs.on_change("keys", fail)
+        theirs.on_change("keys", seen.add)
+        known = theirs.value("keys")
+        assert known.latest().data is None
+        for content in (b"one", b"two"):
+            seen.names.clear()
+            ours.value("keys").change(putting(content))
+            seen.wait()
+            assert known.latest().data == content
+    assert "could not be handled" in caplog.text
+
+
+def test_a_store_that_is_closed_keeps_nobody_waiting_for_its_database(tmp_path: Path) -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent, ThreadPoolExecutor(1) as pool:
+        store = store_on(f"postgresql://ann@127.0.0.1:{silent.getsockname()[1]}/shop?sslmode=disable", tmp_path)
+        reading = pool.submit(store.value("keys").read)
+        connection, _ = silent.accept()
+        with connection:
+            store.close()
+            with pytest.raises(JournalUnavailable, match="were closed meanwhile"):
+                reading.result(30.0)
+
+
+def test_a_lock_ends_with_the_store(url: str, tmp_path: Path) -> None:
+    with closing(store_on(url, tmp_path)) as theirs:
+        ours = store_on(url, tmp_path)
+        unlock = ours.value("tokens", "api").try_lock()
+        assert unlock is not None
+        ours.close()
+        until = time.monotonic() + 30.0
+        while (again := theirs.value("tokens", "api").try_lock()) is None:
+            assert time.monotonic() < until
+        unlock()
+        again()
+    assert not [thread for thread in threading.enumerate() if thread.name == "codemode-shared"]
 
 
 def test_a_value_begins_as_that_of_the_first_server_s_folder(

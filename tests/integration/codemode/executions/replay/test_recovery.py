@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from codemode.errors import JournalUnavailable
 from codemode.executions.journal.signals import Signals
 from codemode.executions.replay.recovery import BATCH
 from codemode.serving.http.admission import Admission, turn_of_orphan
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
+    from codemode.executions.journal.base import NewExecution
     from codemode.service import CodeMode
 
 
@@ -133,3 +135,23 @@ async def test_what_three_servers_died_with_waits_for_a_person_who_lets_it_go_on
     async with here.service() as service:  # the count starts again
         await service.executions.recover()
         assert (await service.executions.wait(execution, OWNER, 60)).status == "completed"
+
+
+async def test_while_roles_are_unknown_what_was_left_waits_for_no_person(here: Place) -> None:
+    def unknown(_: NewExecution) -> str:
+        raise JournalUnavailable("the keys are unknown")
+
+    def known(given: NewExecution) -> str:
+        return given.role
+
+    hold = here.upstream.hold("/get")
+    (execution,) = await left(here, 1)
+    hold.set()
+    async with here.service() as service:
+        service.executions.role_of = unknown
+        assert await service.executions.recover() == ()
+        assert (await service.executions.get(execution, OWNER)).status == "running"
+        service.executions.role_of = known
+        died(here)
+        assert await service.executions.recover() == (execution,)
+        assert (await service.executions.wait(execution, OWNER, 30.0)).status == "completed"

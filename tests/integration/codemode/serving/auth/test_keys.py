@@ -7,11 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codemode.errors import ConfigurationError
-from codemode.serving.auth.keys import KeyFile, digest_of
+from codemode.errors import ConfigurationError, JournalDamaged
+from codemode.serving.auth.keys import KeyFile, Keys, digest_of
+from codemode.shared.files import FileValue
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from codemode.shared.values import Latest
 
 
 class Clock:
@@ -127,6 +130,22 @@ def test_a_file_that_is_gone_leaves_nobody_in(path: Path) -> None:
     path.unlink()
     assert file.find(text) is None
     assert file.is_in_use()
+
+
+def test_keys_that_were_damaged_and_restored_open_again(path: Path) -> None:
+    class Edited(FileValue):
+        is_damaged = False
+
+        def latest(self) -> Latest:
+            if self.is_damaged:
+                raise JournalDamaged("it was changed", execution="keys")
+            return super().latest()
+
+    value = Edited(path)
+    server = Keys(value)
+    _, text = server.create(role="support")
+    for value.is_damaged in (False, True, False):
+        assert (server.find(text) is None) == value.is_damaged
 
 
 def test_changes_at_the_same_time_are_all_kept(path: Path) -> None:

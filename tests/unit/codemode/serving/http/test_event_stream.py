@@ -1,0 +1,29 @@
+"""Event streams that end before their execution."""
+
+from __future__ import annotations
+
+import asyncio
+from typing import TYPE_CHECKING
+
+from codemode.errors import JournalUnavailable
+from codemode.gateway.caller import Caller
+from codemode.serving.http.event_stream import event_stream
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncGenerator
+
+    from codemode.executions.events import ExecutionEvent
+
+
+async def test_a_stream_whose_caller_cannot_be_checked_ends_with_the_reason() -> None:
+    async def silent() -> AsyncGenerator[tuple[ExecutionEvent, ...]]:
+        await asyncio.sleep(0)
+        yield ()
+
+    def unknown() -> bool:
+        raise JournalUnavailable("the keys are unknown")
+
+    texts = [text async for text in event_stream(silent(), Caller("key:1", is_let_in=unknown))]
+    assert texts == [
+        'event: closed\ndata: {"type": "closed", "code": "journal_unavailable", "message": "the keys are unknown"}\n\n'
+    ]
