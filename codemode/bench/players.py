@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from codemode.bench.checks import check_gold
 from codemode.bench.phases import Phases
 from codemode.bench.refusals import rules_of, written_tool_calls
 from codemode.bench.results import Step, TurnRecord
@@ -57,7 +58,11 @@ class GoldPlayer:
     async def answer(
         self, service: CodeMode, task: Task, episode: Episode, index: int, before: Sequence[TurnRecord]
     ) -> TurnRecord:
-        """Run the gold program. The answer is the suite's, or the program's result."""
+        """Run the gold program. The answer is the suite's, or the program's result.
+
+        Raises ValueError if there is not one program for each message.
+        """
+        check_gold(task, episode)
         outcome = await service.execute(episode.gold[index])
         value = outcome.value if outcome.has_value else None
         return TurnRecord(
