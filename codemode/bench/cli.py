@@ -40,7 +40,7 @@ About = Annotated[list[str] | None, typer.Option(help="NAME=VALUE to add to the 
 
 @app.command("run")
 def run(
-    suite: Annotated[str, typer.Argument(help="agentdojo, bfcl, tau2, m3, gym, NAME:VARIANT, or FILE.py:NAME.")],
+    suite: Annotated[str, typer.Argument(help="agentdojo, bfcl, tau2, m3, gym, NAME:VARIANT, or FILE.py:NAME of your own.")],
     model: Annotated[
         str, typer.Option(help="The model, or `gold`, the default: the suite's own actions as programs.")
     ] = "",
