@@ -1,4 +1,4 @@
-"""Players: they answer the messages of a task. One plays the gold programs, one is a model."""
+"""Players: they answer the messages of a task. One plays the gold programs, one does nothing, one is a model."""
 
 from __future__ import annotations
 
@@ -73,6 +73,19 @@ class GoldPlayer:
             duration_s=outcome.usage.wall_s,
             tools_s=outcome.usage.wall_s,
         )
+
+
+class IdlePlayer:
+    """Calls nothing, and answers with an empty text: what it solves says nothing about a model."""
+
+    model = "idle"
+    mode = "code"
+
+    async def answer(
+        self, service: CodeMode, task: Task, episode: Episode, index: int, before: Sequence[TurnRecord]
+    ) -> TurnRecord:
+        """Return an empty answer."""
+        return TurnRecord(task.messages[index])
 
 
 class AgentPlayer:

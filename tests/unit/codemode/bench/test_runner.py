@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.bench.players import GoldPlayer
+from codemode.bench.players import GoldPlayer, IdlePlayer
 from codemode.bench.results import Result, TurnRecord, read_results
 from codemode.bench.runner import run_task, run_tasks
 from codemode.bench.suite import Episode, Run, Task, ToolCall, Verdict
@@ -113,6 +113,14 @@ async def test_messages_that_are_a_text_are_rejected(tmp_path: Path) -> None:
     task = replace(counting(["counter.add(number=1)"], 1), messages="go")
     with pytest.raises(ConfigurationError, match=r"`Task\.messages` of 'count' is a text"):
         await run_tasks("tiny", [task], GoldPlayer(), out=tmp_path / "out.jsonl")
+
+
+async def test_a_player_that_does_nothing_solves_what_needs_nothing() -> None:
+    task = counting(["counter.add(number=5)", "None"], 5)
+    result = await run_task("tiny", task, IdlePlayer())
+    assert (result.solved, result.reason, result.calls) == (False, "the counter is 0", 0)
+    assert [turn.answer for turn in result.turns] == ["", ""]
+    assert (await run_task("tiny", counting(["None"], 0), IdlePlayer())).solved
 
 
 async def test_a_program_that_fails_is_part_of_the_reason() -> None:
