@@ -40,9 +40,11 @@ About = Annotated[list[str] | None, typer.Option(help="NAME=VALUE to add to the 
 
 @app.command("run")
 def run(
-    suite: Annotated[str, typer.Argument(help="agentdojo, bfcl, tau2, m3, gym, NAME:VARIANT, or FILE.py:NAME.")],
+    suite: Annotated[
+        str, typer.Argument(help="agentdojo, bfcl, tau2, m3, gym, NAME:VARIANT, or FILE.py:NAME of your own.")
+    ],
     model: Annotated[
-        str, typer.Option(help="The model, or `gold`, the default: the suite's own actions as programs.")
+        str, typer.Option(help="The model, `gold`, the default: the suite's own programs, or `idle`: does nothing.")
     ] = "",
     model_url: Annotated[str, typer.Option(help="Its base URL up to /v1. Default: OPENAI_BASE_URL.")] = "",
     mode: Annotated[
@@ -161,10 +163,13 @@ def _settings(config: Path | None, model: str, url: str, temperature: float | No
 
 def _check(players: Sequence[Player], out: Path, *, record: Path | None, replay: Path | None) -> None:
     """Reject files that cannot be what the user means. Raises ConfigurationError."""
+    from codemode.bench.modes import WITHOUT_MODEL
+
     if out.suffix == ".xz" or (record and record.suffix == ".xz"):
         raise ConfigurationError("results and recordings are written as plain lines: compress the file after the run")
-    if players[0].model == "gold" and (record or replay):
-        raise ConfigurationError("--record and --replay are for the turns of a model: gold programs need none")
+    if players[0].model in WITHOUT_MODEL and (record or replay):
+        message = f"--record and --replay are for the turns of a model: --model {players[0].model} needs none"
+        raise ConfigurationError(message)
     if replay and read_results(out):
         message = f"--replay: {out} has results already, which would not be replayed: name another file with --out"
         raise ConfigurationError(message)
@@ -172,7 +177,9 @@ def _check(players: Sequence[Player], out: Path, *, record: Path | None, replay:
 
 def _conditions(settings: AgentSettings) -> dict[str, object]:
     """Return the settings of a model that change its answers."""
-    if settings.model == "gold":
+    from codemode.bench.modes import WITHOUT_MODEL
+
+    if settings.model in WITHOUT_MODEL:
         return {}
     return {"temperature": settings.temperature, "seed": settings.seed, "answer tokens": settings.answer_tokens}
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from codemode.bench.players import AgentPlayer, GoldPlayer
+from codemode.bench.players import AgentPlayer, GoldPlayer, IdlePlayer
 from codemode.errors import ConfigurationError
 from codemode.text.nearest import did_you_mean
 
@@ -24,11 +24,14 @@ PEERS = {
     ),
 }
 
+#: Players that need no model, by the name that stands in its place.
+WITHOUT_MODEL: dict[str, type[GoldPlayer | IdlePlayer]] = {"gold": GoldPlayer, "idle": IdlePlayer}
+
 MODES: tuple[str, ...] = ("code", "hybrid", "menu", "native", "auto", *PEERS)
 
 
 def chosen_players(settings: AgentSettings, modes: str) -> Sequence[Player]:
-    """Return a player for each of the modes, which are separated by commas. The model `gold` plays programs.
+    """Return a player for each of the modes, which are separated by commas. The models `gold` and `idle` are none.
 
     Raises ConfigurationError for an unknown mode, a peer that is not installed, and if no model is configured.
     """
@@ -38,10 +41,11 @@ def chosen_players(settings: AgentSettings, modes: str) -> Sequence[Player]:
         near = did_you_mean(unknown, MODES) or f"; the modes are {', '.join(MODES)}"
         message = f"--mode: there is no mode {unknown!r}{near}"
         raise ConfigurationError(message)
-    if settings.model == "gold":
+    if settings.model in WITHOUT_MODEL:
         if chosen != ["code"]:
-            raise ConfigurationError("--model gold plays programs: it has --mode code only")
-        return [GoldPlayer()]
+            message = f"--model {settings.model} asks no model: it has --mode code only"
+            raise ConfigurationError(message)
+        return [WITHOUT_MODEL[settings.model]()]
     completed = settings.completed()
     return [_peer(one, completed) if one in PEERS else _agent(one, completed) for one in chosen]
 

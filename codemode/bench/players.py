@@ -1,10 +1,11 @@
-"""Players: they answer the messages of a task. One plays the gold programs, one is a model."""
+"""Players: they answer the messages of a task. One plays the gold programs, one does nothing, one is a model."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from codemode.bench.checks import check_gold
 from codemode.bench.phases import Phases
 from codemode.bench.refusals import rules_of, written_tool_calls
 from codemode.bench.results import Step, TurnRecord
@@ -57,7 +58,11 @@ class GoldPlayer:
     async def answer(
         self, service: CodeMode, task: Task, episode: Episode, index: int, before: Sequence[TurnRecord]
     ) -> TurnRecord:
-        """Run the gold program. The answer is the suite's, or the program's result."""
+        """Run the gold program. The answer is the suite's, or the program's result.
+
+        Raises ValueError if there is not one program for each message.
+        """
+        check_gold(task, episode)
         outcome = await service.execute(episode.gold[index])
         value = outcome.value if outcome.has_value else None
         return TurnRecord(
@@ -68,6 +73,19 @@ class GoldPlayer:
             duration_s=outcome.usage.wall_s,
             tools_s=outcome.usage.wall_s,
         )
+
+
+class IdlePlayer:
+    """Calls nothing, and answers with an empty text: what it solves says nothing about a model."""
+
+    model = "idle"
+    mode = "code"
+
+    async def answer(
+        self, service: CodeMode, task: Task, episode: Episode, index: int, before: Sequence[TurnRecord]
+    ) -> TurnRecord:
+        """Return an empty answer."""
+        return TurnRecord(task.messages[index])
 
 
 class AgentPlayer:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
+from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ConfigurationError, SourceError
@@ -25,29 +26,44 @@ SUITES = {
 
 
 def suite_of(text: str) -> Suite:
-    """Return the suite in `NAME`, `NAME:VARIANT`, `FILE.py:NAME` or `package.module:NAME`.
+    """Return the suite in `NAME`, `FILE.py:NAME` or `package.module:NAME`, each with `:VARIANT` or without.
 
     Raises ConfigurationError.
     """
-    name, _, variant = text.partition(":")
+    name, _, rest = text.partition(":")
     if name in SUITES:
-        return _bundled(name, variant)
+        return _bundled(name, rest)
     if "." not in name:
         known = did_you_mean(name, SUITES) or f"; the suites are {', '.join(SUITES)}"
         message = f"there is no suite {name!r}{known}. A suite of your own is FILE.py:NAME"
         raise ConfigurationError(message)
+    attribute, _, variant = rest.partition(":")
     try:
-        found: Suite = _instance(import_target(text))
+        target = import_target(f"{name}:{attribute}")
     except SourceError as error:
         raise ConfigurationError(str(error)) from None
+    found = _instance(text, target, variant)
     if not isinstance(getattr(found, "name", None), str) or not callable(getattr(found, "tasks", None)):
         message = f"{text} is not a suite: it needs `name` and `tasks()` (docs/how-to/add-a-suite.md)"
         raise ConfigurationError(message)
-    return found
+    suite: Suite = found
+    return suite
 
 
-def _instance(target: Any) -> Any:
-    return target() if isinstance(target, type) else target
+def _instance(text: str, target: Any, variant: str) -> Any:
+    """Return the suite itself, or an instance of its class. The variant is the only argument of the class."""
+    if not isinstance(target, type):
+        if variant:
+            message = f"{text}: only the class of a suite takes the variant {variant!r}"
+            raise ConfigurationError(message)
+        return target
+    try:
+        return target(variant) if variant else target()
+    except TypeError as error:
+        message = (
+            f"{text}: {error}. The class of a suite takes no argument, or the text VARIANT of FILE.py:NAME:VARIANT"
+        )
+        raise ConfigurationError(message) from error
 
 
 def _bundled(name: str, variant: str) -> Suite:
@@ -62,9 +78,29 @@ def _bundled(name: str, variant: str) -> Suite:
     return suite
 
 
+def tasks_of(suite: Suite) -> Sequence[Task]:
+    """Return the tasks of a suite. Raises ConfigurationError if there are none, or they cannot be read."""
+    try:
+        tasks = list(suite.tasks())
+    except ConfigurationError:
+        raise
+    except ImportError as error:
+        remedy = SUITES.get(suite.name.partition(":")[0], ("", ""))[1]
+        message = f"the suite {suite.name} is not installed ({error})" + (f": {remedy}" if remedy else "")
+        raise ConfigurationError(message) from error
+    except Exception as error:
+        line = extract_tb(error.__traceback__)[-1]
+        message = f"{suite.name}: tasks() failed at {line.filename}:{line.lineno}: {type(error).__name__}: {error}"
+        raise ConfigurationError(message) from error
+    if not tasks:
+        message = f"the suite {suite.name} has no tasks"
+        raise ConfigurationError(message)
+    return tasks
+
+
 def chosen_tasks(suite: Suite, choice: str) -> Sequence[Task]:
     """Return all tasks (""), the first ones ("10"), or those with these ids ("a,b"). Raises ConfigurationError."""
-    tasks = suite.tasks()
+    tasks = tasks_of(suite)
     if not choice:
         return tasks
     if choice.isdecimal() and choice not in {task.id for task in tasks}:

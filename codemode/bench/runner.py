@@ -9,6 +9,7 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
+from codemode.bench.checks import check_tasks, verdict_of
 from codemode.bench.record import ReplayMismatch
 from codemode.bench.results import Policy, Result, drop_unfinished_line, read_results
 from codemode.bench.suite import Run, ToolCall, Turn, Verdict
@@ -64,7 +65,7 @@ async def run_task(
         mode=player.mode,
         policy=policy,
         solved=verdict.solved,
-        reason=verdict.reason,
+        reason="" if verdict.solved else verdict.reason,
         turns=attempt.records,
         details=dict(verdict.details),
         repeat=repeat,
@@ -130,7 +131,7 @@ class _Attempt:
         return Turn(record.answer, self.calls[before:])
 
     async def _judged(self, episode: Episode, run: Run) -> Verdict:
-        verdict = await episode.judge(run)
+        verdict = await verdict_of(episode, run)
         failed = next((one for one in self.records if one.status != "completed"), None)
         if verdict.solved or failed is None:
             return verdict
@@ -158,8 +159,10 @@ async def run_tasks(
     """Attempt the tasks, `jobs` at a time, and append each result to `out`. Attempts in `out` are not repeated.
 
     `player_of` returns the player of one attempt; without it, `player` makes all attempts. Returns the results of
-    these tasks, in their order. Raises ConfigurationError if `out` is not a file of results, and ReplayMismatch.
+    these tasks, in their order. Raises ConfigurationError if `out` is not a file of results or two tasks have the same
+    id, and ReplayMismatch.
     """
+    check_tasks(suite, tasks)
     drop_unfinished_line(out)
     known = {result.key: result for result in read_results(out)}
     free = asyncio.Semaphore(jobs)

@@ -76,6 +76,14 @@ def test_gold_is_played_without_a_model(folder: Path) -> None:
     assert json.loads(ended.stdout)[0]["model"] == "gold"
 
 
+def test_nothing_is_solved_without_a_call_if_the_judge_looks(folder: Path) -> None:
+    ended = codemode("bench", "suite.py:Doors", "--model", "idle", "--json", folder=folder)
+    assert ended.returncode == 0, ended.stderr
+    (group,) = json.loads(ended.stdout)
+    assert (group["model"], group["solved"]) == ("idle", 0)
+    assert json.loads((folder / "bench.jsonl").read_text())["reason"] == "the door is open"
+
+
 @pytest.mark.parametrize(
     ("gold", "known", "code"),
     [("None", "", 1), ("None", "the lock is broken", 0), ("doors.close()", "the lock is broken", 1)],

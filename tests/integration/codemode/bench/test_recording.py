@@ -138,7 +138,7 @@ def test_a_replay_needs_a_file_of_its_own(recorded: Path) -> None:
     ("options", "message"),
     [
         (("--record", "a", "--replay", "b"), "exclude each other"),
-        (("--model", "gold", "--record", "a"), "gold programs need none"),
+        (("--model", "gold", "--record", "a"), "--model gold needs none"),
         (("--out", "a.jsonl.xz"), "plain lines"),
         (("--replay", "gone.jsonl"), "there is no recording gone.jsonl"),
     ],

@@ -16,11 +16,12 @@ def test_each_mode_becomes_a_player_in_the_given_order() -> None:
     assert [(one.model, one.mode) for one in players] == [("m", "menu"), ("m", "code"), ("m", "native")]
 
 
-def test_gold_plays_code_alone() -> None:
-    (player,) = chosen_players(AgentSettings(model="gold"), "code")
-    assert player.model == "gold"
-    with pytest.raises(ConfigurationError, match="--mode code only"):
-        chosen_players(AgentSettings(model="gold"), "code,native")
+@pytest.mark.parametrize("name", ["gold", "idle"])
+def test_a_player_without_a_model_has_one_mode(name: str) -> None:
+    (player,) = chosen_players(AgentSettings(model=name), "code")
+    assert player.model == name
+    with pytest.raises(ConfigurationError, match=f"--model {name} asks no model: it has --mode code only"):
+        chosen_players(AgentSettings(model=name), "code,native")
 
 
 def test_an_unknown_mode_is_rejected_with_the_nearest() -> None:

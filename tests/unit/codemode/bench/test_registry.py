@@ -17,8 +17,25 @@ class Own:
     name = "own"
     def tasks(self):
         return []
+class Folder:
+    def __init__(self, folder):
+        self.name = f"folder:{folder}"
+    def tasks(self):
+        raise LookupError("no data")
+class Missing:
+    name = "tau2:retail"
+    def tasks(self):
+        import a_package_that_is_missing
+own = Own()
 other = 1
 """
+
+
+@pytest.fixture
+def file(tmp_path: Path) -> Path:
+    file = tmp_path / "own.py"
+    file.write_text(OWN, encoding="utf-8")
+    return file
 
 
 def test_the_bundled_gym_has_tasks_by_id_and_by_number() -> None:
@@ -38,9 +55,38 @@ def test_an_unknown_suite_is_rejected_with_the_nearest() -> None:
         suite_of("agentdoj")
 
 
-def test_a_suite_of_ones_own_is_in_a_file(tmp_path: Path) -> None:
-    file = tmp_path / "own.py"
-    file.write_text(OWN, encoding="utf-8")
+def test_a_suite_of_ones_own_is_in_a_file(file: Path) -> None:
     assert suite_of(f"{file}:Own").name == "own"
+    assert suite_of(f"{file}:own").name == "own"
     with pytest.raises(ConfigurationError, match="is not a suite"):
         suite_of(f"{file}:other")
+
+
+def test_a_suite_of_ones_own_takes_a_variant(file: Path) -> None:
+    assert suite_of(f"{file}:Folder:a/b:c").name == "folder:a/b:c"
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Own:x", r"Own\(\) takes no arguments"),
+        ("Folder", r"'folder'.*FILE\.py:NAME:VARIANT"),
+        ("own:x", r"only the class of a suite takes the variant 'x'"),
+    ],
+)
+def test_a_variant_that_does_not_fit_is_rejected(file: Path, name: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        suite_of(f"{file}:{name}")
+
+
+@pytest.mark.parametrize(
+    ("name", "message"),
+    [
+        ("Own", "the suite own has no tasks"),
+        ("Folder:x", r"folder:x: tasks\(\) failed at .*own\.py:\d+: LookupError: no data"),
+        ("Missing", r"not installed \(No module named 'a_package_that_is_missing'\): pip install 'codemode\[bench\]'"),
+    ],
+)
+def test_a_suite_whose_tasks_cannot_be_read_is_rejected(file: Path, name: str, message: str) -> None:
+    with pytest.raises(ConfigurationError, match=message):
+        chosen_tasks(suite_of(f"{file}:{name}"), "")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.bench.players import GoldPlayer
+from codemode.bench.players import GoldPlayer, IdlePlayer
 from codemode.bench.results import Result, TurnRecord, read_results
 from codemode.bench.runner import run_task, run_tasks
 from codemode.bench.suite import Episode, Run, Task, ToolCall, Verdict
@@ -69,6 +69,58 @@ async def test_the_judge_says_why_a_task_is_not_solved() -> None:
     result = await run_task("tiny", counting(["counter.add(number=2)"], 5), GoldPlayer())
     assert not result.solved
     assert result.reason.startswith("the counter is 2")
+
+
+async def test_a_solved_task_has_no_reason() -> None:
+    result = await run_task("tiny", counting(["counter.add(number=5)"], 5), GoldPlayer())
+    assert (result.solved, result.reason) == (True, "")
+
+
+@pytest.mark.parametrize(
+    ("changes", "reason"),
+    [
+        ({"gold": []}, "ValueError: `Episode.gold` has length 0, for 1 message"),
+        ({"gold": "counter.add(number=5)"}, "ValueError: `Episode.gold` is a text"),
+        ({"gold_answers": ["a", "b"]}, "ValueError: `Episode.gold_answers` has length 2, for 1 message"),
+        ({"judge": lambda _: Verdict(solved=True)}, "TypeError: the judge is no coroutine function"),
+    ],
+    ids=("no program", "a text as programs", "too many answers", "a judge that is not async"),
+)
+async def test_a_mistake_in_an_episode_is_the_reason(changes: dict[str, Any], reason: str) -> None:
+    task = counting(["counter.add(number=5)"], 5)
+    result = await run_task("tiny", replace(task, begin=lambda: replace(task.begin(), **changes)), GoldPlayer())
+    assert not result.solved
+    assert result.reason.startswith(reason)
+
+
+async def test_a_judge_must_return_a_verdict() -> None:
+    async def judge(_: Run) -> Any:
+        return True
+
+    task = counting(["counter.add(number=5)"], 5)
+    result = await run_task("tiny", replace(task, begin=lambda: replace(task.begin(), judge=judge)), GoldPlayer())
+    assert result.reason == "TypeError: the judge returned bool: it must return a Verdict"
+
+
+async def test_two_tasks_with_the_same_id_are_rejected(tmp_path: Path) -> None:
+    tasks = [counting(["counter.add(number=1)"], 1), counting(["counter.add(number=2)"], 2)]
+    with pytest.raises(ConfigurationError, match="tiny: 1 task id used more than once, such as 'count'"):
+        await run_tasks("tiny", tasks, GoldPlayer(), out=tmp_path / "out.jsonl")
+    assert not (tmp_path / "out.jsonl").exists()
+
+
+async def test_messages_that_are_a_text_are_rejected(tmp_path: Path) -> None:
+    task = replace(counting(["counter.add(number=1)"], 1), messages="go")
+    with pytest.raises(ConfigurationError, match=r"`Task\.messages` of 'count' is a text"):
+        await run_tasks("tiny", [task], GoldPlayer(), out=tmp_path / "out.jsonl")
+
+
+async def test_a_player_that_does_nothing_solves_what_needs_nothing() -> None:
+    task = counting(["counter.add(number=5)", "None"], 5)
+    result = await run_task("tiny", task, IdlePlayer())
+    assert (result.solved, result.reason, result.calls) == (False, "the counter is 0", 0)
+    assert [turn.answer for turn in result.turns] == ["", ""]
+    assert (await run_task("tiny", counting(["None"], 0), IdlePlayer())).solved
 
 
 async def test_a_program_that_fails_is_part_of_the_reason() -> None:
