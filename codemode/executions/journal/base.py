@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Mapping, Sequence
 
     from codemode.executions.journal.contents import KeptContent
+    from codemode.executions.journal.migrations import MigrationPlan
     from codemode.executions.journal.outbox import Outbox
-    from codemode.executions.journal.schema import MigrationPlan
     from codemode.executions.journal.signals import Signals
     from codemode.executions.plans.plan import Plan, PlanVerdict
     from codemode.executions.state.values import StateKey, StateWrite

@@ -10,7 +10,7 @@ from codemode.errors import JournalUnavailable, LeaseLost
 from codemode.executions.journal import rows, transactions
 from codemode.executions.journal.group import Write
 from codemode.executions.journal.preparing import prepare
-from codemode.executions.journal.schema import MigrationPlan, plan_of
+from codemode.executions.journal.schema import plan_of
 from codemode.executions.journal.sql import SqlJournal
 from codemode.executions.journal.sqlite import carry_out
 
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.base import JournalEntry, Lease
     from codemode.executions.journal.key import DigestKey
+    from codemode.executions.journal.migrations import MigrationPlan
     from codemode.executions.journal.statements import Result, Transaction
 
 #: A lease never runs out: there are no other servers.

@@ -30,7 +30,7 @@ from codemode.executions.journal.postgres_signals import PostgresSignals
 from codemode.executions.journal.postgres_slots import PostgresSlots
 from codemode.executions.journal.postgres_transactions import carry_out
 from codemode.executions.journal.preparing import prepare_project
-from codemode.executions.journal.schema import MigrationPlan, pending, plan_of, read_schema, require_none
+from codemode.executions.journal.schema import pending, plan_of, read_schema, require_none
 from codemode.executions.journal.shared import SharedValues
 from codemode.executions.journal.sql import SqlJournal
 
@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import JournalEntry, Lease, NewExecution, Pruned, Retention
     from codemode.executions.journal.group import Write, Written
     from codemode.executions.journal.key import DigestKey
+    from codemode.executions.journal.migrations import MigrationPlan
     from codemode.executions.journal.space import Bounds
     from codemode.executions.journal.statements import Result, Transaction
     from codemode.settings.journal import Durability

@@ -7,11 +7,10 @@ The table `journal_schema` holds the version. Older stores lack it; both numbers
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.errors import ConfigurationError
-from codemode.executions.journal.migrations import Dialect, Migration, migrations
+from codemode.executions.journal.migrations import Dialect, Migration, MigrationPlan, migrations
 from codemode.executions.journal.space import measure_all
 from codemode.executions.journal.statements import Statement
 
@@ -57,17 +56,6 @@ def pending(schema: Schema, dialect: Dialect, store: str) -> tuple[Migration, ..
         )
         raise ConfigurationError(message)
     return tuple(step for step in steps if step.version > schema.version)
-
-
-@dataclass(frozen=True, slots=True)
-class MigrationPlan:
-    """The migrations that a store lacks, by name, with its schema before and after."""
-
-    version: int
-    readable_from: int
-    steps: tuple[str, ...]
-    new_version: int
-    new_readable_from: int
 
 
 def plan_of(dialect: Dialect, store: str) -> Transaction[MigrationPlan]:

@@ -23,7 +23,7 @@ from codemode.executions.journal import transactions
 from codemode.executions.journal.group import GroupCommit
 from codemode.executions.journal.preparing import prepare
 from codemode.executions.journal.presence import Presence
-from codemode.executions.journal.schema import MigrationPlan, plan_of
+from codemode.executions.journal.schema import plan_of
 from codemode.executions.journal.sql import SqlJournal
 from codemode.executions.journal.statements import Now, Statement, Statements
 from codemode.executions.journal.structure import damages, identity
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import JournalEntry, Lease, Pruned, Retention
     from codemode.executions.journal.group import Write, Written
     from codemode.executions.journal.key import DigestKey
+    from codemode.executions.journal.migrations import MigrationPlan
     from codemode.executions.journal.space import Bounds
     from codemode.executions.journal.statements import Result, Transaction
     from codemode.executions.journal.structure import Depth

@@ -213,7 +213,7 @@ class Toolbox:
             return ""
         query = [" ".join(self._message.split())[:_QUERY_CHARACTERS]]
         found = await self._search(SearchRequest(queries=query, limit=_FOUND))
-        return _NOT_SEARCHED.format(found.text)
+        return _NOT_SEARCHED.format(found.text) if found.hits else ""
 
     async def _images(self, ended: ExecutionOutcome) -> tuple[str, ...]:
         """Return the images in a result as `data:` URLs (RFC 2397), if the model is to see them."""

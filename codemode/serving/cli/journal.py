@@ -21,7 +21,7 @@ from codemode.settings import Secrets
 
 if TYPE_CHECKING:
     from codemode.executions.journal.checking import Checked
-    from codemode.executions.journal.schema import MigrationPlan
+    from codemode.executions.journal.migrations import MigrationPlan
     from codemode.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="Check, copy, restore, migrate and shrink the journal of executions.")

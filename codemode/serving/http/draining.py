@@ -76,9 +76,10 @@ class ClosingWhenDraining:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on."""
+        server = scope.get("app")  # a mounted application takes its place below
 
         async def send_and_close(message: Message) -> None:
-            if message["type"] == "http.response.start" and scope["app"].state.is_draining:
+            if message["type"] == "http.response.start" and server is not None and server.state.is_draining:
                 message = {**message, "headers": [*message.get("headers", ()), (b"connection", b"close")]}
             await send(message)
 

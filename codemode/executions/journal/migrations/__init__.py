@@ -11,6 +11,7 @@ lowest version of a program that can. docs/contributing/migrations.md has the ru
 from __future__ import annotations
 
 import re
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
@@ -35,6 +36,17 @@ class Migration(NamedTuple):
     def is_online(self) -> bool:
         """Whether it builds indexes without locking their tables. PostgreSQL does that outside transactions only."""
         return any("CONCURRENTLY" in statement for statement in self.statements)
+
+
+@dataclass(frozen=True, slots=True)
+class MigrationPlan:
+    """The migrations that a store lacks, by name, with its schema before and after."""
+
+    version: int
+    readable_from: int
+    steps: tuple[str, ...]
+    new_version: int
+    new_readable_from: int
 
 
 def migrations(dialect: Dialect) -> tuple[Migration, ...]:

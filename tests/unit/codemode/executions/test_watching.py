@@ -12,6 +12,7 @@ import pytest
 from codemode.errors import TooSlow
 from codemode.executions.feed import KEPT, PAGE
 from codemode.executions.journal.base import JournalEntry
+from codemode.executions.journal.signals import Signals
 from codemode.executions.watching import Watching
 from tests.integration.codemode.executions.upstream import OWNER
 
@@ -30,6 +31,7 @@ class Recorded:
         self.entries: list[JournalEntry] = []
         self.reads = 0
         self.listeners: set[asyncio.Event] = set()
+        self.signals = Signals()
         self._text = text
         attempts = cast("Any", {ID: self})
         self.watching = Watching(cast("Journal", self), attempts, self.seen)

@@ -14,9 +14,8 @@ import pytest
 from codemode.errors import ConfigurationError, JournalUnavailable
 from codemode.executions.journal import postgres_migrating, schema
 from codemode.executions.journal.base import JournalEntry
-from codemode.executions.journal.migrations import Dialect, Migration, migrations
+from codemode.executions.journal.migrations import Dialect, Migration, MigrationPlan, migrations
 from codemode.executions.journal.postgres import PostgresJournal
-from codemode.executions.journal.schema import MigrationPlan
 from codemode.executions.journal.sqlite import SqliteJournal
 from tests.integration.codemode.executions.journal.conftest import KEY, new, new_database
 
