@@ -212,8 +212,12 @@ class Toolbox:
         if ended.calls or calls_of(catalog.namespaces).search(code):
             return ""
         query = [" ".join(self._message.split())[:_QUERY_CHARACTERS]]
-        found = await self._search(SearchRequest(queries=query, limit=_FOUND))
-        return _NOT_SEARCHED.format(found.text) if found.hits else ""
+        request = SearchRequest(queries=query, limit=_FOUND)
+        answer = await self._service.search(**request.model_dump(), caller=self._caller)
+        if not answer.hits:
+            return ""
+        self._last_search = (request, answer.text)
+        return _NOT_SEARCHED.format(answer.introduced(self._told))
 
     async def _images(self, ended: ExecutionOutcome) -> tuple[str, ...]:
         """Return the images in a result as `data:` URLs (RFC 2397), if the model is to see them."""
