@@ -75,6 +75,8 @@ class Listener:
             task, self._task = self._task, None
             task.cancel()
             await asyncio.wait((task,))
+            self._is_connected = False
+            self._in_force.clear()
 
     @property
     def is_listening(self) -> bool:
