@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.judges import IdlePlayer
-from codemode.bench.players import GoldPlayer
+from codemode.bench.players import GoldPlayer, IdlePlayer
 from codemode.bench.registry import chosen_tasks, suite_of
 from codemode.bench.runner import run_task, run_tasks
 
