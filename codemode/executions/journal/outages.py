@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import ssl
 import time
 from typing import TYPE_CHECKING, TypeVar
 
@@ -34,6 +35,9 @@ _AWAY = (
     OSError,
 )
 
+#: Errors among these that waiting does not mend.
+_LASTING = (TimeoutError, ssl.SSLCertVerificationError)
+
 
 class Outages:
     """The outages of one database."""
@@ -48,7 +52,7 @@ class Outages:
     def is_short(self, error: BaseException | None) -> bool:
         """Return whether the database is unavailable, but not for long."""
         cause = error.__cause__ if isinstance(error, JournalUnavailable) else error
-        if not isinstance(cause, _AWAY) or isinstance(cause, TimeoutError):
+        if not isinstance(cause, _AWAY) or isinstance(cause, _LASTING):
             return False
         now = time.monotonic()
         if self._away_since is None:
