@@ -43,6 +43,12 @@ def outcome_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
     )
 
 
+def native_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS) -> str:
+    """Return `outcome_text` of a single native call, without what concerns programs: lines, hints, how to resume."""
+    failure = ended.failure and replace(ended.failure, line=None, excerpt="", hint="")
+    return _parts_text(replace(ended, failure=failure), limit, can_resume=False, is_native=True) or "done"
+
+
 def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_resume: bool = False) -> dict[str, Any]:
     """Return the outcome as data, for clients that show a model structured content instead of the text.
 
@@ -81,7 +87,7 @@ def shown_to_model(ended: ExecutionOutcome, hooks: Hooks, *, can_resume: bool) -
     return text, {"id": ended.id, "status": str(ended.status), "text": text}
 
 
-def _parts_text(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str:
+def _parts_text(ended: ExecutionOutcome, limit: int, *, can_resume: bool, is_native: bool = False) -> str:
     parts = [] if ended.ok else [f"{ended.status}: {failure_text(ended)}" if ended.failure else str(ended.status)]
     if ended.has_value:
         shown, cuts = _shown_value(ended, limit)
@@ -93,7 +99,7 @@ def _parts_text(ended: ExecutionOutcome, limit: int, *, can_resume: bool) -> str
     if not ended.ok and ended.calls:
         parts.append(_done(ended, can_resume=can_resume))
     if ended.status == "paused":
-        parts.append(_waits(ended))
+        parts.append(_waits(ended, is_native=is_native))
     if ended.planned:
         parts.append(_planned(ended))
     if ended.plan and any(call.state is CallState.PLANNED for call in ended.calls):
@@ -154,13 +160,15 @@ def _next_of_plan(plan: str) -> str:
     return f"{plan} is this list: once a person has approved it, run it with execute(code='', resume_from={plan!r})"
 
 
-def _waits(ended: ExecutionOutcome) -> str:
+def _waits(ended: ExecutionOutcome, *, is_native: bool) -> str:
     """Describe what a paused execution waits for, and how to continue it."""
     asked = [
         f"{call.id} {call.tool}({_shown(call.arguments)}){f' at {call.host}' if call.host else ''}: {call.reason}"
         for call in ended.pending[:_NAMED]
     ]
     calls = "\n".join(["a person must decide on:", *asked]) if asked else "waiting"
+    if is_native:
+        return f"{calls}\ndo not make the call again: tell the user that it waits for a decision"
     go_on = f"execute(code='', resume_from={ended.id!r})"
     return f"{calls}\nafterwards, continue with {go_on}; do not run it again (dry_run=True only shows its state)"
 

@@ -127,6 +127,10 @@ class AgentSettings(Section):
     repeats: int = Field(
         default=3, ge=1, le=100, description="Number of times that the same call may get the same answer."
     )
+    repeat_writes: bool = Field(
+        default=False,
+        description="Whether a call or program that changed something is done again when the model repeats it exactly.",
+    )
     temperature: float | None = Field(
         default=None, ge=0, le=2, description="Sampling temperature. null: the service's default.", examples=[0.2]
     )

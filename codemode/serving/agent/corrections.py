@@ -1,12 +1,15 @@
-"""One corrected call for arguments of the two tools that have the wrong shape."""
+"""One corrected call for arguments that have the wrong shape."""
 
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
+from codemode.catalog.arguments import accepts, missing, validate
+from codemode.errors import ArgumentsInvalid
 from codemode.search.request import SearchRequest
 from codemode.serving.two_tools import ExecuteArguments
 
@@ -28,6 +31,34 @@ _SHOWN = 300
 def with_example(problem: str, name: str, given: Any) -> str:
     """Return the problem and, for the two tools, a valid call that keeps what it can of the given arguments."""
     return f"{problem}. {_example(name, given)}" if name in _TOOLS else problem
+
+
+def native_call(tool: Tool, name: str, given: Mapping[str, Any]) -> str:
+    """Return a call of a tool by its function name that keeps what it can of the given arguments.
+
+    A value under an unknown name, alone or in a list, is taken for a missing argument. What remains missing is `…`.
+    """
+    nested = [value for key, value in given.items() if not accepts(tool, key) and isinstance(value, dict)]
+    kept = {key: value for one in (*nested, given) for key, value in one.items() if _takes(tool, key, value)}
+    strange = [value for key, value in given.items() if not accepts(tool, key)]
+    wanted = missing(tool, kept)
+    for values in (strange, *(one for one in strange if isinstance(one, list))):
+        if len(values) == len(wanted) and all(map(partial(_takes, tool), wanted, values)):
+            kept |= dict(zip(wanted, values, strict=True))
+            break
+    else:
+        kept |= dict.fromkeys(wanted, "…")
+    shown = json.dumps(kept, ensure_ascii=False)
+    return f"Call {name}({shown if len(shown) <= _SHOWN else json.dumps(dict.fromkeys(kept, '…'), ensure_ascii=False)})"
+
+
+def _takes(tool: Tool, name: str, value: Any) -> bool:
+    """Whether a value is valid for an argument of the tool."""
+    try:
+        validate(tool, {name: value})
+    except ArgumentsInvalid as error:
+        return error.parameter not in ("", name) and accepts(tool, name)
+    return True
 
 
 def next_program(tool: Tool) -> str:

@@ -9,14 +9,17 @@ from typing import TYPE_CHECKING, Any, Protocol
 from pydantic import ValidationError
 from rapidfuzz import process
 
+from codemode.catalog.arguments import validate
 from codemode.catalog.definitions import native, native_name, pinned, two_tools
-from codemode.errors import CodeModeError
+from codemode.catalog.tool import Effect
+from codemode.errors import ArgumentsInvalid, CodeModeError
+from codemode.gateway.call import CallState
 from codemode.search.request import SearchRequest
 from codemode.serving.agent.arguments import Malformed
-from codemode.serving.agent.corrections import next_program, with_example
+from codemode.serving.agent.corrections import native_call, next_program, with_example
 from codemode.serving.agent.written_calls import calls_of, offered_name
 from codemode.serving.executions import run_or_continue
-from codemode.serving.model_text import outcome_text
+from codemode.serving.model_text import native_text, outcome_text
 from codemode.serving.modes import native_tools
 from codemode.serving.shown_content import shown_content
 from codemode.serving.two_tools import ExecuteArguments, problem_of
@@ -84,6 +87,14 @@ class Answered:
         """Whether the call was malformed, or a program that was refused or failed before its first call."""
         ended = self.outcome
         return self.malformed or (ended is not None and ended.status in ("refused", "failed") and not ended.calls)
+
+    @property
+    def changed_something(self) -> bool:
+        """Whether the call did something at a service, or may have done so. Reads do not count."""
+        calls = () if self.outcome is None else self.outcome.calls
+        return any(
+            call.state in (CallState.COMMITTED, CallState.UNKNOWN) and call.effect != Effect.READ for call in calls
+        )
 
     @property
     def result(self) -> object:
@@ -181,7 +192,12 @@ class Toolbox:
         tool = await self._tool(name) if self.mode != "off" else None
         if tool is None:
             raise Malformed(await self._unknown(name, offer))
-        return await self._execute(ExecuteArguments(code=f"{tool.id}(**{arguments!r})"))
+        try:
+            validate(tool, arguments)
+        except ArgumentsInvalid as error:
+            problem = f"{error.for_model()}. {native_call(tool, name, arguments)}"
+            return Answered(problem, ok=False, malformed=True)
+        return await self._execute(ExecuteArguments(code=f"{tool.id}(**{arguments!r})"), is_native=True)
 
     async def _search(self, request: SearchRequest) -> Answered:
         self._knows_tools = True
@@ -191,14 +207,15 @@ class Toolbox:
             return Answered(_SEARCHED.format(next_program(answer.hits[0].tool)))
         return Answered(answer.introduced(self._told))
 
-    async def _execute(self, asked: ExecuteArguments, conversation: str = "") -> Answered:
+    async def _execute(self, asked: ExecuteArguments, conversation: str = "", *, is_native: bool = False) -> Answered:
         ended = await run_or_continue(
             self._service, asked, self._caller, credentials=self._credentials, conversation=conversation
         )
         if ended.status == "paused" and self._settle is not None:
             ended = await self._settle(ended)
         can_resume = self._service.settings.keeps_journal
-        text = self._service.hooks.text(ended, outcome_text(ended, can_resume=can_resume))
+        shown = native_text(ended) if is_native else outcome_text(ended, can_resume=can_resume)
+        text = self._service.hooks.text(ended, shown)
         if note := await self._note(asked.code, ended):
             text = f"{text}\n{note}"
         return Answered(text, ok=ended.ok, outcome=ended, images=await self._images(ended))

@@ -57,6 +57,7 @@ _OBSERVED = 200
 _IMAGES = "These are the images in the results of your calls, in order."
 _EMPTY = "Your answer was empty: make a call, or answer the user."
 _CUT = "Your answer was cut off at its length limit: shorten it, or use several steps."
+_DONE = "Not done again: this exact call has changed something already. Use its result, or do what is left. {}"
 _ENOUGH = "You have made this exact call {} times with the same answer: use it, or do something else."
 
 
@@ -92,7 +93,7 @@ class Turn:
         self._is_repeating = False
         self._text = ""
         self._answer = ModelAnswer()
-        self._made: dict[str, tuple[object, int]] = {}
+        self._made: dict[str, tuple[Answered, int]] = {}
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """Yield events. Raises ConfigurationError if `tool_choice` names a tool that is not offered."""
@@ -275,15 +276,23 @@ class Turn:
             await asyncio.gather(*tasks, return_exceptions=True)
 
     async def _one(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
-        """Make a call, unless it has had the same answer too often."""
+        """Make a call, unless it has had the same answer too often, or would change something a second time."""
         key = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
-        result, times = self._made.get(key, (None, 0))
+        before, times = self._made.get(key, (None, 0))
+        if before is not None and before.changed_something and not self._may_repeat(arguments):
+            self._is_repeating = True
+            return Answered(_DONE.format(before.text), ok=False, malformed=True)
         if times >= self._settings.repeats:
             self._is_repeating = True
             return Answered(_ENOUGH.format(times), ok=False, malformed=True)
         found = await self._toolbox.call(name, arguments, offer)
-        self._made[key] = found.result, times + 1 if found.result == result else 1
+        is_same = before is not None and found.result == before.result
+        self._made[key] = found, times + 1 if is_same else 1
         return found
+
+    def _may_repeat(self, arguments: dict[str, Any]) -> bool:
+        """Whether a call may change something a second time. Resuming repeats nothing that was done."""
+        return self._settings.repeat_writes or bool(arguments.get("resume_from"))
 
     def _event_of(self, call: ToolRequest, arguments: dict[str, Any], found: Answered, duration_s: float) -> Event:
         if found.loaded is not None:

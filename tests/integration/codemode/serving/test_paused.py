@@ -8,7 +8,7 @@ from codemode import CodeMode
 from codemode.executions.journal.base import Decision
 from codemode.gateway.caller import Caller
 from codemode.serving.executions import run_or_continue
-from codemode.serving.model_text import outcome_text
+from codemode.serving.model_text import native_text, outcome_text
 from codemode.serving.two_tools import ExecuteArguments
 from codemode.settings import Settings
 
@@ -32,6 +32,8 @@ async def test_the_first_answer_has_the_ids_and_a_dry_run_of_an_execution_only_l
         paused = await run_or_continue(service, program, MODEL)
         (call,) = paused.pending
         assert f"{call.id} desk.pay(amount=5)" in outcome_text(paused)
+        assert "tell the user" in native_text(paused)
+        assert "execute(" not in native_text(paused)
 
         look = ExecuteArguments(code="", resume_from=paused.id, dry_run=True)
         seen = await run_or_continue(service, look, MODEL)

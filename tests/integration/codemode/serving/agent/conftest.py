@@ -25,8 +25,12 @@ class Shop:
         self.cancelled: list[int] = []
         self.asked: list[int] = []
 
+    @tool(effect="read")
     def find_order(self, number: Annotated[int, "As printed on the receipt"]) -> dict[str, Any]:
         """Find an order by its number."""
+        if number == 0:
+            message = "orders count from 1"
+            raise ValueError(message)
         self.asked.append(number)
         return {"number": number, "total": number * 10}
 

@@ -191,3 +191,64 @@ async def test_the_same_search_again_is_answered_with_the_next_step(connect: Con
     )
     assert "shop.cancel_order(*, number: int)" in first.text
     assert later.text == first.text
+
+
+@pytest.mark.parametrize("arguments", [{"args": [4]}, {"order": 4}, {"arguments": {"number": 4}}])
+@pytest.mark.parametrize("mode", ["native", "menu"])
+async def test_a_native_call_with_wrong_arguments_is_answered_with_the_right_one(
+    connect: Connect, shop: Shop, mode: str, arguments: dict[str, object]
+) -> None:
+    agent, server = await connect(
+        answers(Say(calls=[("shop-find_order", arguments)]), Say("I see.")), mode=mode, figures="off"
+    )
+    await played(agent, "find order 4")
+    told = server.seen[1].answers[0].text
+    assert told.startswith("shop.find_order: there is no parameter")
+    assert told.endswith('Call shop-find_order({"number": 4})')
+    assert shop.asked == []
+
+
+async def test_an_error_of_a_native_call_says_nothing_of_programs(connect: Connect) -> None:
+    agent, server = await connect(
+        answers(Say(calls=[("shop-find_order", {"number": 0})]), Say("I see.")), mode="native"
+    )
+    await played(agent)
+    told = server.seen[1].answers[0].text
+    assert told == "failed: ToolError: shop.find_order raised ValueError: orders count from 1"
+
+
+CANCEL = {
+    "native": Say(calls=[("shop-cancel_order", {"number": 4})]),
+    "code": Say(calls=[("execute", {"code": "shop.cancel_order(number=4)"})]),
+}
+
+
+@pytest.mark.parametrize("mode", CANCEL)
+async def test_what_changed_something_is_not_repeated_as_it_is(connect: Connect, shop: Shop, mode: str) -> None:
+    agent, server = await connect(answers(CANCEL[mode], CANCEL[mode], Say("Done.")), mode=mode)
+    _, result = await played(agent)
+    told = server.seen[2].answers[1].text
+    assert (shop.cancelled, result.status) == ([4], "completed")
+    assert told.startswith("Not done again: this exact call has changed something already.")
+    assert told.endswith('"cancelled"')
+
+
+async def test_a_model_that_only_repeats_what_it_has_done_is_ended(connect: Connect, shop: Shop) -> None:
+    agent, _ = await connect(lambda _: CANCEL["native"], mode="native", repairs=1)
+    _, result = await played(agent)
+    assert (shop.cancelled, result.status) == ([4], "repeating")
+
+
+async def test_the_settings_may_allow_it(connect: Connect, shop: Shop) -> None:
+    agent, _ = await connect(
+        answers(CANCEL["native"], CANCEL["native"], Say("Done.")), mode="native", repeat_writes=True
+    )
+    await played(agent)
+    assert shop.cancelled == [4, 4]
+
+
+async def test_reads_may_be_repeated(connect: Connect, shop: Shop) -> None:
+    find = Say(calls=[("shop-find_order", {"number": 4})])
+    agent, _ = await connect(answers(find, find, Say("Done.")), mode="native")
+    await played(agent)
+    assert shop.asked == [4, 4]

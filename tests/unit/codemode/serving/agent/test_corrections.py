@@ -4,7 +4,9 @@ from typing import Any
 
 import pytest
 
-from codemode.serving.agent.corrections import with_example
+from codemode.catalog.schema import Schema
+from codemode.catalog.tool import Details, Location, Parameter, Tool
+from codemode.serving.agent.corrections import native_call, with_example
 
 
 @pytest.mark.parametrize(
@@ -29,3 +31,32 @@ from codemode.serving.agent.corrections import with_example
 )
 def test_wrong_arguments_are_answered_with_one_valid_call(name: str, given: Any, example: str) -> None:
     assert with_example("wrong", name, given) == (f"wrong. {example}" if example else "wrong")
+
+
+def parameter(name: str, kind: str, *, required: bool = True) -> Parameter:
+    return Parameter(name, name, Location.ARGUMENT, required=required, schema=Schema.of({"type": kind}))
+
+
+PAY = Tool(
+    "bank.pay",
+    source="bank",
+    details=lambda: Details(
+        (parameter("to", "string"), parameter("euros", "number"), parameter("note", "string", required=False))
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("given", "call"),
+    [
+        ({"to": "ann", "amount": 3}, '{"to": "ann", "euros": 3}'),
+        ({"args": ["ann", 3]}, '{"to": "ann", "euros": 3}'),
+        ({"kwargs": {"to": "ann", "euros": 3}, "note": "hi"}, '{"to": "ann", "euros": 3, "note": "hi"}'),
+        ({"to": "ann", "euros": "three"}, '{"to": "ann", "euros": "…"}'),
+        ({"note": "hi"}, '{"note": "hi", "to": "…", "euros": "…"}'),
+        ({"to": "ann", "amount": "three"}, '{"to": "ann", "euros": "…"}'),
+        ({"to": "x" * 400, "amount": 3}, '{"to": "…", "euros": "…"}'),
+    ],
+)
+def test_a_native_call_keeps_what_fits(given: dict[str, Any], call: str) -> None:
+    assert native_call(PAY, "bank-pay", given) == f"Call bank-pay({call})"
