@@ -113,12 +113,13 @@ class SourceUnavailable(ToolNotFound):
 
 
 class SearchInvalid(CodeModeError):
-    """A search request is invalid; `nearest` holds valid values."""
+    """A search request is invalid; `nearest` holds valid values. `filter` is the filter whose value no tool has."""
 
     code = "search_invalid"
 
-    def __init__(self, message: str, nearest: tuple[str, ...] = ()) -> None:
+    def __init__(self, message: str, nearest: tuple[str, ...] = (), filter: str = "") -> None:  # noqa: A002
         self.nearest = nearest
+        self.filter = filter
         super().__init__(message)
 
 

@@ -2,10 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
+from codemode.errors import SearchInvalid
 from codemode.search.request import SearchRequest
 from codemode.text.validation import described
+
+if TYPE_CHECKING:
+    from codemode.gateway.caller import Caller
+    from codemode.search.result import SearchAnswer
+    from codemode.service import CodeMode
 
 
 class ExecuteArguments(BaseModel):
@@ -37,3 +46,15 @@ def problem_of(error: ValidationError) -> str:
     """Return a message that lists the invalid arguments and names the valid ones."""
     model = SearchRequest if error.title == SearchRequest.__name__ else ExecuteArguments
     return f"{described(error, model.model_fields)}; valid: {', '.join(model.model_fields)}"
+
+
+async def answer_search(service: CodeMode, request: SearchRequest, caller: Caller) -> SearchAnswer:
+    """Answer the search of a model. A filter that fits no tool is left out, and the first line says so."""
+    try:
+        return await service.search(**request.model_dump(), caller=caller)
+    except SearchInvalid as error:
+        if not error.filter:
+            raise
+        wider = request.model_copy(update={error.filter: None})
+        answer = await answer_search(service, wider, caller)
+        return replace(answer, text=f"# {error}. Searched without it:\n{answer.text}")

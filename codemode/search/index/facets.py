@@ -58,7 +58,7 @@ class Facets:
         )
         nearest = tuple(match[0] for match in matches)
         hint = f"nearest: {', '.join(nearest)}" if nearest else f"there are: {_listed(values)}"
-        return SearchInvalid(f"no tool has the {kind} {value!r}; {hint}", nearest)
+        return SearchInvalid(f"no tool has the {kind} {value!r}; {hint}", nearest, kind)
 
     @cached_property
     def _values(self) -> dict[str, set[str]]:

@@ -22,7 +22,7 @@ from codemode.serving.executions import run_or_continue
 from codemode.serving.model_text import native_text, outcome_text
 from codemode.serving.modes import native_tools
 from codemode.serving.shown_content import shown_content
-from codemode.serving.two_tools import ExecuteArguments, problem_of
+from codemode.serving.two_tools import ExecuteArguments, answer_search, problem_of
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -201,7 +201,7 @@ class Toolbox:
 
     async def _search(self, request: SearchRequest) -> Answered:
         self._knows_tools = True
-        answer = await self._service.search(**request.model_dump(), caller=self._caller)
+        answer = await answer_search(self._service, request, self._caller)
         last, self._last_search = self._last_search, (request, answer.text)
         if last == self._last_search and answer.hits:
             return Answered(_SEARCHED.format(next_program(answer.hits[0].tool)))

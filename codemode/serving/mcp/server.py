@@ -42,7 +42,7 @@ from codemode.serving.mcp.task_server import TaskServer
 from codemode.serving.mcp.tasks import McpTasks, declares_tasks
 from codemode.serving.mcp.unrepeated import Unrepeated
 from codemode.serving.modes import ModeRejected, native_tools
-from codemode.serving.two_tools import ExecuteArguments, problem_of
+from codemode.serving.two_tools import ExecuteArguments, answer_search, problem_of
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -272,7 +272,7 @@ class McpFace:
     async def _search(self, request: SearchRequest, caller: Caller, session: str | None) -> mcp_types.CallToolResult:
         """Answer a search. A session is told the introduction of each namespace once, other clients in each answer."""
         async with self._turn(caller):
-            answer = await self._service.search(**request.model_dump(), caller=caller)
+            answer = await answer_search(self._service, request, caller)
         return mcp_types.CallToolResult(content=[_text(answer.introduced(self._told_in(session, caller)))])
 
     def _told_in(self, session: str | None, caller: Caller) -> set[str]:

@@ -179,6 +179,16 @@ async def test_who_has_searched_may_compute(connect: Connect) -> None:
     assert server.seen[2].answers[1].text == "2"
 
 
+async def test_a_filter_that_fits_no_tool_is_left_out(connect: Connect) -> None:
+    search = Say(calls=[("search", {"queries": ["cancel order"], "namespace": "web", "tag": "orders"})])
+    agent, server = await connect(answers(search, Say("Done.")))
+    await played(agent)
+    lines = server.seen[1].answers[0].text.splitlines()
+    assert lines[0] == "# no tool has the namespace 'web'; there are: shop. Searched without it:"
+    assert lines[1].startswith("# no tool has the tag 'orders'; there are: ")
+    assert lines[2].startswith("shop.cancel_order(*, number: int)")
+
+
 async def test_the_same_search_again_is_answered_with_the_next_step(connect: Connect) -> None:
     search = Say(calls=[("search", {"queries": ["cancel order"]})])
     program = Say(calls=[("execute", {"code": "1 + 1"})])
