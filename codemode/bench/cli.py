@@ -67,7 +67,8 @@ def run(
 ) -> None:
     """Play the tasks of a suite, and judge them by the state they leave.
 
-    Exit code 1 if a gold task is not solved, unless the suite says why, or is solved although the suite says otherwise.
+    Exit code 1 if a gold program fails or leaves its task unsolved, unless the suite declares it, and if a declared
+    failure does not happen.
     """
     from codemode.bench.gold import surprises
     from codemode.bench.modes import chosen_players

@@ -75,6 +75,11 @@ class Group:
         return sum(one.solved for one in self.results)
 
     @property
+    def failed(self) -> int:
+        """Number of attempts in which a turn did not complete, solved or not."""
+        return sum(bool(one.fault) for one in self.results)
+
+    @property
     def success(self) -> float:
         """Share of attempts that solved their task."""
         return self.solved / len(self.results)
@@ -211,6 +216,7 @@ class Group:
             "policy": self.policy,
             "attempts": len(self.results),
             "solved": self.solved,
+            "failed": self.failed,
             "repeats": self.repeats,
             "pass": [self.pass_hat(k) for k in range(1, self.repeats + 1)],
             "interval": self.interval(),

@@ -60,6 +60,13 @@ class TurnRecord:
     model_s: float = 0.0
     tools_s: float = 0.0
 
+    @property
+    def fault(self) -> str:
+        """How and why the turn did not complete, or ""."""
+        if self.status == "completed":
+            return ""
+        return f"{self.status}: {next((step.error for step in self.steps if step.error), self.answer[:200])}"
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -105,6 +112,11 @@ class Result:
     def steps(self) -> list[Step]:
         """The calls of the model in all turns."""
         return [step for turn in self.turns for step in turn.steps]
+
+    @property
+    def fault(self) -> str:
+        """How and why the first turn that did not complete ended, or ""."""
+        return next(filter(None, (turn.fault for turn in self.turns)), "")
 
     @property
     def is_silently_wrong(self) -> bool:

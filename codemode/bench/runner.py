@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
@@ -132,11 +133,10 @@ class _Attempt:
 
     async def _judged(self, episode: Episode, run: Run) -> Verdict:
         verdict = await verdict_of(episode, run)
-        failed = next((one for one in self.records if one.status != "completed"), None)
-        if verdict.solved or failed is None:
+        faults = [one.fault for one in self.records if one.fault]
+        if verdict.solved or not faults:
             return verdict
-        why = next((step.error for step in failed.steps if step.error), failed.answer[:200])
-        return Verdict(solved=False, reason=f"{verdict.reason}; {failed.status}: {why}", details=verdict.details)
+        return replace(verdict, reason=f"{verdict.reason}; {faults[0]}")
 
 
 def _merged(tools: Mapping[str, Sequence[object]], more: Mapping[str, Sequence[object]]) -> dict[str, Sequence[object]]:

@@ -96,6 +96,7 @@ def test_measures_are_json_data() -> None:
     (group,) = groups_of(attempts("a", True, False))
     data = group.to_json(Price(1, 1, 1))
     assert data["pass"] == [0.5, 0.0]
+    assert data["failed"] == 0
     assert data["cost"] == pytest.approx(1020 / 1e6)
     assert data["definition_tokens"] == 400
     assert (data["model_s"], data["tools_s"]) == (2.5, 0.25)
