@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, closing
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from codemode.bench.record import ModelRecorder, ModelReplay
@@ -41,7 +41,8 @@ async def models_of(
         yield ModelReplay(replay)
     elif record is not None:
         async with aclosing(model_of(settings.completed(), Secrets())) as model:
-            yield ModelRecorder(record, model)
+            with closing(ModelRecorder(record, model)) as recorder:
+                yield recorder
     else:
         yield None
 
