@@ -180,7 +180,7 @@ def _attack_key(result: Result) -> tuple[str, str, str, str]:
 def _attack_row(key: tuple[str, str, str, str], results: Sequence[Result]) -> list[str]:
     attacked = [one for one in results if _attack_key(one) == key]
     usual = [one for one in results if _attack_key(one) == (key[0].partition(":")[0], *key[1:])]
-    succeeded = [bool(one.details.get("attack_succeeded")) for one in attacked]
+    succeeded = [bool(one.details["attack_succeeded"]) for one in attacked if "attack_succeeded" in one.details]
     return [*key, *(_share([one.solved for one in group]) for group in (usual, attacked)), _share(succeeded)]
 
 

@@ -105,6 +105,17 @@ def test_attacks_are_beside_the_utility_without_them() -> None:
     assert "Data-flow rules do not exist" in attacks.notes
 
 
+def test_an_attempt_that_was_not_judged_is_no_attack_that_failed() -> None:
+    attacked = result("x.a.1", suite="shop:ignore", details={"attack_succeeded": True})
+    broken = result("x.b.1", suite="shop:ignore", solved=False, turns=[])
+    *_, attacks = tables_of([attacked, broken])
+    assert (cells(attacks)["utility under attack"], cells(attacks)["attack success"]) == ("1/2 (50.0%)", "1/1 (100.0%)")
+
+
+def test_names_with_a_bar_stay_in_their_cell() -> None:
+    assert "| a\\|b |" in markdown_of([result(model="a|b")])
+
+
 def test_markdown_lists_the_tasks_that_were_not_solved() -> None:
     text = markdown_of([result("a"), result("b", solved=False)])
     assert "- shop `b`: not paid" in text
