@@ -54,7 +54,7 @@ def test_a_fact_without_name_or_value_is_rejected(fact: str) -> None:
 
 
 def test_the_origin_of_results_names_what_a_reader_needs() -> None:
-    found = origin_of("agentdojo:attack", {"temperature": 0.0, "seed": None})
+    found = origin_of("agentdojo:attack", ["code"], {"temperature": 0.0, "seed": None})
     assert {"date", "codemode", "Python", "tokens", "temperature"} <= found.keys()
     assert "seed" not in found
 
