@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from codemode.bench.checks import check_tasks, verdict_of
+from codemode.bench.checks import begun, check_tasks, verdict_of
 from codemode.bench.results import Policy, Result, read_results
 from codemode.bench.suite import Run, ToolCall, Turn, Verdict
 from codemode.bench.tokens import definition_tokens, trace_tokens
@@ -53,10 +53,10 @@ async def run_task(
     `about` stands in the result. Raises ConfigurationError, such as ReplayMismatch or for a missing key: it is an error
     of the run, not of the attempt.
     """
-    begun = time.perf_counter()
+    started = time.perf_counter()
     attempt = _Attempt(task, player, policy)
     try:
-        verdict = await attempt.played(task.begin())
+        verdict = await attempt.played(begun(task))
     except ConfigurationError:
         raise
     except (Exception, SystemExit) as error:  # noqa: BLE001 -- suites may raise anything, and the other tasks go on
@@ -78,7 +78,7 @@ async def run_task(
         traces={mode: trace.total for mode, trace in attempt.traces.items()},
         traces_cached={mode: trace.cached for mode, trace in attempt.traces.items()},
         traces_output={mode: trace.output for mode, trace in attempt.traces.items()},
-        duration_s=time.perf_counter() - begun,
+        duration_s=time.perf_counter() - started,
         about=dict(about),
     )
 

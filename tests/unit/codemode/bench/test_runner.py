@@ -112,9 +112,19 @@ async def test_two_tasks_with_the_same_id_are_rejected(tmp_path: Path) -> None:
 
 
 async def test_messages_that_are_a_text_are_rejected(tmp_path: Path) -> None:
-    task = replace(counting(["counter.add(number=1)"], 1), messages="go")
-    with pytest.raises(ConfigurationError, match=r"`Task\.messages` of 'count' is a text"):
-        await run_tasks("tiny", [task], GoldPlayer(), out=tmp_path / "out.jsonl")
+    task = counting(["counter.add(number=1)"], 1)
+    for wrong, message in ((replace(task, messages="go"), "is a text"), (replace(task, messages=[]), "is empty")):
+        with pytest.raises(ConfigurationError, match=rf"`Task\.messages` of 'count' {message}"):
+            await run_tasks("tiny", [wrong], GoldPlayer(), out=tmp_path / "out.jsonl")
+
+
+async def test_what_is_no_task_or_no_episode_is_rejected(tmp_path: Path) -> None:
+    strange: Any = {"id": "count"}
+    with pytest.raises(ConfigurationError, match=r"tiny: tasks\(\) returned dict: it must return a list of Task"):
+        await run_tasks("tiny", [strange], GoldPlayer(), out=tmp_path / "out.jsonl")
+    nothing: Any = lambda: None  # noqa: E731
+    result = await run_task("tiny", Task("none", ["go"], nothing), GoldPlayer())
+    assert result.reason.startswith("TypeError: `Task.begin` returned NoneType: it must return an Episode")
 
 
 async def test_a_player_that_does_nothing_solves_what_needs_nothing() -> None:
