@@ -18,10 +18,10 @@ if TYPE_CHECKING:
 
 def check_tasks(suite: str, tasks: Sequence[Task]) -> None:
     """Reject what is no task, tasks with the same id, and messages that are a text. Raises ConfigurationError."""
-    strange = next((one for one in tasks if not isinstance(one, Task)), None)
-    if strange is not None:
-        message = f"{suite}: tasks() returned {type(strange).__name__}: it must return a list of Task"
-        raise ConfigurationError(message)
+    for task in tasks:
+        if not isinstance(task, Task):
+            message = f"{suite}: tasks() returned {type(task).__name__}: it must return a list of Task"
+            raise ConfigurationError(message)
     twice = [id_ for id_, times in Counter(task.id for task in tasks).items() if times > 1]
     if twice:
         message = f"{suite}: {counted(len(twice), 'task id')} used more than once, such as {twice[0]!r}"
