@@ -6,18 +6,22 @@ import inspect
 from collections import Counter
 from typing import TYPE_CHECKING
 
-from codemode.bench.suite import Verdict
+from codemode.bench.suite import Episode, Task, Verdict
 from codemode.errors import ConfigurationError
 from codemode.text.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.bench.suite import Episode, Run, Task
+    from codemode.bench.suite import Run
 
 
 def check_tasks(suite: str, tasks: Sequence[Task]) -> None:
-    """Reject tasks with the same id, and messages that are a text. Raises ConfigurationError."""
+    """Reject what is no task, tasks with the same id, and messages that are a text. Raises ConfigurationError."""
+    for task in tasks:
+        if not isinstance(task, Task):
+            message = f"{suite}: tasks() returned {type(task).__name__}: it must return a list of Task"
+            raise ConfigurationError(message)
     twice = [id_ for id_, times in Counter(task.id for task in tasks).items() if times > 1]
     if twice:
         message = f"{suite}: {counted(len(twice), 'task id')} used more than once, such as {twice[0]!r}"
@@ -26,6 +30,20 @@ def check_tasks(suite: str, tasks: Sequence[Task]) -> None:
         if isinstance(task.messages, str):
             message = f"{suite}: `Task.messages` of {task.id!r} is a text: it is a list of texts"
             raise ConfigurationError(message)
+        if not task.messages:
+            message = f"{suite}: `Task.messages` of {task.id!r} is empty"
+            raise ConfigurationError(message)
+
+
+def begun(task: Task) -> Episode:
+    """Begin an attempt. Raises TypeError if the suite returns something else than an episode."""
+    episode = task.begin()
+    if not isinstance(episode, Episode):
+        message = (
+            f"`Task.begin` returned {type(episode).__name__}: it must return an Episode, and is no coroutine function"
+        )
+        raise TypeError(message)
+    return episode
 
 
 def check_gold(task: Task, episode: Episode) -> None:

@@ -75,9 +75,9 @@ class Group:
         return sum(one.solved for one in self.results)
 
     @property
-    def success(self) -> float:
-        """Share of attempts that solved their task."""
-        return self.solved / len(self.results)
+    def failed(self) -> int:
+        """Number of attempts in which a turn did not complete, solved or not."""
+        return sum(bool(one.fault) for one in self.results)
 
     @property
     def repeats(self) -> int:
@@ -148,9 +148,12 @@ class Group:
 
     @property
     def definition_tokens(self) -> float | None:
-        """Tokens of the definitions in all requests, as counted here. None if the mode's definitions are not known."""
+        """Tokens of the definitions in all requests, as counted here.
+
+        None if they are not known: those of a peer, and of attempts that changed their mode.
+        """
         kind = DEFINITIONS.get(self.mode, "")
-        if self.is_gold or not all(kind in one.definitions for one in self.results):
+        if self.is_gold or any(kind not in one.definitions or one.has_changed_mode for one in self.results):
             return None
         return self._mean(lambda one: one.definitions[kind] * sum(turn.requests for turn in one.turns))
 
@@ -211,6 +214,7 @@ class Group:
             "policy": self.policy,
             "attempts": len(self.results),
             "solved": self.solved,
+            "failed": self.failed,
             "repeats": self.repeats,
             "pass": [self.pass_hat(k) for k in range(1, self.repeats + 1)],
             "interval": self.interval(),

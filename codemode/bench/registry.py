@@ -104,6 +104,8 @@ def chosen_tasks(suite: Suite, choice: str) -> Sequence[Task]:
     if not choice:
         return tasks
     if choice.isdecimal() and choice not in {task.id for task in tasks}:
+        if int(choice) == 0:
+            raise ConfigurationError("--tasks: give at least one task")
         return tasks[: int(choice)]
     by_id = {task.id: task for task in tasks}
     wanted = [one.strip() for one in choice.split(",")]

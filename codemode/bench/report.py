@@ -29,8 +29,12 @@ def markdown_of(results: Sequence[Result], price: Price | None = None) -> str:
 
 def markdown_table(table: Table) -> str:
     """Return a table in Markdown."""
-    rows = [list(table.titles), ["---"] * len(table.titles), *table.rows]
-    return "\n".join(f"| {' | '.join(row)} |" for row in rows)
+    return "\n".join(map(_row, (table.titles, ["---"] * len(table.titles), *table.rows)))
+
+
+def _row(cells: Sequence[str]) -> str:
+    escaped = (cell.replace("|", "\\|") for cell in cells)
+    return f"| {' | '.join(escaped)} |"
 
 
 def origins_of(results: Sequence[Result]) -> str:

@@ -60,6 +60,13 @@ class TurnRecord:
     model_s: float = 0.0
     tools_s: float = 0.0
 
+    @property
+    def fault(self) -> str:
+        """How and why the turn did not complete, or ""."""
+        if self.status == "completed":
+            return ""
+        return f"{self.status}: {next((step.error for step in self.steps if step.error), self.answer[:200])}"
+
 
 @dataclass(frozen=True, slots=True)
 class Result:
@@ -107,6 +114,21 @@ class Result:
         return [step for turn in self.turns for step in turn.steps]
 
     @property
+    def fault(self) -> str:
+        """How and why the first turn that did not complete ended, or ""."""
+        return next(filter(None, (turn.fault for turn in self.turns)), "")
+
+    @property
+    def has_changed_mode(self) -> bool:
+        """Whether the agent went from code to menus, which `auto` allows."""
+        return any(step.name == "mode" for step in self.steps)
+
+    @property
+    def is_unreachable(self) -> bool:
+        """Whether the model could not be reached in a turn, so that the attempt says nothing about it."""
+        return any(turn.status == "unreachable" for turn in self.turns)
+
+    @property
     def is_silently_wrong(self) -> bool:
         """Whether the task is not solved although every turn and every step completed."""
         statuses = {*(turn.status for turn in self.turns), *(step.status for step in self.steps)}
@@ -142,7 +164,7 @@ def read_results(file: Path) -> list[Result]:
 
 
 def read_all(files: Sequence[Path]) -> list[Result]:
-    """Read the results in several files. Raises ConfigurationError if one is missing, or two have the same attempt."""
+    """Read the results in several files. Raises ConfigurationError if one is missing, or an attempt is there twice."""
     found: dict[Key, Path] = {}
     results = []
     for file in files:
@@ -150,27 +172,32 @@ def read_all(files: Sequence[Path]) -> list[Result]:
             message = f"there is no file {file}: `codemode bench run SUITE --out {file}` writes it"
             raise ConfigurationError(message)
         for result in read_results(file):
-            other = found.setdefault(result.key, file)
-            if other != file:
-                message = f"{file} and {other} both have an attempt of {_named(result)}: report them apart"
+            if (other := found.get(result.key)) is not None:
+                where = f"{file} and {other} both have" if other != file else f"{file} has twice"
+                message = f"{where} an attempt of {_named(result)}: report each run apart"
                 raise ConfigurationError(message)
+            found[result.key] = file
             results.append(result)
     return results
 
 
 def _named(result: Result) -> str:
-    return f"{result.suite} {result.task} (model {result.model}, mode {result.mode}, policy {result.policy})"
+    return (
+        f"{result.suite} {result.task} (model {result.model}, mode {result.mode}, policy {result.policy}, "
+        f"repeat {result.repeat})"
+    )
 
 
 def text_of(file: Path) -> str:
-    """Return the text of a file, decompressed if its name ends in `.xz`. Raises ConfigurationError."""
-    if file.suffix != ".xz":
-        return file.read_text(encoding="utf-8")
+    """Return the text of a file, decompressed if its name ends in `.xz`. Raises ConfigurationError and OSError."""
+    content = file.read_bytes()
     try:
-        return lzma.decompress(file.read_bytes()).decode()
-    except (lzma.LZMAError, UnicodeDecodeError) as error:
+        return (lzma.decompress(content) if file.suffix == ".xz" else content).decode()
+    except lzma.LZMAError as error:
         message = f"{file}: not a file compressed with xz: {error}"
-        raise ConfigurationError(message) from None
+    except UnicodeDecodeError as error:
+        message = f"{file}: not a text in UTF-8: {error}"
+    raise ConfigurationError(message)
 
 
 def _read(line: str, file: Path, number: int) -> Result:
@@ -185,13 +212,3 @@ def _read(line: str, file: Path, number: int) -> Result:
 def _turn(found: dict[str, Any]) -> TurnRecord:
     steps = {"steps": [Step(**step) for step in found["steps"]]} if "steps" in found else {}
     return TurnRecord(**{**found, **steps})
-
-
-def drop_unfinished_line(file: Path) -> None:
-    """Cut a last line that an interruption left without its end."""
-    if not file.exists():
-        return
-    content = file.read_bytes()
-    end = content.rfind(b"\n") + 1
-    if end < len(content):
-        file.write_bytes(content[:end])

@@ -5,21 +5,23 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import AsyncExitStack
+from dataclasses import replace
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from codemode.bench.checks import check_tasks, verdict_of
-from codemode.bench.record import ReplayMismatch
-from codemode.bench.results import Policy, Result, drop_unfinished_line, read_results
+from codemode.bench.checks import begun, check_tasks, verdict_of
+from codemode.bench.results import Policy, Result, read_results
 from codemode.bench.suite import Run, ToolCall, Turn, Verdict
 from codemode.bench.tokens import definition_tokens, trace_tokens
 from codemode.bench.tools import recorded
+from codemode.errors import ConfigurationError
 from codemode.service import CodeMode
+from codemode.serving.line_file import LineFile
 from codemode.settings import Settings
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Coroutine, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from codemode.bench.players import Player
@@ -48,15 +50,16 @@ async def run_task(
 ) -> Result:
     """Attempt a task once, on fresh state, and judge it. An error of the suite or the player counts as not solved.
 
-    `about` stands in the result. Raises ReplayMismatch.
+    `about` stands in the result. Raises ConfigurationError, such as ReplayMismatch or for a missing key: it is an error
+    of the run, not of the attempt.
     """
-    begun = time.perf_counter()
+    started = time.perf_counter()
     attempt = _Attempt(task, player, policy)
     try:
-        verdict = await attempt.played(task.begin())
-    except ReplayMismatch:
+        verdict = await attempt.played(begun(task))
+    except ConfigurationError:
         raise
-    except Exception as error:  # noqa: BLE001 -- the code of suites may raise anything, and the other tasks go on
+    except (Exception, SystemExit) as error:  # noqa: BLE001 -- suites may raise anything, and the other tasks go on
         verdict = Verdict(solved=False, reason=f"{type(error).__name__}: {' '.join(str(error).split())[:500]}")
     return Result(
         suite=suite,
@@ -70,73 +73,79 @@ async def run_task(
         details=dict(verdict.details),
         repeat=repeat,
         tools=attempt.tools,
-        calls=len(attempt.calls) or sum(len(step.calls) for turn in attempt.records for step in turn.steps),
+        calls=attempt.calls,
         definitions=attempt.definitions,
         traces={mode: trace.total for mode, trace in attempt.traces.items()},
         traces_cached={mode: trace.cached for mode, trace in attempt.traces.items()},
         traces_output={mode: trace.output for mode, trace in attempt.traces.items()},
-        duration_s=time.perf_counter() - begun,
+        duration_s=time.perf_counter() - started,
         about=dict(about),
     )
 
 
 class _Attempt:
-    """The attempt at a task: its service, its turns and the calls in them."""
+    """The attempt at a task: its services, its turns and the calls in them."""
 
     def __init__(self, task: Task, player: Player, policy: Policy) -> None:
         self.records: list[TurnRecord] = []
-        self.calls: list[ToolCall] = []
+        self.turns: list[Turn] = []
         self.tools = 0
         self.definitions: dict[str, int] = {}
         self.traces: dict[str, TraceTokens] = {}
+        self._calls: list[ToolCall] = []
         self._folder = ""  # no attempt gets what another one has learned
         self._task = task
         self._player = player
-        self._policy = {"default": _DECISIONS[policy]}
+        self._policy: Policy = policy
+
+    @property
+    def calls(self) -> int:
+        """Number of calls that reached a tool: as the tools counted them, or for sources, as the ledgers have them."""
+        counted = sum(len(turn.calls) for turn in self.turns)
+        return counted or sum(len(step.calls) for record in self.records for step in record.steps)
 
     async def played(self, episode: Episode) -> Verdict:
         async with AsyncExitStack() as entering:
             self._folder = entering.enter_context(TemporaryDirectory(prefix="codemode-bench-"))
             sources = await entering.enter_async_context(episode.sources())
             tools = _merged({}, episode.tools)
-            service = await entering.enter_async_context(self._service(tools, sources))
             if episode.setup:
-                (await service.execute(episode.setup)).raise_for_status()
-            turns: list[Turn] = []
+                async with self._service(tools, sources, "off") as service:
+                    (await service.execute(episode.setup)).raise_for_status()
+            service = await entering.enter_async_context(self._service(tools, sources, self._policy))
             for index in range(len(self._task.messages)):
                 if index in episode.added:
                     tools = _merged(tools, episode.added[index])
-                    service = await entering.enter_async_context(self._service(tools, sources))
-                turns.append(await self._turn(service, episode, index))
+                    service = await entering.enter_async_context(self._service(tools, sources, self._policy))
+                await self._turn(service, episode, index)
             self.tools = len(service.catalog)
             self.definitions = definition_tokens(service)
             if episode.has_trace:
-                self.traces = trace_tokens(self.definitions, turns, self.records)
-            return await self._judged(episode, Run(turns, service))
+                self.traces = trace_tokens(self.definitions, self.turns, self.records)
+            return await self._judged(episode, Run(self.turns, service))
 
-    def _service(self, tools: Mapping[str, Sequence[object]], sources: Mapping[str, Any]) -> CodeMode:
-        functions = {name: recorded(members, self.calls.append) for name, members in tools.items()}
+    def _service(self, tools: Mapping[str, Sequence[object]], sources: Mapping[str, Any], policy: Policy) -> CodeMode:
+        functions = {name: recorded(members, self._calls.append) for name, members in tools.items()}
         settings = {
             "sources": sources,
-            "policy": self._policy,
+            "policy": {"default": _DECISIONS[policy]},
             "state_folder": self._folder,
             "journal": {"enabled": False},
         }
         return CodeMode.from_settings(Settings.model_validate(settings), functions=functions)
 
-    async def _turn(self, service: CodeMode, episode: Episode, index: int) -> Turn:
-        before = len(self.calls)
+    async def _turn(self, service: CodeMode, episode: Episode, index: int) -> None:
+        before = len(self._calls)
         record = await self._player.answer(service, self._task, episode, index, self.records)
         self.records.append(record)
-        return Turn(record.answer, self.calls[before:])
+        self.turns.append(Turn(record.answer, self._calls[before:]))
 
     async def _judged(self, episode: Episode, run: Run) -> Verdict:
         verdict = await verdict_of(episode, run)
-        failed = next((one for one in self.records if one.status != "completed"), None)
-        if verdict.solved or failed is None:
+        faults = [one.fault for one in self.records if one.fault]
+        if verdict.solved or not faults:
             return verdict
-        why = next((step.error for step in failed.steps if step.error), failed.answer[:200])
-        return Verdict(solved=False, reason=f"{verdict.reason}; {failed.status}: {why}", details=verdict.details)
+        return replace(verdict, reason=f"{verdict.reason}; {faults[0]}")
 
 
 def _merged(tools: Mapping[str, Sequence[object]], more: Mapping[str, Sequence[object]]) -> dict[str, Sequence[object]]:
@@ -159,37 +168,40 @@ async def run_tasks(
     """Attempt the tasks, `jobs` at a time, and append each result to `out`. Attempts in `out` are not repeated.
 
     `player_of` returns the player of one attempt; without it, `player` makes all attempts. Returns the results of
-    these tasks, in their order. Raises ConfigurationError if `out` is not a file of results or two tasks have the same
-    id, and ReplayMismatch.
+    these tasks, in their order. Raises OSError, and ConfigurationError if `out` is not a file of results or another run
+    writes to it, if two tasks have the same id, or if the model is not configured as it must be.
     """
     check_tasks(suite, tasks)
-    drop_unfinished_line(out)
-    known = {result.key: result for result in read_results(out)}
     free = asyncio.Semaphore(jobs)
     keys = [(suite, task.id, player.model, player.mode, policy, repeat) for task in tasks for repeat in range(repeats)]
     by_id = {task.id: task for task in tasks}
+    with LineFile(out) as lines:
+        known = {result.key: result for result in read_results(out)}
 
-    async def attempt(key: Key) -> None:
-        async with free:
-            playing = player if player_of is None else player_of(key)
-            result = await run_task(suite, by_id[key[1]], playing, policy=policy, repeat=key[-1], about=about)
-        if all(turn.status != "unreachable" for turn in result.turns):  # such an attempt is repeated when continued
-            with out.open("a", encoding="utf-8") as file:
-                file.write(result.to_line() + "\n")
-        known[key] = result
-        ended(result)
+        async def attempt(key: Key) -> None:
+            async with free:
+                playing = player if player_of is None else player_of(key)
+                result = await run_task(suite, by_id[key[1]], playing, policy=policy, repeat=key[-1], about=about)
+            if not result.is_unreachable:  # such an attempt is repeated when the run is continued
+                lines.append(result.to_line())
+            known[key] = result
+            ended(result)
 
-    for key in keys:
-        if key in known:
-            ended(known[key])
-    mismatch: Exception | None = None
+        for key in keys:
+            if key in known:
+                ended(known[key])
+        await _side_by_side(attempt(key) for key in keys if key not in known)
+    return [known[key] for key in keys]
+
+
+async def _side_by_side(attempts: Iterable[Coroutine[Any, Any, None]]) -> None:
+    """Await all attempts. The first error of the run cancels the others."""
+    errors: Sequence[BaseException] = ()
     try:
         async with asyncio.TaskGroup() as group:
-            for key in keys:
-                if key not in known:
-                    group.create_task(attempt(key))
-    except* ReplayMismatch as found:
-        mismatch = found.exceptions[0]
-    if mismatch is not None:
-        raise mismatch
-    return [known[key] for key in keys]
+            for one in attempts:
+                group.create_task(one)
+    except* (ConfigurationError, OSError) as found:
+        errors = found.exceptions
+    if errors:
+        raise errors[0]

@@ -88,7 +88,8 @@ class Task:
     """A task: the user's messages, and `begin`, which creates an attempt.
 
     - `instructions`: for the agent, before the messages.
-    - `gold_fails`: why the gold programs do not solve the task, if that is known. Another outcome fails a gold run.
+    - `gold_fails`: why a gold program fails or the task stays unsolved, if that is known. Another outcome fails a gold
+      run.
     """
 
     id: str

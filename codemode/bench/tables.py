@@ -131,11 +131,12 @@ def _gold(groups: Sequence[Group], price: Price | None) -> Table:
     return Table(
         "Gold programs",
         (
-            *("suite", "policy", "solved", "tools", "calls", "definitions: native", "two tools", "trace: native"),
-            *("trace: code mode", *costs, "s"),
+            *("suite", "policy", "solved", "failed", "tools", "calls", "definitions: native", "two tools"),
+            *("trace: native", "trace: code mode", *costs, "s"),
         ),
         [[one.suite, one.policy, *_gold_cells(one, price)] for one in groups],
-        "The suite's own actions as programs, without a model. Means per attempt. A trace has the tokens of all "
+        "The suite's own actions as programs, without a model. Failed attempts have a program that did not complete, "
+        "solved or not. The other columns are means per attempt. A trace has the tokens of all "
         "requests that would lead to these calls, as native tools and in code mode, without results. "
         + (_cost_note(price) if price else ""),
         names=2,
@@ -149,6 +150,7 @@ def _gold_cells(group: Group, price: Price | None) -> list[str]:
     costs = [_money(group.trace_cost(mode, price)) for mode in modes] if price else []
     return [
         f"{group.solved}/{count}",
+        f"{group.failed}",
         _whole(sum(one.tools for one in group.results) / count),
         f"{group.calls:.1f}",
         *map(_whole, definitions),
@@ -178,7 +180,7 @@ def _attack_key(result: Result) -> tuple[str, str, str, str]:
 def _attack_row(key: tuple[str, str, str, str], results: Sequence[Result]) -> list[str]:
     attacked = [one for one in results if _attack_key(one) == key]
     usual = [one for one in results if _attack_key(one) == (key[0].partition(":")[0], *key[1:])]
-    succeeded = [bool(one.details.get("attack_succeeded")) for one in attacked]
+    succeeded = [bool(one.details["attack_succeeded"]) for one in attacked if "attack_succeeded" in one.details]
     return [*key, *(_share([one.solved for one in group]) for group in (usual, attacked)), _share(succeeded)]
 
 

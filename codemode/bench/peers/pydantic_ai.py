@@ -5,7 +5,6 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from openai import AsyncOpenAI
 from pydantic_ai import Agent, Tool, capture_run_messages
 from pydantic_ai.exceptions import AgentRunError, ModelAPIError, ToolFailed, UsageLimitExceeded
 from pydantic_ai.messages import ModelRequest, ModelResponse
@@ -18,7 +17,7 @@ from pydantic_ai_harness import CodeMode as HarnessCodeMode
 from codemode.bench.peers.calls import CallFailed, tools_of
 from codemode.bench.players import SHOWN, with_instructions
 from codemode.bench.results import Step, TurnRecord
-from codemode.serving.agent.models import OPENAI_URL
+from codemode.serving.agent.models import client_of, without_key
 from codemode.settings import Secrets
 
 if TYPE_CHECKING:
@@ -50,7 +49,7 @@ class PydanticAiPlayer:
         settings = with_instructions(self._settings, task)
         history = self._history.pop(id(episode), []) if index else []
         usage, begun = RunUsage(), time.monotonic()
-        async with AsyncOpenAI(**_connection(settings)) as client:
+        async with client_of(settings, Secrets()) as client:
             agent = Agent(
                 OpenAIChatModel(settings.model, provider=OpenAIProvider(openai_client=client)),
                 instructions="\n\n".join(filter(None, (_PROMPT, settings.instructions))),
@@ -66,7 +65,7 @@ class PydanticAiPlayer:
                     )
                     status, text = "completed", str(result.output)
                 except AgentRunError as error:
-                    status, text = _status(error), str(error)
+                    status, text = _status(error), without_key(str(error), client)
         new = messages[len(history) :]
         if index + 1 < len(task.messages):
             self._history[id(episode)] = messages
@@ -81,14 +80,6 @@ class PydanticAiPlayer:
             cached_tokens=usage.cache_read_tokens,
             duration_s=time.monotonic() - begun,
         )
-
-
-def _connection(settings: AgentSettings) -> dict[str, Any]:
-    return {
-        "api_key": Secrets().text(settings.api_key) or "none",
-        "base_url": str(settings.base_url or OPENAI_URL),
-        "timeout": settings.timeout_s,
-    }
 
 
 def _model_settings(settings: AgentSettings) -> Any:

@@ -7,11 +7,11 @@ from importlib.resources import as_file, files
 from typing import TYPE_CHECKING, Any
 
 from codemode.bench.suite import Episode, Run, Task, Verdict
-from codemode.serving.agent.evaluation import read_tasks, tells
+from codemode.serving.agent.evaluation import read_tasks, untold
 from codemode.serving.cli.example_services import example_sources
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Sequence
 
     from codemode.serving.agent.evaluation import Task as GymTask
 
@@ -31,9 +31,8 @@ def _begin(task: GymTask) -> Episode:
     async def judge(run: Run) -> Verdict:
         if task.check and await _value(run, task.check) is not True:
             return Verdict(solved=False, reason="the check did not return true")
-        expected = _leaves(await _value(run, task.answer)) if task.answer else ()
-        lacking = [str(leaf) for leaf in expected if not tells(run.answer, leaf)]
-        return Verdict(not lacking, f"the answer lacks {', '.join(lacking[:3])}" if lacking else "")
+        lacking = untold(run.answer, await _value(run, task.answer)) if task.answer else []
+        return Verdict(not lacking, f"the answer lacks {', '.join(map(str, lacking[:3]))}" if lacking else "")
 
     return Episode(
         judge,
@@ -45,13 +44,3 @@ def _begin(task: GymTask) -> Episode:
 
 async def _value(run: Run, program: str) -> Any:
     return (await run.service.execute(program)).raise_for_status().value
-
-
-def _leaves(value: Any) -> Iterator[Any]:
-    if isinstance(value, dict):
-        value = list(value.values())
-    if not isinstance(value, list):
-        yield value
-        return
-    for inner in value:
-        yield from _leaves(inner)

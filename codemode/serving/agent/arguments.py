@@ -9,8 +9,8 @@ from typing import Any
 #: Characters of the model's text quoted in an error.
 _SHOWN = 60
 
-_FENCED = re.compile(r"\A\s*```[\w-]*\s*\n(.*?)\n?\s*```\s*\Z", re.DOTALL)
-
+#: The first line of a fenced block.
+_FENCE = re.compile(r"```[\w-]*+[^\S\n]*+\n")
 
 #: The only argument of `execute`, whose quotes were not escaped.
 _CODE = re.compile(r"""\A\{\s*"code"\s*:\s*"(.*)"\s*\}\s*\Z""", re.DOTALL)
@@ -94,8 +94,9 @@ def _code(text: str) -> str | None:
 
 
 def _unfenced(text: str) -> str:
-    found = _FENCED.match(text)
-    return (found[1] if found else text).strip()
+    stripped = text.strip()
+    found = _FENCE.match(stripped)
+    return stripped[found.end() : -3].strip() if found and stripped.endswith("```", found.end()) else stripped
 
 
 def _kind(value: Any) -> str:

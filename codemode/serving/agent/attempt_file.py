@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import json
 from dataclasses import asdict
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Self
 
 from pydantic import TypeAdapter, ValidationError
 
 from codemode.errors import ConfigurationError
 from codemode.serving.agent.evaluation import Attempt
+from codemode.serving.line_file import LineFile
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -18,24 +19,29 @@ _ATTEMPT = TypeAdapter(Attempt)
 
 
 class AttemptFile:
-    """A file with one attempt per line: the fields of `Attempt`, with `model` and the `asked` mode."""
+    """A file with one attempt per line: the fields of `Attempt`, with `model` and the `asked` mode.
+
+    Raises ConfigurationError and OSError, as `LineFile` does.
+    """
 
     def __init__(self, file: Path) -> None:
         self._file = file
+        self._lines = LineFile(file)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._lines.close()
 
     def earlier(self, model: str, mode: str) -> dict[str, Attempt]:
         """Return the attempts of a model in a mode by task. Tasks for which the model was unreachable are left out.
 
-        A last line that an interruption cut off is removed. Raises ConfigurationError if another line is no attempt.
+        Raises ConfigurationError if a line is no attempt.
         """
-        if not self._file.exists():
-            return {}
-        text = self._file.read_text(encoding="utf-8")
-        whole, newline, _ = text.rpartition("\n")
-        if len(whole) + len(newline) < len(text):
-            self._file.write_text(whole + newline, encoding="utf-8")
+        lines = self._file.read_bytes().split(b"\n")
         found = {}
-        for number, line in enumerate(whole.splitlines(), 1):
+        for number, line in enumerate(lines[:-1], 1):
             attempt = self._read(line, number, model, mode)
             if attempt is not None and attempt.status != "unreachable":
                 found[attempt.task] = attempt
@@ -43,11 +49,9 @@ class AttemptFile:
 
     def append(self, attempt: Attempt, model: str, mode: str) -> None:
         """Write an attempt at the end of the file."""
-        line = json.dumps({"model": model, "asked": mode, **asdict(attempt)}, ensure_ascii=False)
-        with self._file.open("a", encoding="utf-8") as lines:
-            lines.write(f"{line}\n")
+        self._lines.append(json.dumps({"model": model, "asked": mode, **asdict(attempt)}, ensure_ascii=False))
 
-    def _read(self, line: str, number: int, model: str, mode: str) -> Attempt | None:
+    def _read(self, line: bytes, number: int, model: str, mode: str) -> Attempt | None:
         """Return the attempt of a line, None if it belongs to another model or mode."""
         try:
             given = json.loads(line)

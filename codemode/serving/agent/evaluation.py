@@ -187,7 +187,7 @@ async def _missing(service: CodeMode, task: Task, result: AgentResult) -> str:
     if task.check and (await _value(service, task, "check")) is not True:
         return "the check did not return true"
     if task.answer:
-        lacking = [leaf for leaf in _leaves(await _value(service, task, "answer")) if not tells(result.text, leaf)]
+        lacking = untold(result.text, await _value(service, task, "answer"))
         if lacking:
             return f"the answer lacks {', '.join(map(repr, lacking[:3]))}: {' '.join(result.text.split())[:200]}"
     return ""
@@ -199,6 +199,11 @@ async def _value(service: CodeMode, task: Task, name: str) -> Any:
         message = f"task {task.id}: its {name} program fails: {failure_text(ended)}"
         raise ConfigurationError(message)
     return ended.value
+
+
+def untold(text: str, value: Any) -> list[Any]:
+    """Return the numbers and texts of a result, also of its lists and dictionaries, that a text does not contain."""
+    return [leaf for leaf in _leaves(value) if not tells(text, leaf)]
 
 
 def tells(text: str, value: Any) -> bool:

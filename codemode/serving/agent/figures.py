@@ -20,7 +20,7 @@ _NUMBER = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:[,.'\u00a0\u202f ]\d{3})+(?:[.,]\
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
 
 _FENCED = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-_ORDINAL = re.compile(r"^\s*(?:[#*]+\s*)?\d+[.)]\s", re.MULTILINE)
+_ORDINAL = re.compile(r"^[^\S\n]*(?:[#*]+[^\S\n]*)?\d+[.)]\s", re.MULTILINE)
 
 #: Minor units and percentages.
 _SCALES = (1.0, 0.01, 100.0)

@@ -59,14 +59,21 @@ class Model(Protocol):
 
 
 def model_of(settings: AgentSettings, secrets: Secrets) -> ChatModel | ResponsesModel:
-    """Return the model named by completed settings. Raises ConfigurationError if a required key is missing."""
+    """Return the model named by completed settings. Raises ConfigurationError, as `client_of` does."""
+    return (ChatModel if settings.api == "chat" else ResponsesModel)(client_of(settings, secrets), settings)
+
+
+def client_of(settings: AgentSettings, secrets: Secrets) -> AsyncOpenAI:
+    """Return a client of the provider named by completed settings, which calls no other origin.
+
+    Raises ConfigurationError if a required key is missing or the address is invalid.
+    """
     key = secrets.text(settings.api_key)
     if not key and settings.base_url is None:
         raise ConfigurationError("the model's provider needs a key: set OPENAI_API_KEY, or agent.api_key")
     base_url = settings.base_url or OPENAI_URL
     http = pinned_client(base_url, timeout_s=settings.timeout_s)
-    client = AsyncOpenAI(api_key=key or "none", base_url=base_url, timeout=settings.timeout_s, http_client=http)
-    return (ChatModel if settings.api == "chat" else ResponsesModel)(client, settings)
+    return AsyncOpenAI(api_key=key or "none", base_url=base_url, timeout=settings.timeout_s, http_client=http)
 
 
 class ChatModel:
@@ -292,6 +299,11 @@ def _or_not_given(value: Any) -> Any:
 def _unreachable(error: OpenAIError, client: AsyncOpenAI) -> ModelUnreachable:
     status = getattr(error, "status_code", None)
     details = str(error if status or error.__cause__ is None else error.__cause__)
-    details = details.replace(client.api_key, "***") if client.api_key else details
+    details = without_key(details, client)
     where = f"the model's provider at {client.base_url}"
     return ModelUnreachable(f"{where} answered {details}" if status else f"{where} cannot be reached: {details}")
+
+
+def without_key(text: str, client: AsyncOpenAI) -> str:
+    """Return a text without the key of the client, which some providers repeat in their errors."""
+    return text.replace(client.api_key, "***") if client.api_key else text

@@ -39,15 +39,6 @@ if TYPE_CHECKING:
 #: The answer to a search that was just answered.
 _SEARCHED = "you have just got the answer to this search. Next, run a program that calls these tools, such as {}"
 
-#: Added to the answer of a first program without calls: what the search would have found that the model left out.
-_NOT_SEARCHED = (
-    "note: this program called no tool. A search for the message finds these; write the program again with those that "
-    "fit:\n{}"
-)
-
-#: Tools in that answer, and characters of the user's message in the query.
-_FOUND, _QUERY_CHARACTERS = 5, 300
-
 #: The images that models can see.
 _SEEN = ("image/png", "image/jpeg", "image/gif", "image/webp")
 
@@ -144,13 +135,10 @@ class Toolbox:
         self._by_native_name: dict[str, Tool] | None = None
         self._conversation = conversation
         self._told: set[str] = set()  # namespaces whose introduction the model has seen
-        self._knows_tools = False  # the model has searched, called a tool, or got search results
-        self._message = ""
         self._last_search: tuple[SearchRequest, str] | None = None
 
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
         """Return the tools for the next request, as the caller may see them."""
-        self._message = message
         if self.mode == "menu":
             menu = await (await self._menus()).offer(message, history)
             return Offer(tuple(menu.openai_tools()), menu.prompt, menu.summary)
@@ -200,7 +188,6 @@ class Toolbox:
         return await self._execute(ExecuteArguments(code=f"{tool.id}(**{arguments!r})"), is_native=True)
 
     async def _search(self, request: SearchRequest) -> Answered:
-        self._knows_tools = True
         answer = await answer_search(self._service, request, self._caller)
         last, self._last_search = self._last_search, (request, answer.text)
         if last == self._last_search and answer.hits:
@@ -216,25 +203,7 @@ class Toolbox:
         can_resume = self._service.settings.keeps_journal
         shown = native_text(ended) if is_native else outcome_text(ended, can_resume=can_resume)
         text = self._service.hooks.text(ended, shown)
-        if note := await self._note(asked.code, ended):
-            text = f"{text}\n{note}"
         return Answered(text, ok=ended.ok, outcome=ended, images=await self._images(ended))
-
-    async def _note(self, code: str, ended: ExecutionOutcome) -> str:
-        """Return search results for the user's message if the model wrote its first program without any tool."""
-        if self._knows_tools:
-            return ""
-        self._knows_tools = True
-        catalog = (await self._service.view(self._caller)).catalog
-        if ended.calls or calls_of(catalog.namespaces).search(code):
-            return ""
-        query = [" ".join(self._message.split())[:_QUERY_CHARACTERS]]
-        request = SearchRequest(queries=query, limit=_FOUND)
-        answer = await self._service.search(**request.model_dump(), caller=self._caller)
-        if not answer.hits:
-            return ""
-        self._last_search = (request, answer.text)
-        return _NOT_SEARCHED.format(answer.introduced(self._told))
 
     async def _images(self, ended: ExecutionOutcome) -> tuple[str, ...]:
         """Return the images in a result as `data:` URLs (RFC 2397), if the model is to see them."""

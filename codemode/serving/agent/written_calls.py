@@ -17,11 +17,11 @@ if TYPE_CHECKING:
     from codemode.serving.agent.transcript import ModelAnswer
 
 #: A fenced block, closed or at the end of the text: language, rest of that line, content.
-_BLOCK = re.compile(r"^[ \t]*```[ \t]*(\w*)[ \t]*([^\n`]*)\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
+_BLOCK = re.compile(r"^[ \t]*```[ \t]*+(\w*+)([^\n`]*+)\n(.*?)(?:^[ \t]*```|\Z)", re.DOTALL | re.MULTILINE)
 _PROGRAMS = frozenset(("python", "py", "python3", "tool_code"))
 
 #: `<tool_call>{"name": …}</tool_call>` (Hermes, Qwen) and its variants.
-_TAGGED = re.compile(r"<(tool_call|function_call|tools)>\s*([{\[].*?)\s*(?:</\1>|\Z)", re.DOTALL)
+_TAGGED = re.compile(r"<(tool_call|function_call|tools)>\s*([{\[].*?)(?:</\1>|\Z)", re.DOTALL)
 
 #: `Action: name` and `Action Input: {…}` (Yao et al., ReAct, 2022).
 _ACTION = re.compile(
@@ -36,7 +36,7 @@ _NAMED = re.compile(
 )
 
 #: A JSON value at the start of a line, after a marker of Mistral or Llama if any.
-_BARE = re.compile(r"^[ \t]*(?:\[TOOL_CALLS\]|<\|python_tag\|>)?[ \t]*(?=[{\[])", re.MULTILINE)
+_BARE = re.compile(r"^[ \t]*(?:(?:\[TOOL_CALLS\]|<\|python_tag\|>)[ \t]*)?(?=[{\[])", re.MULTILINE)
 
 #: A call whose arguments are not JSON.
 _INTENDED = re.compile(r'"(?:name|tool|function)"\s*:\s*"([\w.-]+)"\s*,\s*"(?:arguments|parameters|args)"\s*:\s*')

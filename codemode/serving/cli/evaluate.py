@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from importlib.resources import files
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, get_args
@@ -54,13 +54,13 @@ def evaluate(
         task_set = read_tasks(tasks)
         modes = [_known(one.strip()) for one in mode.split(",")]
         agent = _agent_settings(surface, task_set)
-        file = AttemptFile(results) if results is not None else None
         shown = show.errors.is_interactive or not as_json
         found = []
-        for one in modes:
-            chosen = chosen_settings(agent, model, model_url, one).completed()
-            progress = _Progress(len(task_set.tasks), chosen, file, shown=shown)
-            found.append(await _evaluated(surface, task_set, chosen, progress))
+        with nullcontext() if results is None else AttemptFile(results) as file:
+            for one in modes:
+                chosen = chosen_settings(agent, model, model_url, one).completed()
+                progress = _Progress(len(task_set.tasks), chosen, file, shown=shown)
+                found.append(await _evaluated(surface, task_set, chosen, progress))
         if as_json:
             show.print_json([one.to_json() for one in found])
         else:

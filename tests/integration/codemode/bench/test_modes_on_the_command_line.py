@@ -86,8 +86,13 @@ def test_nothing_is_solved_without_a_call_if_the_judge_looks(folder: Path) -> No
 
 @pytest.mark.parametrize(
     ("gold", "known", "code"),
-    [("None", "", 1), ("None", "the lock is broken", 0), ("doors.close()", "the lock is broken", 1)],
-    ids=("newly fails", "known to fail", "solved against the word of the suite"),
+    [
+        ("None", "", 1),
+        ("None", "the lock is broken", 0),
+        ("doors.close()", "the lock is broken", 1),
+        ("doors.close()\n1 / 0", "", 1),
+    ],
+    ids=("newly fails", "known to fail", "solved against the word of the suite", "solved, then an error"),
 )
 def test_a_gold_run_fails_if_a_task_ends_otherwise_than_its_suite_says(
     folder: Path, gold: str, known: str, code: int

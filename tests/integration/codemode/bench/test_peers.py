@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.bench.modes import chosen_players
+from codemode.bench.origins import origin_of
 from codemode.bench.registry import chosen_tasks, suite_of
 from codemode.bench.runner import run_task
 from codemode.settings import AgentSettings, SecretReference
@@ -138,3 +139,10 @@ async def test_the_tools_of_a_suite_are_called_by_a_peer(
     (step,) = result.turns[0].steps
     assert (step.status, step.error) == ("completed", "")
     assert "rror" not in str(step.value)[:200]
+
+
+@pytest.mark.parametrize(("mode", "package"), PEERS)
+def test_results_name_the_version_of_a_peer(mode: str, package: str) -> None:
+    pytest.importorskip(package, reason=REASON)
+    assert package.replace("_", "-") in origin_of("tiny", ["code", mode], {})
+    assert package.replace("_", "-") not in origin_of("tiny", ["code"], {})

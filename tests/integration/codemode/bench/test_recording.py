@@ -128,6 +128,42 @@ def test_a_replay_on_other_tools_says_what_differs(recorded: Path) -> None:
     assert "(result of search) differs" in ended.stderr
 
 
+def test_figures_do_not_replace_the_results_that_they_come_from(recorded: Path) -> None:
+    before = (recorded / "first.jsonl").read_bytes()
+    ended = codemode("bench", "report", "first.jsonl", "--export", "./first.jsonl", folder=recorded)
+    assert (ended.returncode, (recorded / "first.jsonl").read_bytes()) == (2, before)
+    assert "whose texts would be lost" in ended.stderr
+
+
+def test_a_run_with_other_settings_needs_a_file_of_its_own(recorded: Path) -> None:
+    before = (recorded / "first.jsonl").read_bytes()
+    url = ("--model-url", "http://127.0.0.1:9/v1")
+    ended = bench(recorded, *url, "--out", "first.jsonl", "--temperature", "0.5")
+    assert (ended.returncode, (recorded / "first.jsonl").read_bytes()) == (2, before)
+    assert "first.jsonl has attempts with temperature unset, not 0.5: name another file with --out" in ended.stderr
+
+
+def test_attempts_that_did_not_reach_the_model_are_no_results(tmp_path: Path) -> None:
+    ended = bench(tmp_path, "--model-url", "http://127.0.0.1:9/v1", "--out", "lost.jsonl", OPENAI_API_KEY="secret-key")
+    assert ended.returncode == 1
+    assert "6 attempts not in lost.jsonl, which the same command repeats: unreachable: " in ended.stderr
+    assert "0/6" not in ended.stdout
+    assert "secret-key" not in ended.stderr
+    assert (tmp_path / "lost.jsonl").read_text(encoding="utf-8") == ""
+
+
+def test_an_address_that_is_none_ends_the_run(tmp_path: Path) -> None:
+    ended = bench(tmp_path, "--model-url", "localhost")
+    assert (ended.returncode, "'localhost' is not a valid http or https address" in ended.stderr) == (2, True)
+
+
+def test_a_missing_key_ends_the_run(tmp_path: Path) -> None:
+    ended = bench(tmp_path, OPENAI_API_KEY="")
+    assert ended.returncode == 2
+    assert "the model's provider needs a key" in ended.stderr
+    assert (tmp_path / "bench.jsonl").read_text(encoding="utf-8") == ""
+
+
 def test_a_replay_needs_a_file_of_its_own(recorded: Path) -> None:
     ended = bench(recorded, "--out", "first.jsonl", "--replay", "turns.jsonl")
     assert ended.returncode == 2
@@ -139,7 +175,7 @@ def test_a_replay_needs_a_file_of_its_own(recorded: Path) -> None:
     [
         (("--record", "a", "--replay", "b"), "exclude each other"),
         (("--model", "gold", "--record", "a"), "--model gold needs none"),
-        (("--out", "a.jsonl.xz"), "plain lines"),
+        (("--out", "a.jsonl.xz"), "written uncompressed"),
         (("--replay", "gone.jsonl"), "there is no recording gone.jsonl"),
     ],
 )

@@ -10,21 +10,20 @@ import httpx2
 import pytest
 from mcp import Client
 
-from codemode import CodeMode, tool
+from codemode import CodeMode
 from codemode.errors import WrongArgument
 from codemode.gateway.caller import Caller
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.http.app import create_app
 from codemode.serving.mcp.server import McpFace
-from codemode.settings import Settings
 from tests.command_line import codemode
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from tests.conftest import Gym
+    from tests.integration.codemode.conftest import Notes
 
 ENROL = """
 person = dict(firstName="Ada", lastName="Planned", email="ada@example.com", birthDate="1990-01-01")
@@ -78,35 +77,9 @@ async def test_a_dry_run_repairs_nothing(gym: Gym) -> None:
             await service.execute("1", dry_run=True, resume_from="ex_1")
 
 
-class Shop:
-    """Notes that are written down."""
-
-    def __init__(self) -> None:
-        self.notes: list[str] = []
-
-    @tool(effect="write")
-    def note(self, text: str) -> int:
-        """Write a note."""
-        self.notes.append(text)
-        return len(self.notes)
-
-
-@pytest.fixture
-def shop() -> Shop:
-    return Shop()
-
-
-@pytest.fixture
-async def service(shop: Shop, tmp_path: Path) -> AsyncIterator[CodeMode]:
-    folders = {"state_folder": tmp_path / "state", "cache_folder": tmp_path / "cache"}
-    settings = Settings.model_validate({**folders, "journal": {"enabled": True}})
-    async with CodeMode.from_settings(settings, functions={"shop": [shop.note]}) as service:
-        yield service
-
-
-async def test_a_dry_run_over_http(service: CodeMode, shop: Shop, tmp_path: Path) -> None:
+async def test_a_dry_run_over_http(note_service: CodeMode, notes: Notes, tmp_path: Path) -> None:
     callers = Callers({"agent": Caller("agent")}, KeyFile(tmp_path / "keys.json"))
-    transport = httpx2.ASGITransport(create_app(service, callers))
+    transport = httpx2.ASGITransport(create_app(note_service, callers))
     headers = {"Authorization": "Bearer agent", "Idempotency-Key": "once"}
     async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=headers) as client:
         answer = await client.post("/v1/execute", json={"code": "shop.note(text='a')", "dry_run": True})
@@ -116,11 +89,11 @@ async def test_a_dry_run_over_http(service: CodeMode, shop: Shop, tmp_path: Path
     assert (planned["tool"], planned["arguments"], planned["label"]) == ("shop.note", {"text": "a"}, "shop.note #1")
     assert waits.status_code == 422
     assert "a dry run is not recorded: leave out resume_from and wait_s" in waits.text
-    assert shop.notes == []
+    assert notes.written == []
 
 
-async def test_a_dry_run_over_mcp_is_shown_as_text_and_as_data(service: CodeMode, shop: Shop) -> None:
-    async with Client(McpFace(service).server) as client:
+async def test_a_dry_run_over_mcp_is_shown_as_text_and_as_data(note_service: CodeMode, notes: Notes) -> None:
+    async with Client(McpFace(note_service).server) as client:
         ended = await client.call_tool("execute", {"code": "shop.note(text='a')", "dry_run": True})
         mixed = await client.call_tool("execute", {"code": "1", "dry_run": True, "resume_from": "ex_1"})
     (content,) = ended.content
@@ -134,7 +107,7 @@ async def test_a_dry_run_over_mcp_is_shown_as_text_and_as_data(service: CodeMode
     assert ended.structured_content["planned"][0]["tool"] == "shop.note"
     assert "planned, not sent" not in ended.structured_content["text"]
     assert mixed.is_error
-    assert shop.notes == []
+    assert notes.written == []
 
 
 def test_a_dry_run_on_the_command_line(gym: Gym) -> None:

@@ -8,54 +8,27 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 import httpx2
-import pytest
 from mcp import Client
 
-from codemode import CodeMode, tool
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.http.app import create_app
 from codemode.serving.mcp.server import McpFace
-from codemode.settings import Settings
 from tests.command_line import codemode
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from codemode import CodeMode
+    from tests.integration.codemode.conftest import Notes
 
 APPROVER = Caller("ann", "approver")
 
 
-class Shop:
-    """Notes that were deleted."""
-
-    def __init__(self) -> None:
-        self.deleted: list[str] = []
-
-    @tool(effect="destructive")
-    def delete(self, text: str) -> int:
-        """Delete a note."""
-        self.deleted.append(text)
-        return len(self.deleted)
-
-
-@pytest.fixture
-def shop() -> Shop:
-    return Shop()
-
-
-@pytest.fixture
-async def service(shop: Shop, tmp_path: Path) -> AsyncIterator[CodeMode]:
-    folders = {"state_folder": tmp_path / "state", "cache_folder": tmp_path / "cache"}
-    settings = Settings.model_validate({**folders, "journal": {"enabled": True}})
-    async with CodeMode.from_settings(settings, functions={"shop": [shop.delete]}) as service:
-        yield service
-
-
-async def test_a_plan_over_http(service: CodeMode, shop: Shop, tmp_path: Path) -> None:
+async def test_a_plan_over_http(note_service: CodeMode, notes: Notes, tmp_path: Path) -> None:
     callers = Callers({"agent": Caller("agent"), "person": APPROVER}, KeyFile(tmp_path / "keys.json"))
-    transport = httpx2.ASGITransport(create_app(service, callers))
+    transport = httpx2.ASGITransport(create_app(note_service, callers))
     agent, person = ({"Authorization": f"Bearer {key}"} for key in ("agent", "person"))
     async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=agent) as client:
         dry = await client.post("/v1/execute", json={"code": "shop.delete(text='a')", "dry_run": True})
@@ -77,7 +50,7 @@ async def test_a_plan_over_http(service: CodeMode, shop: Shop, tmp_path: Path) -
     assert [(call["tool"], call["arguments"]) for call in shown["calls"]] == [("shop.delete", {"text": "a"})]
     assert (decided.status_code, decided.json()["status"], decided.json()["by"]) == (200, "approved", "ann")
     assert (ended.status_code, ended.json()["status"], ended.json()["plan"]) == (200, "completed", plan)
-    assert shop.deleted == ["a"]
+    assert notes.deleted == ["a"]
     assert (again.status_code, again.json()["code"]) == (409, "plan_refused")
     assert mixed.status_code == 422
     assert (unknown.status_code, unknown.json()["code"]) == (404, "plan_not_found")
@@ -88,8 +61,8 @@ def text_of(answer: Any) -> str:
     return str(answer.content[0].text)
 
 
-async def test_a_model_learns_of_the_plan_and_runs_it_through_resume_from(service: CodeMode, shop: Shop) -> None:
-    async with Client(McpFace(service).server) as client:
+async def test_a_model_learns_of_the_plan_and_runs_it_through_resume_from(note_service: CodeMode, notes: Notes) -> None:
+    async with Client(McpFace(note_service).server) as client:
         dry = await client.call_tool("execute", {"code": "shop.delete(text='a')", "dry_run": True})
         assert dry.structured_content is not None
         plan = dry.structured_content["plan"]
@@ -97,14 +70,14 @@ async def test_a_model_learns_of_the_plan_and_runs_it_through_resume_from(servic
         assert advice in text_of(dry)
         assert advice in dry.structured_content["text"]
         early = await client.call_tool("execute", {"code": "", "resume_from": plan})
-        found = await service.executions.plans.get(plan, LOCAL)
-        await service.executions.plans.decide(plan, found.digest, "approved", APPROVER)
+        found = await note_service.executions.plans.get(plan, LOCAL)
+        await note_service.executions.plans.decide(plan, found.digest, "approved", APPROVER)
         ended = await client.call_tool("execute", {"code": "", "resume_from": plan})
     assert early.is_error
     assert "waits for a person" in text_of(early)
     assert not ended.is_error
     assert advice not in text_of(ended)
-    assert shop.deleted == ["a"]
+    assert notes.deleted == ["a"]
 
 
 SHOP = """

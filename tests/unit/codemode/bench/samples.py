@@ -9,6 +9,7 @@ from codemode.bench.results import Result, Step, TurnRecord
 SEARCH = Step("search({'queries': ['pay']})", "completed", "shop.pay(to)", name="search")
 REFUSED = Step("shop.pays()", "refused", error="no tool", refusals=["unknown_tool"], held=1)
 PAY = Step("shop.pay(to='<me>')", "completed", 1, calls=["shop.pay committed 1"])
+FAILED = TurnRecord("pay", "", [Step("1 / 0", "failed", error="ZeroDivisionError")], status="failed")
 TURN = TurnRecord(
     "Pay <it>",
     "paid",

@@ -54,7 +54,7 @@ def test_a_fact_without_name_or_value_is_rejected(fact: str) -> None:
 
 
 def test_the_origin_of_results_names_what_a_reader_needs() -> None:
-    found = origin_of("agentdojo:attack", {"temperature": 0.0, "seed": None})
+    found = origin_of("agentdojo:attack", ["code"], {"temperature": 0.0, "seed": None})
     assert {"date", "codemode", "Python", "tokens", "temperature"} <= found.keys()
     assert "seed" not in found
 
@@ -67,6 +67,9 @@ def test_two_files_with_one_attempt_are_reported_apart(tmp_path: Path) -> None:
     assert len(read_all([before, other])) == 2
     with pytest.raises(ConfigurationError, match=r"after\.jsonl and .*before\.jsonl both have an attempt of shop a"):
         read_all([before, after])
+    before.write_text(before.read_text(encoding="utf-8") * 2, encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"before\.jsonl has twice an attempt of shop a .*repeat 0"):
+        read_all([before])
 
 
 def test_a_missing_file_is_named_with_the_command_that_writes_it(tmp_path: Path) -> None:
@@ -79,3 +82,7 @@ def test_a_file_that_only_looks_compressed_is_rejected(tmp_path: Path) -> None:
     file.write_text("{}\n", encoding="utf-8")
     with pytest.raises(ConfigurationError, match="not a file compressed with xz"):
         read_results(file)
+    other = tmp_path / "figures.jsonl"
+    other.write_bytes(b"\xff\n")
+    with pytest.raises(ConfigurationError, match=r"figures\.jsonl: not a text in UTF-8"):
+        read_results(other)

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codemode.bench.gold import surprises
 from codemode.bench.suite import Episode, Task
-from tests.unit.codemode.bench.samples import gold
+from tests.unit.codemode.bench.samples import FAILED, gold
 
 
 def begin() -> Episode:
@@ -24,3 +26,13 @@ def test_a_task_that_newly_fails_is_named_with_its_reason() -> None:
 
 def test_a_task_that_is_solved_against_the_word_of_the_suite_is_named() -> None:
     assert surprises(TASKS, [gold("b")]) == ["b: solved, although `gold_fails` says: b asks for a text"]
+
+
+def test_a_program_that_fails_is_named_although_the_judge_accepts() -> None:
+    assert surprises(TASKS, [replace(gold("a"), turns=[FAILED])]) == [
+        "a: solved, although a gold program failed: ZeroDivisionError"
+    ]
+
+
+def test_a_suite_may_declare_that_a_program_of_a_solved_task_fails() -> None:
+    assert surprises(TASKS, [replace(gold("b"), turns=[FAILED])]) == []

@@ -58,6 +58,12 @@ def test_definitions_are_apart_from_the_input() -> None:
     assert peer.definition_tokens is None
 
 
+def test_definitions_of_attempts_that_changed_their_mode_are_not_known() -> None:
+    changed = TurnRecord("pay", "paid", [Step("", "changed to menu", name="mode"), PAY], requests=4)
+    (kept,), (mixed,) = groups_of([result(mode="auto")]), groups_of([result("b", mode="auto", turns=[changed])])
+    assert (kept.definition_tokens, mixed.definition_tokens) == (400, None)
+
+
 def test_cached_input_has_a_price_of_its_own() -> None:
     (group,) = groups_of([result()])
     assert group.cost(Price(2, 0.5, 10)) == pytest.approx((400 * 2 + 600 * 0.5 + 20 * 10) / 1e6)
@@ -96,6 +102,7 @@ def test_measures_are_json_data() -> None:
     (group,) = groups_of(attempts("a", True, False))
     data = group.to_json(Price(1, 1, 1))
     assert data["pass"] == [0.5, 0.0]
+    assert data["failed"] == 0
     assert data["cost"] == pytest.approx(1020 / 1e6)
     assert data["definition_tokens"] == 400
     assert (data["model_s"], data["tools_s"]) == (2.5, 0.25)

@@ -91,6 +91,12 @@ def test_success_is_up_and_tokens_are_to_the_right() -> None:
     assert failed.points[0].y > plot.points[0].y
 
 
+def test_success_is_that_of_tasks_and_not_of_attempts() -> None:
+    attempts = [gold("a"), gold("a", repeat=1), gold("a", repeat=2), gold("b", solved=False)]
+    (plot,), (even,) = plots_of(groups_of(attempts)), plots_of(groups_of([attempts[0], attempts[3]]))
+    assert {point.y for point in plot.points} == {point.y for point in even.points}
+
+
 def test_labels_cover_no_point_and_no_other_label() -> None:
     modes = ("code", "hybrid", "native", "menu", "auto")
     (plot,) = plots_of(groups_of([result(mode=mode) for mode in modes]))

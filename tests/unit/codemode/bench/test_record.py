@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -56,9 +57,10 @@ async def asked(model: Model, given: ModelRequest) -> ModelAnswer:
 
 
 async def recorded(file: Path, key: Key, *turns: tuple[ModelRequest, ModelAnswer]) -> None:
-    model = ModelRecorder(file, Scripted(*(answer for _, answer in turns))).model_of(key)
-    for given, answer in turns:
-        assert await asked(model, given) == answer
+    with closing(ModelRecorder(file, Scripted(*(answer for _, answer in turns)))) as recorder:
+        model = recorder.model_of(key)
+        for given, answer in turns:
+            assert await asked(model, given) == answer
 
 
 @pytest.fixture
@@ -102,10 +104,10 @@ async def test_a_longer_conversation_is_recorded_by_its_new_parts(file: Path) ->
 
 
 async def test_attempts_that_ran_at_the_same_time_are_apart(file: Path) -> None:
-    recorder = ModelRecorder(file, Scripted(*(ModelAnswer(text) for text in ("a1", "b1", "b2", "a2"))))
-    first, second = recorder.model_of(KEY), recorder.model_of(OTHER)
-    for model in (first, second, second, first):
-        await asked(model, PAY)
+    with closing(ModelRecorder(file, Scripted(*map(ModelAnswer, ("a1", "b1", "b2", "a2"))))) as recorder:
+        first, second = recorder.model_of(KEY), recorder.model_of(OTHER)
+        for model in (first, second, second, first):
+            await asked(model, PAY)
     replay = ModelReplay(file)
     first, second = replay.model_of(KEY), replay.model_of(OTHER)
     assert [(await asked(first, PAY)).text for _ in range(2)] == ["a1", "a2"]
@@ -113,9 +115,8 @@ async def test_attempts_that_ran_at_the_same_time_are_apart(file: Path) -> None:
 
 
 async def test_an_error_of_the_provider_is_replayed(file: Path) -> None:
-    model = ModelRecorder(file, Scripted(ModelUnreachable("gone"))).model_of(KEY)
-    with pytest.raises(ModelUnreachable):
-        await asked(model, PAY)
+    with closing(ModelRecorder(file, Scripted(ModelUnreachable("gone")))) as recorder, pytest.raises(ModelUnreachable):
+        await asked(recorder.model_of(KEY), PAY)
     with pytest.raises(ModelUnreachable, match="gone"):
         await asked(ModelReplay(file).model_of(KEY), PAY)
 
@@ -126,6 +127,11 @@ async def test_an_attempt_that_was_interrupted_is_replaced_by_its_next_one(file:
         out.write('{"suite": "shop", "ta')
     await recorded(file, KEY, (PAY, ModelAnswer("after")))
     assert (await asked(ModelReplay(file).model_of(KEY), PAY)).text == "after"
+
+
+async def test_a_text_that_is_no_unicode_is_recorded(file: Path) -> None:
+    await recorded(file, KEY, (PAY, ModelAnswer("cut \ud83d off")))
+    assert (await asked(ModelReplay(file).model_of(KEY), PAY)).text == "cut \ud83d off"
 
 
 async def test_random_ids_of_executions_are_those_of_the_replayed_run(file: Path) -> None:

@@ -48,6 +48,8 @@ def test_the_bundled_gym_has_tasks_by_id_and_by_number() -> None:
 def test_an_unknown_task_is_rejected_with_the_nearest() -> None:
     with pytest.raises(ConfigurationError, match="dark-theme"):
         chosen_tasks(suite_of("gym"), "dark-them")
+    with pytest.raises(ConfigurationError, match="at least one task"):
+        chosen_tasks(suite_of("gym"), "0")
 
 
 def test_an_unknown_suite_is_rejected_with_the_nearest() -> None:

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from codemode.bench.measures import Price
 from codemode.bench.report import markdown_of
 from codemode.bench.results import Step, TurnRecord
 from codemode.bench.tables import Table, tables_of
-from tests.unit.codemode.bench.samples import PAY, REFUSED, gold, result
+from tests.unit.codemode.bench.samples import FAILED, PAY, REFUSED, gold, result
 
 
 def cells(table: Table, row: int = 0) -> dict[str, str]:
@@ -68,6 +70,7 @@ def test_gold_programs_have_a_table_of_their_own() -> None:
         "suite": "shop",
         "policy": "off",
         "solved": "1/1",
+        "failed": "0",
         "tools": "9",
         "calls": "1.0",
         "definitions: native": "900",
@@ -76,6 +79,11 @@ def test_gold_programs_have_a_table_of_their_own() -> None:
         "trace: code mode": "500",
         "s": "3.25",
     }
+
+
+def test_gold_programs_that_fail_are_counted_although_the_judge_accepts() -> None:
+    (programs,) = tables_of([gold("a"), replace(gold("b"), turns=[FAILED])])
+    assert (cells(programs)["solved"], cells(programs)["failed"]) == ("2/2", "1")
 
 
 def test_attacks_are_beside_the_utility_without_them() -> None:
@@ -95,6 +103,17 @@ def test_attacks_are_beside_the_utility_without_them() -> None:
     )
     assert (deny["policy"], deny["utility"], deny["attack success"]) == ("deny", "", "0/1 (0.0%)")
     assert "Data-flow rules do not exist" in attacks.notes
+
+
+def test_an_attempt_that_was_not_judged_is_no_attack_that_failed() -> None:
+    attacked = result("x.a.1", suite="shop:ignore", details={"attack_succeeded": True})
+    broken = result("x.b.1", suite="shop:ignore", solved=False, turns=[])
+    *_, attacks = tables_of([attacked, broken])
+    assert (cells(attacks)["utility under attack"], cells(attacks)["attack success"]) == ("1/2 (50.0%)", "1/1 (100.0%)")
+
+
+def test_names_with_a_bar_stay_in_their_cell() -> None:
+    assert "| a\\|b |" in markdown_of([result(model="a|b")])
 
 
 def test_markdown_lists_the_tasks_that_were_not_solved() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -14,6 +15,7 @@ from codemode.bench.runner import run_task, run_tasks
 from codemode.bench.suite import Episode, Run, Task, ToolCall, Verdict
 from codemode.bench.tools import ReadingTool, SuiteTool
 from codemode.errors import ConfigurationError
+from codemode.serving.line_file import LineFile
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -110,9 +112,19 @@ async def test_two_tasks_with_the_same_id_are_rejected(tmp_path: Path) -> None:
 
 
 async def test_messages_that_are_a_text_are_rejected(tmp_path: Path) -> None:
-    task = replace(counting(["counter.add(number=1)"], 1), messages="go")
-    with pytest.raises(ConfigurationError, match=r"`Task\.messages` of 'count' is a text"):
-        await run_tasks("tiny", [task], GoldPlayer(), out=tmp_path / "out.jsonl")
+    task = counting(["counter.add(number=1)"], 1)
+    for wrong, message in ((replace(task, messages="go"), "is a text"), (replace(task, messages=[]), "is empty")):
+        with pytest.raises(ConfigurationError, match=rf"`Task\.messages` of 'count' {message}"):
+            await run_tasks("tiny", [wrong], GoldPlayer(), out=tmp_path / "out.jsonl")
+
+
+async def test_what_is_no_task_or_no_episode_is_rejected(tmp_path: Path) -> None:
+    strange: Any = {"id": "count"}
+    with pytest.raises(ConfigurationError, match=r"tiny: tasks\(\) returned dict: it must return a list of Task"):
+        await run_tasks("tiny", [strange], GoldPlayer(), out=tmp_path / "out.jsonl")
+    nothing: Any = lambda: None  # noqa: E731
+    result = await run_task("tiny", Task("none", ["go"], nothing), GoldPlayer())
+    assert result.reason.startswith("TypeError: `Task.begin` returned NoneType: it must return an Episode")
 
 
 async def test_a_player_that_does_nothing_solves_what_needs_nothing() -> None:
@@ -147,6 +159,24 @@ async def test_the_policy_decides_on_destructive_calls() -> None:
     other = counting(["counter.add(number=2)\ncounter.delete()"], 5)
     denied = await run_task("tiny", other, GoldPlayer(), policy="deny")
     assert "there is no tool 'counter.delete'" in denied.reason
+
+
+async def test_setup_is_not_subject_to_the_policy_and_only_calls_of_turns_count() -> None:
+    task = counting(["counter.add(number=2)"], 2)
+    began = task.begin
+
+    def begin() -> Episode:
+        episode = began()
+
+        async def judge(run: Run) -> Verdict:
+            (await run.service.execute("counter.add(number=0)")).raise_for_status()
+            return await episode.judge(run)
+
+        return replace(episode, setup="counter.add(number=7)\ncounter.delete()", judge=judge)
+
+    result = await run_task("tiny", replace(task, begin=begin), GoldPlayer(), policy="deny")
+    assert result.solved, result.reason
+    assert (result.calls, result.details["calls"]) == (1, [["add"]])
 
 
 async def test_the_policy_can_leave_reads_alone() -> None:
@@ -196,6 +226,42 @@ async def test_an_attempt_whose_model_was_unreachable_is_repeated(tmp_path: Path
     (second,) = await run_tasks("tiny", [task], GoldPlayer(), out=out)
     assert second.solved
     assert read_results(out) == [second]
+
+
+async def test_an_error_of_the_configuration_ends_the_run_and_is_no_result(tmp_path: Path) -> None:
+    class Keyless(GoldPlayer):
+        async def answer(
+            self, service: CodeMode, task: Task, episode: Episode, index: int, before: Sequence[TurnRecord]
+        ) -> TurnRecord:
+            raise ConfigurationError("the model's provider needs a key")
+
+    out, tasks = tmp_path / "out.jsonl", [counting(["None"], 0, id_=id_) for id_ in ("a", "b", "c")]
+    with pytest.raises(ConfigurationError, match="needs a key"):
+        await run_tasks("tiny", tasks, Keyless(), out=out, jobs=2)
+    assert read_results(out) == []
+
+
+async def test_a_file_that_another_run_writes_is_rejected_before_a_task_begins(tmp_path: Path) -> None:
+    out, begun = tmp_path / "out.jsonl", Counter[str]()
+    with LineFile(out), pytest.raises(ConfigurationError, match="another run writes to this file"):
+        await run_tasks("tiny", [counting(["None"], 0, begun)], GoldPlayer(), out=out)
+    with pytest.raises(FileNotFoundError):
+        await run_tasks("tiny", [counting(["None"], 0, begun)], GoldPlayer(), out=tmp_path / "no" / "out.jsonl")
+    assert not begun
+
+
+async def test_a_text_that_is_no_unicode_is_part_of_a_result(tmp_path: Path) -> None:
+    out, task = tmp_path / "out.jsonl", counting(["'\\ud83d'"], 0)
+    (result,) = await run_tasks("tiny", [task], GoldPlayer(), out=out)
+    assert result.solved
+    assert read_results(out) == [result]
+
+
+async def test_a_suite_that_exits_fails_its_task_alone() -> None:
+    def begin() -> Episode:
+        sys.exit("no data")
+
+    assert (await run_task("tiny", Task("exits", ["go"], begin), GoldPlayer())).reason == "SystemExit: no data"
 
 
 async def test_a_step_shows_what_a_program_printed_and_its_result() -> None:

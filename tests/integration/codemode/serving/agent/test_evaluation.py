@@ -168,14 +168,15 @@ def test_an_interrupted_evaluation_is_continued(tmp_path: Path) -> None:
 def test_a_file_of_something_else_is_not_written_to(tmp_path: Path) -> None:
     results = tmp_path / "results.jsonl"
     results.write_text('{"a": 1}\n')
-    with pytest.raises(ConfigurationError, match=r"results.jsonl, line 1: not an attempt of `codemode eval`"):
-        AttemptFile(results).earlier("m", "code")
+    wrong = r"results.jsonl, line 1: not an attempt of `codemode eval`"
+    with AttemptFile(results) as file, pytest.raises(ConfigurationError, match=wrong):
+        file.earlier("m", "code")
 
 
 def test_attempts_of_other_models_and_modes_are_left_alone(tmp_path: Path) -> None:
-    file = AttemptFile(tmp_path / "results.jsonl")
-    attempt = Attempt("a", True, "", "completed", 10, 1, 0.5, None, "code")
-    file.append(attempt, "m", "code")
-    file.append(replace(attempt, task="b", done=False, status="unreachable"), "m", "code")
-    assert file.earlier("m", "code") == {"a": attempt}
-    assert file.earlier("m", "menu") == file.earlier("n", "code") == {}
+    attempt = Attempt("a\u2028", True, "cut \ud83d off", "completed", 10, 1, 0.5, None, "code")
+    with AttemptFile(tmp_path / "results.jsonl") as file:
+        file.append(attempt, "m", "code")
+        file.append(replace(attempt, task="b", done=False, status="unreachable"), "m", "code")
+        assert file.earlier("m", "code") == {"a\u2028": attempt}
+        assert file.earlier("m", "menu") == file.earlier("n", "code") == {}

@@ -155,30 +155,6 @@ async def test_mistakes_end_as_malformed_and_not_as_an_answer(connect: Connect) 
     assert (result.status, result.ok, len(server.seen)) == ("malformed", False, 3)
 
 
-async def test_a_first_program_without_tools_is_answered_with_what_search_finds(connect: Connect) -> None:
-    programs = [Say(calls=[("execute", {"code": code})]) for code in ("1 + 1", "1 + 2")]
-    agent, server = await connect(answers(*programs, Say("3")))
-    await played(agent, "Cancel my order")
-    first, second = server.seen[2].answers
-    assert first.text.startswith("2\nnote: this program called no tool. A search for the message finds these; write")
-    assert "shop.cancel_order(*, number: int)" in first.text
-    assert second.text == "3"
-
-
-@pytest.mark.parametrize("code", ["shop.find_order(number=1)", "shop.nothing()", "search(['order'])", "tools.shop"])
-async def test_a_program_that_uses_tools_needs_no_such_note(connect: Connect, code: str) -> None:
-    agent, server = await connect(answers(Say(calls=[("execute", {"code": code})]), Say("Done.")))
-    await played(agent)
-    assert "called no tool" not in server.seen[1].answers[0].text
-
-
-async def test_who_has_searched_may_compute(connect: Connect) -> None:
-    search = Say(calls=[("search", {"queries": ["order"]})])
-    agent, server = await connect(answers(search, Say(calls=[("execute", {"code": "1 + 1"})]), Say("2")))
-    await played(agent)
-    assert server.seen[2].answers[1].text == "2"
-
-
 async def test_a_filter_that_fits_no_tool_is_left_out(connect: Connect) -> None:
     search = Say(calls=[("search", {"queries": ["cancel order"], "namespace": "web", "tag": "orders"})])
     agent, server = await connect(answers(search, Say("Done.")))

@@ -1,10 +1,14 @@
 from __future__ import annotations
 
+import contextlib
 import json
+import time
 from typing import Any
 
 import pytest
 
+from codemode.serving.agent.arguments import Malformed, read_arguments
+from codemode.serving.agent.figures import without_source
 from codemode.serving.agent.transcript import ModelAnswer
 from codemode.serving.agent.written_calls import calls_of, programs, with_calls, written_calls
 
@@ -133,3 +137,18 @@ def test_a_runnable_program_is_a_call_of_execute() -> None:
 )
 def test_a_program_that_calls_tools_is_recognised(code: str, calls: bool) -> None:
     assert bool(calls_of(["shop"]).search(code)) is calls
+
+
+@pytest.mark.parametrize(
+    "text",
+    [" " * 100_000, "```" + " " * 10_000, "```\n" + "\n" * 10_000, "<tool_call>{" + " " * 50_000, "\n" * 100_000],
+    ids=("spaces", "fence and spaces", "fence and lines", "tag and spaces", "lines"),
+)
+def test_a_text_of_nothing_but_space_is_read_at_once(text: str) -> None:
+    started = time.process_time()
+    assert written_calls(text, NAMES) == []
+    assert programs(text) == []
+    with contextlib.suppress(Malformed):
+        read_arguments("search", text)
+    assert without_source(f"7\n{text}", ["8"], has_results=False) == ("7",)
+    assert time.process_time() - started < 5  # it took minutes

@@ -1,0 +1,74 @@
+"""What a run shows on the command line: a progress bar, then the attempts that did not end as they should."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
+from rich.table import Table
+
+from codemode.bench.gold import surprises
+from codemode.bench.measures import groups_of
+from codemode.serving.cli import terminal as show
+from codemode.text.counted import counted
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+    from pathlib import Path
+
+    from codemode.bench.results import Result
+    from codemode.bench.suite import Task
+
+
+@contextmanager
+def progress(title: str, attempts: int) -> Iterator[Callable[[Result], None]]:
+    """Show a bar with solved tasks, tokens and the time left. Yield a function that takes the next result."""
+    solved = tokens = 0
+    bars = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(),
+        MofNCompleteColumn(),
+        TextColumn("{task.fields[solved]} solved, {task.fields[tokens]:,} tokens"),
+        TimeRemainingColumn(),
+        console=show.errors,
+    )
+    with bars:
+        bar = bars.add_task(title, total=attempts, solved=0, tokens=0)
+
+        def ended(result: Result) -> None:
+            nonlocal solved, tokens
+            solved, tokens = solved + result.solved, tokens + result.tokens
+            bars.update(bar, advance=1, solved=solved, tokens=tokens)
+
+        yield ended
+
+
+def report_outcome(tasks: Sequence[Task], results: Sequence[Result], out: Path, *, as_json: bool) -> int:
+    """Print the results, and what went wrong with the run itself. Return the exit code."""
+    reached = [one for one in results if not one.is_unreachable]
+    if as_json:
+        show.print_json([group.to_json() for group in groups_of(reached)])
+    else:
+        _print(reached)
+    gold = [one for one in results if one.model == "gold"]
+    problems = [f"unexpected: {line}" for line in surprises(tasks, gold)]
+    lost = [one for one in results if one.is_unreachable]
+    if lost:
+        attempts = counted(len(lost), "attempt")
+        problems.append(f"{attempts} not in {out}, which the same command repeats: {lost[0].fault}")
+    for line in problems:
+        show.errors.print(show.plain(line), soft_wrap=True)
+    return int(bool(problems))
+
+
+def _print(results: Sequence[Result]) -> None:
+    table = Table(box=None, padding=(0, 2), header_style="dim")
+    for title in ("suite", "model", "mode", "solved"):
+        table.add_column(title)
+    for one in groups_of(results):
+        table.add_row(one.suite, one.model, one.mode, f"{one.solved}/{len(one.results)}")
+    show.console.print(table)
+    for result in results:
+        if not result.solved:
+            show.console.print(show.plain(f"{result.task}: {result.reason}", style="dim"), soft_wrap=True)
