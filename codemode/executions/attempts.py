@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, JournalDamaged, JournalUnavailable, LeaseLost
 from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.journal.base import Lease
+from codemode.executions.journal.records import Lease
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping

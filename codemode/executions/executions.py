@@ -24,7 +24,7 @@ from codemode.executions.cards.desk import Cards
 from codemode.executions.execution_ids import new_execution
 from codemode.executions.executor import new_seed, nothing
 from codemode.executions.health import JournalHealth
-from codemode.executions.journal.base import (
+from codemode.executions.journal.records import (
     CONVERSATION,
     FRESH_READS,
     OPEN,
@@ -51,13 +51,8 @@ if TYPE_CHECKING:
 
     from codemode.executions.events import ExecutionEvent
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.base import (
-        Decision,
-        Journal,
-        Lease,
-        PendingCall,
-        StoredExecution,
-    )
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import Decision, Lease, PendingCall, StoredExecution
     from codemode.executions.notify.notifier import Notifier
     from codemode.executions.programs import Programs
     from codemode.settings import JournalSettings

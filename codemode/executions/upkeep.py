@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from codemode.executions.attempts import again_and_again, keep
-from codemode.executions.journal.base import Retention
+from codemode.executions.journal.records import Retention
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping

@@ -11,8 +11,8 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError
-from codemode.executions.journal.base import GOOD_UNTIL, READ_ONLY
 from codemode.executions.journal.configured import store_of
+from codemode.executions.journal.records import GOOD_UNTIL, READ_ONLY
 from codemode.gateway.caller import Caller
 from codemode.serving.auth.keys import keys_of
 from codemode.serving.auth.tokens import TokenCheck, TokenRefused
@@ -22,7 +22,7 @@ from codemode.shared.files import KEY_FILE
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from codemode.executions.journal.base import NewExecution
+    from codemode.executions.journal.records import NewExecution
     from codemode.serving.auth.keys import Keys, StoredKey
     from codemode.settings import Settings
     from codemode.shared.values import ValueStore
