@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.postgres.journal import PostgresJournal
     from codemode.executions.journal.postgres.shared_values import SharedValues
-    from codemode.shared.values import ValueStore
+    from codemode.shared.files import FolderStore
 
 log = logging.getLogger(__name__)
 
@@ -57,7 +57,8 @@ class SharedStore:
     """The values of a project in a database.
 
     `configured` returns its URL and a function that makes a journal on it. It is called on the first use.
-    `earlier` is the store that this server had before. A value that the database lacks begins as the one there.
+    `earlier` are the files that this server had before. A value that the database lacks begins as the file there. Once
+    the database has a value, the file is renamed: one that is taken over twice could bring back a revoked key.
     """
 
     repeats_s = 60.0
@@ -65,7 +66,7 @@ class SharedStore:
     def __init__(
         self,
         configured: Callable[[], tuple[str, Callable[[], PostgresJournal]]],
-        earlier: ValueStore,
+        earlier: FolderStore,
         *,
         stale_s: float = STALE_S,
     ) -> None:
@@ -103,12 +104,23 @@ class SharedStore:
     def read(self, place: _Place) -> bytes | None:
         """Return a value from the database."""
         stored = self._run(lambda worker: worker.carry(lambda shared: shared.read(*place)))
-        return self._taken_over(place) if stored is None else stored.data
+        data = self._taken_over(place) if stored is None else stored.data
+        if data is not None:
+            self._set_aside(place)
+        return data
 
     def change(self, place: _Place, function: Callable[[bytes | None], bytes | None]) -> None:
         """Change a value in the database, and its copy."""
         earlier = self._earlier_value(place)
-        self._change(place, lambda known: function(earlier if known is None else known))
+
+        def changed(known: bytes | None) -> bytes | None:
+            before = earlier if known is None else known
+            after = function(before)
+            return before if after is None else after
+
+        self._change(place, changed)
+        if earlier is not None:
+            self._set_aside(place)
         if place in self.copies:
             self._run(lambda worker: worker.refresh())
 
@@ -144,8 +156,19 @@ class SharedStore:
             return found[-1]
 
         self._change(place, take_over)
-        log.warning("the %s of the state folder are now in %s; their file is not used any more", place[0], self.title)
+        log.warning("the %s of the state folder are now in %s", place[0], self.title)
         return found[-1]
+
+    def _set_aside(self, place: _Place) -> None:
+        """Rename the file of a value that the database has."""
+        file = self._earlier.value(*place)
+        try:
+            moved = file.set_aside()
+        except OSError as error:
+            log.warning("%s is not used, because %s has its value: remove it (%s)", file.title, self.title, error)
+            return
+        if moved is not None:
+            log.warning("%s is not used, because %s has its value: renamed to %s", file.title, self.title, moved)
 
     def _earlier_value(self, place: _Place) -> bytes | None:
         kind, name = place

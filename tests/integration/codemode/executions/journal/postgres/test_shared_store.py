@@ -231,6 +231,40 @@ def test_a_value_begins_as_that_of_the_first_server_s_folder(
     assert "the keys of the state folder are now in postgresql://" in caplog.text
 
 
+@pytest.mark.parametrize("first", ["latest", "read", "change"])
+def test_a_file_is_never_taken_over_twice(
+    first: str, url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    async def remove() -> None:
+        connection = await asyncpg.connect(url)
+        await connection.execute("DELETE FROM shared")
+        await connection.close()
+
+    for server in ("a", "b"):
+        FolderStore(tmp_path / server).value("keys").change(lambda _: b"with a revoked key")
+    for server in ("a", "b"):
+        with closing(store_on(url, tmp_path / server)) as store:
+            value = store.value("keys")
+            value.change(lambda _: None) if first == "change" else getattr(value, first)()
+            assert value.read() == b"with a revoked key"
+        assert (tmp_path / server / "keys.json.moved").read_bytes() == b"with a revoked key"
+        assert f"renamed to {tmp_path}/{server}/keys.json.moved" in caplog.text
+    asyncio.run(remove())
+    for server in ("a", "b"):
+        with closing(store_on(url, tmp_path / server)) as store:
+            assert store.value("keys").latest().data is None
+            assert store.value("keys").read() is None
+
+
+def test_a_file_that_cannot_be_renamed_is_reported(url: str, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    FolderStore(tmp_path).value("keys").change(lambda _: b"keys")
+    (tmp_path / "keys.json.moved").mkdir()
+    with closing(store_on(url, tmp_path)) as store:
+        assert store.value("keys").read() == b"keys"
+    assert f"the key file {tmp_path}/keys.json is not used" in caplog.text
+    assert "remove it (" in caplog.text
+
+
 def test_projects_of_one_database_are_apart(url: str, tmp_path: Path) -> None:
     with closing(store_on(url, tmp_path)) as ours, closing(store_on(url, tmp_path, "another")) as theirs:
         ours.value("keys").change(lambda _: b"ours")
