@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import ExecutionEnded, ExecutionWaiting, JournalUnavailable, LeaseLost
 from codemode.executions.approvals import Approvals
 from codemode.executions.attempts import (
+    STOPPING_S,
     Attempt,
     Endings,
+    cancel,
     is_cancelled,
     keep_leases,
     never_damaged,
@@ -128,17 +130,17 @@ class Executions:
         await to_their_end(
             [*self._launcher.shielded, *(each.task for each in self._attempts.values() if each.cancelled.is_set())]
         )
+        stopping = asyncio.create_task(self._stop())
+        await asyncio.wait((stopping,), timeout=STOPPING_S)
+        await self._journal.aclose()  # what still waits for the journal fails now
+        await stopping
+
+    async def _stop(self) -> None:
         await self._upkeep.aclose()
         stopped = list(self._attempts)
         tasks = [*self._launcher.shielded, *(attempt.task for attempt in self._attempts.values())]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        with suppress(JournalUnavailable):
-            await self._ended.record_late()
-            if stopped:
-                await self._journal.release(stopped)  # those that have ended have no lease
-        await self._journal.aclose()
+        await cancel(tasks)
+        await self._ended.hand_over(stopped)
 
     # --- run ---------------------------------------------------------------------------------------------------
 

@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -22,7 +22,7 @@ import asyncpg
 
 from codemode.errors import JournalUnavailable, LeaseLost
 from codemode.executions.journal.postgres.errors import shown, translated
-from codemode.executions.journal.postgres.migrating import PATIENCE_S, connected, migrate, one_at_a_time
+from codemode.executions.journal.postgres.migrating import GOODBYE_S, PATIENCE_S, connected, migrate, one_at_a_time
 from codemode.executions.journal.postgres.outages import RETRY_S, Outages
 from codemode.executions.journal.postgres.shared_values import SharedValues
 from codemode.executions.journal.postgres.signals import PostgresSignals
@@ -151,13 +151,13 @@ class PostgresJournal(SqlJournal):
     async def aclose(self) -> None:
         """See `Journal.aclose`."""
         await self._signals.listener.aclose()
-        await self._group.drain()
+        draining = asyncio.create_task(self._group.drain())
+        await asyncio.wait((draining,), timeout=GOODBYE_S)
         if self._pool is not None:
             pool, self._pool = self._pool, None
-            try:
-                await asyncio.wait_for(pool.close(), PATIENCE_S)
-            except TimeoutError:
-                pool.terminate()
+            with suppress(TimeoutError):  # its connections are closed nevertheless
+                await asyncio.wait_for(pool.close(), GOODBYE_S)
+        await asyncio.wait((draining,), timeout=GOODBYE_S)  # what was not written has failed now
 
     async def create(self, execution: NewExecution) -> Lease:
         """See `Journal.create`."""

@@ -31,6 +31,9 @@ log = logging.getLogger(__name__)
 #: Time limit of one statement, and of connecting, in seconds.
 PATIENCE_S = 10.0
 
+#: Seconds that closing waits for a database that does not answer.
+GOODBYE_S = 2.0
+
 #: Settings of a connection that holds a lock for longer than a transaction (PostgreSQL documentation, 19.3.2): the
 #: database frees it about 20 s after its server has gone silent, and not after two hours.
 KEEPALIVES = {"tcp_keepalives_idle": "5", "tcp_keepalives_interval": "5", "tcp_keepalives_count": "3"}
@@ -45,7 +48,6 @@ LOCK_S = 2.0
 LOCKED_S = 60.0
 
 _RETRY_S = 0.2
-_GOODBYE_S = 2.0
 
 
 @asynccontextmanager
@@ -56,7 +58,7 @@ async def connected(url: str) -> AsyncIterator[asyncpg.Connection]:
         yield connection
     finally:
         with suppress(TimeoutError):  # it is closed nevertheless
-            await connection.close(timeout=_GOODBYE_S)
+            await connection.close(timeout=GOODBYE_S)
 
 
 def one_at_a_time(transaction: Transaction[Result]) -> Transaction[Result]:

@@ -20,12 +20,12 @@ import asyncpg
 
 from codemode.errors import CodeModeError, JournalDamaged, JournalUnavailable
 from codemode.executions.journal.postgres.errors import shown
-from codemode.executions.journal.postgres.migrating import KEEPALIVES, PATIENCE_S
+from codemode.executions.journal.postgres.migrating import GOODBYE_S, KEEPALIVES, PATIENCE_S
 from codemode.executions.journal.postgres.shared_values import CHANNEL
 from codemode.shared.values import Kind, Latest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Coroutine, Iterable
+    from collections.abc import Callable, Collection, Coroutine, Iterable
     from concurrent.futures import Future
     from typing import Any
 
@@ -348,12 +348,18 @@ class _Worker:
         others = asyncio.all_tasks() - {asyncio.current_task()}
         for task in others:
             task.cancel()
-        if others:
-            await asyncio.wait(others, timeout=PATIENCE_S)
+        await _ended(others)
         for connection in self._locks:
             connection.terminate()
         if self._journal is not None:
             await self._journal.aclose()
+            await _ended(others)  # what still waited for the database has failed now
+
+
+async def _ended(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Wait for cancelled tasks, at most `GOODBYE_S` seconds."""
+    if tasks:
+        await asyncio.wait(tasks, timeout=GOODBYE_S)
 
 
 async def _locked(url: str, name: str) -> asyncpg.Connection | None:

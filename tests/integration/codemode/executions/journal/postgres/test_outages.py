@@ -11,15 +11,23 @@ import asyncpg
 import pytest
 
 from codemode.errors import JournalUnavailable, LeaseLost, RequestRepeated
+from codemode.executions.journal.postgres import journal as store
 from codemode.executions.journal.postgres import outages
 from codemode.executions.journal.postgres.journal import PostgresJournal
 from codemode.executions.journal.records import JournalEntry
+from codemode.gateway.answer_checks import Differences
+from codemode.service import CodeMode
+from codemode.settings import Settings
 from tests.integration.codemode.executions.journal.conftest import KEY, new
 from tests.postgres import Cluster, programs, restartable_cluster
 from tests.unit.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterator
+    from pathlib import Path
+
+
+FOREVER_S = 1e6
 
 
 @pytest.fixture
@@ -192,6 +200,7 @@ class Wire:
     def __init__(self, socket: str) -> None:
         self._socket = socket
         self.ended = asyncio.Event()
+        self.is_cut = False
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection."""
@@ -199,7 +208,8 @@ class Wire:
         answering = asyncio.create_task(self._copy(answers, writer))
         try:
             while data := await reader.read(65536):
-                asks.write(data)
+                if not self.is_cut:
+                    asks.write(data)
         finally:
             answering.cancel()
             asks.close()
@@ -237,3 +247,55 @@ async def test_a_database_that_stays_away_is_not_waited_for_again_and_again(
             await journal.append(lease, [started("1")])
     await asyncio.to_thread(cluster.start)
     assert await journal.append(lease, [started("1")]) == 1
+
+
+async def test_closing_does_not_wait_for_a_database_that_has_gone_silent(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "PATIENCE_S", FOREVER_S)
+    wire = Wire(f"{cluster.home}/.s.PGSQL.5432")
+    async with listening(wire.serve) as port:
+        journal = PostgresJournal(
+            f"postgresql://postgres@127.0.0.1:{port}/postgres?sslmode=disable", KEY, lease_s=600.0
+        )
+        await journal.open()
+        lease = await journal.create(new("ex_1"))
+        await asyncio.gather(*(journal.get("ex_1") for _ in range(4)))  # all connections are open
+        wire.is_cut = True
+        writing = asyncio.create_task(journal.append(lease, [started("1")]))
+        reading = asyncio.create_task(journal.get("ex_1"))
+        await asyncio.sleep(0)
+        async with asyncio.timeout(60):
+            await journal.aclose()
+            for waiting in (writing, reading):
+                with pytest.raises(JournalUnavailable):
+                    await waiting
+
+
+async def test_a_service_closes_while_its_database_is_away(
+    cluster: Cluster, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outages, "OUTAGE_S", FOREVER_S)
+    (tmp_path / "secret").write_text("the key of all servers")
+    called = asyncio.Event()
+
+    async def wait() -> None:
+        """Wait."""
+        called.set()
+        await asyncio.Event().wait()
+
+    settings = Settings.model_validate(
+        {
+            "name": "shop",
+            "state_folder": str(tmp_path),
+            "journal": {"url": cluster.url, "key": {"file": str(tmp_path / "secret")}},
+        }
+    )
+    async with CodeMode(settings, {"shop": [wait]}) as service:
+        running = asyncio.create_task(service.execute("shop.wait()"))
+        await called.wait()
+        service.answer_checks.differences["shop.wait"] = Differences(1, "")
+        await asyncio.to_thread(cluster.stop)
+        async with asyncio.timeout(60):
+            await service.aclose()
+        running.cancel()
