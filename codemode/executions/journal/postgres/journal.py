@@ -14,7 +14,7 @@ from __future__ import annotations
 import asyncio
 import os
 import secrets
-from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, contextmanager, suppress
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,7 @@ from codemode.executions.journal.sql.preparing import prepare_project
 from codemode.executions.journal.sql.schema import pending, plan_of, read_schema, require_none
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+    from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
 
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.migrations import MigrationPlan
@@ -294,7 +294,7 @@ class PostgresJournal(SqlJournal):
 
     @asynccontextmanager
     async def _connection(self) -> AsyncIterator[asyncpg.Connection]:
-        with translated(self._store):
+        with _cancelled_first(), translated(self._store):
             async with await self._acquired() as connection:
                 try:
                     yield connection
@@ -316,6 +316,19 @@ class PostgresJournal(SqlJournal):
             else:
                 self._outages.is_over()
                 return _released(self._pool, connection)
+
+
+@contextmanager
+def _cancelled_first() -> Iterator[None]:
+    """Raise CancelledError if the task was cancelled, and its rollback has failed too: that error hides the first."""
+    task = asyncio.current_task()
+    before = task.cancelling() if task is not None else 0
+    try:
+        yield
+    except JournalUnavailable as error:
+        if task is not None and task.cancelling() > before:
+            raise asyncio.CancelledError from error
+        raise
 
 
 @asynccontextmanager

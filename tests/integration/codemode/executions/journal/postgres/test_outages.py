@@ -201,6 +201,7 @@ class Wire:
         self._socket = socket
         self.ended = asyncio.Event()
         self.is_cut = False
+        self.lost = asyncio.Event()
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         """Serve one connection."""
@@ -208,7 +209,9 @@ class Wire:
         answering = asyncio.create_task(self._copy(answers, writer))
         try:
             while data := await reader.read(65536):
-                if not self.is_cut:
+                if self.is_cut:
+                    self.lost.set()
+                else:
                     asks.write(data)
         finally:
             answering.cancel()
@@ -247,6 +250,25 @@ async def test_a_database_that_stays_away_is_not_waited_for_again_and_again(
             await journal.append(lease, [started("1")])
     await asyncio.to_thread(cluster.start)
     assert await journal.append(lease, [started("1")]) == 1
+
+
+async def test_a_task_that_is_cancelled_ends_so_also_if_its_rollback_fails(
+    cluster: Cluster, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(store, "PATIENCE_S", 1.0)
+    wire = Wire(f"{cluster.home}/.s.PGSQL.5432")
+    async with listening(wire.serve) as port:
+        journal = PostgresJournal(
+            f"postgresql://postgres@127.0.0.1:{port}/postgres?sslmode=disable", KEY, lease_s=600.0
+        )
+        await journal.open()
+        wire.is_cut = True
+        reading = asyncio.create_task(journal.orphans())
+        await wire.lost.wait()
+        reading.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await asyncio.wait_for(reading, 60)
+        await journal.aclose()
 
 
 async def test_closing_does_not_wait_for_a_database_that_has_gone_silent(
