@@ -27,13 +27,17 @@ from contextlib import AsyncExitStack, ExitStack
 from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from codemode.executions.journal.base import Journal, JournalEntry, Lease, NewExecution
 from codemode.executions.journal.key import DigestKey
-from codemode.executions.journal.sqlite import SqliteJournal
+from codemode.executions.journal.records import JournalEntry, Lease, NewExecution
+from codemode.executions.journal.sqlite.journal import SqliteJournal
 from codemode.service import CodeMode
 from codemode.settings import Settings
 from tests.postgres import cluster, programs
+
+if TYPE_CHECKING:
+    from codemode.executions.journal.base import Journal
 
 #: Goals on SQLite with `durability: process`: a sequential call, and the recording of a concurrent call.
 GOAL_US = 100
@@ -127,7 +131,7 @@ def stores(folder: Path, stack: ExitStack) -> dict[str, Journal]:
         "SQLite, power": SqliteJournal(folder / "power.sqlite3", KEY, lease_s=3600, durability="power"),
     }
     if programs() is not None:
-        from codemode.executions.journal.postgres import PostgresJournal
+        from codemode.executions.journal.postgres.journal import PostgresJournal
 
         url = stack.enter_context(cluster(fsync=True))
         journals["PostgreSQL, process"] = PostgresJournal(url, KEY, lease_s=3600)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
         UpstreamError,
     )
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.base import Decision
+    from codemode.executions.journal.records import Decision
     from codemode.executions.plugins.plugin import Approved, CallAnswer, Plugin, PluginCall, Rejected
     from codemode.executions.saved.promotion import Promotion
     from codemode.gateway.caller import Caller
@@ -83,7 +83,7 @@ _HOME = {
     "Caller": "codemode.gateway.caller",
     "CodeMode": "codemode.service",
     "CustomSource": "codemode.sources.custom",
-    "Decision": "codemode.executions.journal.base",
+    "Decision": "codemode.executions.journal.records",
     "Effect": "codemode.catalog.tool",
     "ExecutionOutcome": "codemode.executions.execution",
     "Promotion": "codemode.executions.saved.promotion",

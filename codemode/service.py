@@ -57,6 +57,7 @@ from codemode.settings import (
     settings_for_mcp_server,
     tokenizer_folder,
 )
+from codemode.shared.closing import save_and_close
 from codemode.sources.destination import destination_of
 from codemode.transports.allowances import Allowances
 from codemode.transports.content import ANY_BYTES, Content, ContentStore
@@ -295,8 +296,7 @@ class CodeMode:
         await self._live.aclose()
         await self.hooks.aclose()
         self.observers.close()
-        await asyncio.to_thread(self.answer_checks.save)  # may wait for a database
-        await asyncio.to_thread(self.store.close)
+        await save_and_close(self.store, self.answer_checks.save)
 
     async def search(
         self,

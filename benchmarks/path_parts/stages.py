@@ -48,10 +48,10 @@ STAGES: dict[str, tuple[str, ...]] = {
         f"{_EXECUTIONS}.replay.recorded_session:RecordedSession.__init__",
     ),
     "create and end: journal": (
-        f"{_JOURNAL}.sql:SqlJournal.create",
-        f"{_JOURNAL}.sql:SqlJournal.finish",
-        f"{_JOURNAL}.sqlite:SqliteJournal._carry_out",
-        f"{_JOURNAL}.postgres:PostgresJournal._write",
+        f"{_JOURNAL}.sql.journal:SqlJournal.create",
+        f"{_JOURNAL}.sql.journal:SqlJournal.finish",
+        f"{_JOURNAL}.sqlite.journal:SqliteJournal._carry_out",
+        f"{_JOURNAL}.postgres.journal:PostgresJournal._write",
     ),
     "fork": (
         f"{_HOST}.pool:Pool.acquire",
@@ -85,7 +85,7 @@ STAGES: dict[str, tuple[str, ...]] = {
     ),
     "call: identity": (
         f"{_EXECUTIONS}.replay.recorded_session:RecordedSession.identify",
-        f"{_JOURNAL}.sql:SqlJournal.digest",
+        f"{_JOURNAL}.sql.journal:SqlJournal.digest",
     ),
     "call: validation": ("codemode.gateway.gateway:validate",),
     "call: policy": ("codemode.gateway.policy:AccessPolicy.ruling", "codemode.gateway.policy:AccessPolicy.count"),
@@ -106,10 +106,10 @@ STAGES: dict[str, tuple[str, ...]] = {
     "call: journal, answer": (f"{_EXECUTIONS}.replay.recorded_session:RecordedSession.deliver",),
     "call: journal, write": (
         f"{_EXECUTIONS}.replay.recorded_session:RecordedSession._append",
-        f"{_JOURNAL}.group:GroupCommit.add",
-        f"{_JOURNAL}.group:GroupCommit._write",
-        f"{_JOURNAL}.sqlite:SqliteJournal._append_at_once",
-        f"{_JOURNAL}.sqlite:SqliteJournal._append_patiently",
+        f"{_JOURNAL}.sql.group:GroupCommit.add",
+        f"{_JOURNAL}.sql.group:GroupCommit._write",
+        f"{_JOURNAL}.sqlite.journal:SqliteJournal._append_at_once",
+        f"{_JOURNAL}.sqlite.journal:SqliteJournal._append_patiently",
     ),
     "call: transport, request": (
         f"{_TRANSPORT}.transport:RequestPlan.build",

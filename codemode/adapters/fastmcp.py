@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from fastmcp import Context
 
     from codemode.adapters.toolset import Function
-    from codemode.executions.journal.base import PendingCall
+    from codemode.executions.journal.records import PendingCall
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
 

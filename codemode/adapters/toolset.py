@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from codemode.errors import ApprovalRefused, CodeModeError, ConfigurationError, RequestRepeated, WrongArgument
-from codemode.executions.journal.base import Decision
+from codemode.executions.journal.records import Decision
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.search.request import SearchRequest
 from codemode.serving.executions import run_or_continue
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.base import PendingCall
+    from codemode.executions.journal.records import PendingCall
     from codemode.service import CodeMode
 
 

@@ -12,7 +12,8 @@ from codemode.errors import ApprovalForbidden, ApprovalRefused, JournalDamaged
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 
-    from codemode.executions.journal.base import Decision, Journal, PendingCall
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import Decision, PendingCall
     from codemode.gateway.caller import Caller
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, JournalDamaged, JournalUnavailable, LeaseLost
 from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.journal.base import Lease
+from codemode.executions.journal.records import Lease
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection, Mapping
@@ -24,6 +24,10 @@ log = logging.getLogger(__name__)
 
 #: Time limit for stopping cancelled tasks. A call may suppress its cancellation.
 _ENDING_S = 5.0
+
+#: Seconds that a server which stops waits for an unavailable journal, and for everything that it stops.
+_HANDOVER_S = 3.0
+STOPPING_S = _ENDING_S + _HANDOVER_S
 
 #: Largest number of unrecorded withdrawals kept during a journal outage. Each is recorded within one lease period.
 _MOST_LATE = 1000
@@ -68,6 +72,13 @@ async def to_their_end(given_up: Collection[asyncio.Task[Any]]) -> None:
         await asyncio.wait(given_up, timeout=_ENDING_S)
 
 
+async def cancel(tasks: Collection[asyncio.Task[Any]]) -> None:
+    """Cancel tasks, and wait until they have ended."""
+    for task in tasks:
+        task.cancel()
+    await asyncio.gather(*tasks, return_exceptions=True)
+
+
 class Endings:
     """Records how attempts ended. During a journal outage, it keeps the ends and records them later.
 
@@ -110,6 +121,14 @@ class Endings:
         for execution, record in list(self._late.items()):
             await record()
             self._late.pop(execution, None)
+
+    async def hand_over(self, stopped: Collection[str]) -> None:
+        """Record the outstanding ends, and release stopped executions. Without the journal, their leases run out."""
+        with suppress(JournalUnavailable, TimeoutError):
+            async with asyncio.timeout(_HANDOVER_S):
+                await self.record_late()
+                if stopped:
+                    await self._journal.release(stopped)  # those that have ended have no lease
 
     async def _write(self, lease: Lease, outcome: ExecutionOutcome) -> None:
         if outcome.status == "paused":

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import JournalDamaged
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.feed import GOES_ON
-from codemode.executions.journal.base import OPEN
+from codemode.executions.journal.records import OPEN
 from codemode.executions.replay.ends import recorded_calls
 from sandbox import Failure, Usage
 
@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codemode.executions.attempts import Attempt
-    from codemode.executions.journal.base import Journal, StoredExecution
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import StoredExecution
     from codemode.executions.launcher import Launcher
     from codemode.executions.visible import VisibleExecutions
     from codemode.executions.watching import Watching

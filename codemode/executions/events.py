@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from codemode.executions.journal.base import JournalEntry
+    from codemode.executions.journal.records import JournalEntry
 
 #: Fields shown for a call that was sent, and for a call that has ended.
 _OF_START = ("tool", "version", "arguments", "effect", "decision", "rule", "start_s")

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from codemode.errors import ExecutionFailed
-from codemode.executions.journal.base import PendingCall
+from codemode.executions.journal.records import PendingCall
 from codemode.executions.ledger import LedgerEntry
 from codemode.executions.planned import PlannedCall
 from codemode.executions.waterfall import outcome_html
@@ -19,7 +19,7 @@ from sandbox import Failure, JsonText, Refusal, Usage, value_of
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from codemode.executions.journal.base import ExecutionStatus
+    from codemode.executions.journal.records import ExecutionStatus
 
 
 @dataclass(frozen=True, slots=True, repr=False)

@@ -12,8 +12,10 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import ExecutionEnded, ExecutionWaiting, JournalUnavailable, LeaseLost
 from codemode.executions.approvals import Approvals
 from codemode.executions.attempts import (
+    STOPPING_S,
     Attempt,
     Endings,
+    cancel,
     is_cancelled,
     keep_leases,
     never_damaged,
@@ -24,7 +26,7 @@ from codemode.executions.cards.desk import Cards
 from codemode.executions.execution_ids import new_execution
 from codemode.executions.executor import new_seed, nothing
 from codemode.executions.health import JournalHealth
-from codemode.executions.journal.base import (
+from codemode.executions.journal.records import (
     CONVERSATION,
     FRESH_READS,
     OPEN,
@@ -51,13 +53,8 @@ if TYPE_CHECKING:
 
     from codemode.executions.events import ExecutionEvent
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.base import (
-        Decision,
-        Journal,
-        Lease,
-        PendingCall,
-        StoredExecution,
-    )
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import Decision, Lease, PendingCall, StoredExecution
     from codemode.executions.notify.notifier import Notifier
     from codemode.executions.programs import Programs
     from codemode.settings import JournalSettings
@@ -133,17 +130,17 @@ class Executions:
         await to_their_end(
             [*self._launcher.shielded, *(each.task for each in self._attempts.values() if each.cancelled.is_set())]
         )
+        stopping = asyncio.create_task(self._stop())
+        await asyncio.wait((stopping,), timeout=STOPPING_S)
+        await self._journal.aclose()  # what still waits for the journal fails now
+        await stopping
+
+    async def _stop(self) -> None:
         await self._upkeep.aclose()
         stopped = list(self._attempts)
         tasks = [*self._launcher.shielded, *(attempt.task for attempt in self._attempts.values())]
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-        with suppress(JournalUnavailable):
-            await self._ended.record_late()
-            if stopped:
-                await self._journal.release(stopped)  # those that have ended have no lease
-        await self._journal.aclose()
+        await cancel(tasks)
+        await self._ended.hand_over(stopped)
 
     # --- run ---------------------------------------------------------------------------------------------------
 

@@ -21,7 +21,7 @@ from codemode.executions.dry_run import DryRunSession
 from codemode.executions.engines import engine_name, engine_of
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.execution_ids import new_execution
-from codemode.executions.journal.base import INPUTS
+from codemode.executions.journal.records import INPUTS
 from codemode.executions.ledger import Ledger, unwatched
 from codemode.executions.plans.plan import PLAN
 from codemode.executions.plans.session import PlanSession
@@ -38,7 +38,7 @@ from sandbox import CallFailed, Failure, Limits, Outcome, ProgramRefused, Status
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from codemode.executions.journal.base import ExecutionStatus
+    from codemode.executions.journal.records import ExecutionStatus
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.planned import Listing
     from codemode.executions.plugins.hooks import Hooks

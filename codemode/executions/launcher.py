@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
     from codemode.executions.attempts import Endings
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.base import Journal, Lease, NewExecution
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import Lease, NewExecution
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.programs import Programs
     from codemode.executions.replay.recording import ExecutionRecording

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.errors import WrongArgument
 from codemode.executions.executor import nothing
-from codemode.executions.journal.base import CONVERSATION, FRESH_READS, GOOD_UNTIL, INPUTS, LABEL, READ_ONLY
+from codemode.executions.journal.records import CONVERSATION, FRESH_READS, GOOD_UNTIL, INPUTS, LABEL, READ_ONLY
 from codemode.executions.ledger import unwatched
 from codemode.executions.state.conversation import conversation_key
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.errors import CodeModeError
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.base import NewExecution, PendingCall
+    from codemode.executions.journal.records import NewExecution, PendingCall
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.replay.record import Record
     from codemode.executions.replay.recording import ExecutionRecording

@@ -10,14 +10,15 @@ from codemode.catalog.inverse import Inverse, InverseInvalid
 from codemode.catalog.tool import Effect
 from codemode.errors import RequestRepeated
 from codemode.executions.execution_ids import may_be_execution
-from codemode.executions.journal.base import OPEN
+from codemode.executions.journal.records import OPEN
 from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from codemode.catalog.catalog import Catalog
-    from codemode.executions.journal.base import Journal, NewExecution
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import NewExecution
     from codemode.executions.programs import Request
     from codemode.executions.replay.record import Record, RecordedCall
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from codemode.errors import CodeModeError
     from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.executor import Executor, ProgramFunction
-    from codemode.executions.journal.base import NewExecution, PendingCall
+    from codemode.executions.journal.records import NewExecution, PendingCall
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.planned import Listing
     from codemode.executions.programs import Request

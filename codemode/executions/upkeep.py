@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from codemode.executions.attempts import again_and_again, keep
-from codemode.executions.journal.base import Retention
+from codemode.executions.attempts import again_and_again, cancel, keep
+from codemode.executions.journal.records import Retention
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -71,9 +71,7 @@ class Upkeep:
         """Stop all tasks."""
         if self._notifier is not None:
             await self._notifier.aclose()
-        for task in self._tasks:
-            task.cancel()
-        await asyncio.gather(*self._tasks, return_exceptions=True)
+        await cancel(self._tasks)
 
     def _repeat(
         self,

@@ -8,14 +8,15 @@ from typing import TYPE_CHECKING
 from codemode.errors import ExecutionChanged, ExecutionNotFound, LeaseHeld
 from codemode.executions.execution import unasked
 from codemode.executions.execution_ids import may_be_execution
-from codemode.executions.journal.base import OPEN
+from codemode.executions.journal.records import OPEN
 from codemode.executions.replay.record import Record
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from codemode.executions.approvals import Approvals
-    from codemode.executions.journal.base import Journal, StoredExecution
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import StoredExecution
     from codemode.gateway.caller import Caller
 
 

@@ -15,7 +15,8 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Awaitable, Callable, Iterator, Mapping
 
     from codemode.executions.attempts import Attempt
-    from codemode.executions.journal.base import Journal, StoredExecution
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import StoredExecution
     from codemode.gateway.caller import Caller
 
 

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.base import PendingCall
+    from codemode.executions.journal.records import PendingCall
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.notify.courier import Delivery
     from codemode.executions.observer import Started

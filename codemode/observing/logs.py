@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.base import PendingCall
+    from codemode.executions.journal.records import PendingCall
     from codemode.executions.ledger import LedgerEntry
     from codemode.executions.notify.courier import Delivery
     from codemode.executions.observer import Started

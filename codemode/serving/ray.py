@@ -58,8 +58,8 @@ _NO_POSTGRES = (
     "replicas, and install codemode[ray]"
 )
 _NO_KEY = (
-    "Ray Serve needs a key, because anybody who can reach the proxy could use the server: configure one "
-    "(server: {keys: [{env: CODEMODE_API_KEY}]}), or pass allow_anybody=true, which answers to loopback hosts only"
+    "Ray Serve needs a key, because anybody who can reach the proxy could use the server: create one with "
+    "`codemode keys create`, or configure one (server: {keys: [{env: CODEMODE_API_KEY}]})"
 )
 
 
@@ -67,7 +67,6 @@ class Arguments(Section):
     """Arguments of `app`, in `args` of a Serve configuration or after the name in `serve run`."""
 
     config: str = Field(default="", description="The configuration file, at this path on every node.")
-    allow_anybody: bool = Field(default=False, description="Serve without keys, under loopback host names only.")
     min_replicas: int = Field(default=1, ge=1, description="Minimum number of replicas.")
     max_replicas: int = Field(default=8, ge=1, description="Maximum number of replicas.")
 
@@ -103,7 +102,7 @@ def app(arguments: Mapping[str, Any]) -> Application:
         health_check_period_s=HEALTH_CHECK_S,
         max_constructor_retry_count=START_ATTEMPTS,
     )
-    application: Application = deployment.bind(path, allow_anybody=given.allow_anybody)
+    application: Application = deployment.bind(path)
     return application
 
 
@@ -121,9 +120,8 @@ def replicas_for(context: AutoscalingContext) -> tuple[float, dict[str, Any]]:
 class Replica:
     """A server in a replica. `serve.ingress` makes it answer HTTP requests."""
 
-    def __init__(self, path: str, *, allow_anybody: bool = False) -> None:
+    def __init__(self, path: str) -> None:
         self._path = path
-        self._allow_anybody = allow_anybody
         self._opened = AsyncExitStack()
         self._requests = OpenRequests()
         self._checked = 0.0
@@ -132,16 +130,19 @@ class Replica:
     async def __serve_build_asgi_app__(self) -> FastAPI:
         """Open the service and return its application, before Ray routes requests here.
 
-        Ray shows an error in the status of the deployment. Raises ConfigurationError, and `sandbox.SandboxError` if
-        walls that the settings require do not hold on this node.
+        Ray shows an error in the status of the deployment. Raises ConfigurationError, also if there is no key: the
+        proxy can be reached from elsewhere, and the host name in a request is what its client says. Raises
+        `sandbox.SandboxError` if walls that the settings require do not hold on this node.
         """
         settings = _of_replica(_load(self._path))
-        callers = Callers.of(settings)
-        if callers.is_open and not self._allow_anybody:
-            raise ConfigurationError(_NO_KEY)
         async with AsyncExitStack() as opened:
             opened.enter_context(written_logs(settings.observe.log))
-            self._service = await opened.enter_async_context(CodeMode.from_settings(settings))
+            self._service = CodeMode.from_settings(settings)
+            opened.callback(self._service.store.close)
+            callers = await asyncio.to_thread(Callers.of, settings, self._service.store)  # may wait for the database
+            if callers.is_open:
+                raise ConfigurationError(_NO_KEY)
+            await opened.enter_async_context(self._service)
             await self._service.start_sandbox()
             self._app = create_app(self._service, callers)
             self._app.add_middleware(self._requests.wrap)

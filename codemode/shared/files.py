@@ -20,6 +20,9 @@ if TYPE_CHECKING:
 #: Name of the key file in the state folder.
 KEY_FILE = "keys.json"
 
+#: Suffix of a file whose value is in a database now.
+MOVED = ".moved"
+
 
 class FileValue:
     """One file with mode 0600, replaced as a whole under the lock of a second file.
@@ -68,6 +71,19 @@ class FileValue:
         had = self._path.exists()
         self._path.unlink(missing_ok=True)
         return had
+
+    def set_aside(self) -> Path | None:
+        """Rename the file, so that nobody reads it here again. Return its new path, None if there is no file.
+
+        Raises OSError.
+        """
+        moved = self._path.with_name(self._path.name + MOVED)
+        try:
+            self._path.replace(moved)
+        except FileNotFoundError:
+            return None
+        self._sync_folder()
+        return moved
 
     def try_lock(self) -> Callable[[], None] | None:
         """See `LockableValue.try_lock`."""

@@ -16,7 +16,7 @@ from codemode.executions.cards.card import (
     Requester,
 )
 from codemode.executions.cards.readings import Readings, same_field
-from codemode.executions.journal.base import LABEL
+from codemode.executions.journal.records import LABEL
 from codemode.gateway.call import CallState
 from codemode.text.times import SECOND_US
 
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from codemode.executions.cards.readings import Reading, Scalar
-    from codemode.executions.journal.base import PendingCall, StoredExecution
+    from codemode.executions.journal.records import PendingCall, StoredExecution
     from codemode.executions.replay.record import Record
 
 #: Argument values that a card lists one by one. More are shown together.

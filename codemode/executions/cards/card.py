@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codemode.executions.cards.readings import Scalar
-    from codemode.executions.journal.base import PendingCall
+    from codemode.executions.journal.records import PendingCall
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from codemode.executions.approvals import Approvals
-    from codemode.executions.journal.base import Journal, PendingCall, StoredExecution
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import PendingCall, StoredExecution
     from codemode.executions.visible import VisibleExecutions
     from codemode.gateway.caller import Caller
 

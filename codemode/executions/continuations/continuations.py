@@ -16,14 +16,14 @@ from typing import TYPE_CHECKING
 from codemode.executions.continuations.seal import ContinuationInvalid
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.executions import Executions
-from codemode.executions.journal.memory import MemoryJournal
+from codemode.executions.journal.sqlite.memory import MemoryJournal
 from sandbox import Failure
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 
     from codemode.executions.continuations.seal import Opened, Sealer, SealingKey
-    from codemode.executions.journal.base import Decision, NewExecution, PendingCall
+    from codemode.executions.journal.records import Decision, NewExecution, PendingCall
     from codemode.executions.programs import Programs, Request
     from codemode.gateway.caller import Caller
     from codemode.settings import JournalSettings

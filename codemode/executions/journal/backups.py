@@ -18,12 +18,13 @@ from codemode.errors import ConfigurationError, JournalDamaged
 from codemode.executions.execution import unasked
 from codemode.executions.journal.checking import check
 from codemode.executions.journal.configured import JOURNAL_FILE, KEY_FILE, journal_file, journal_of, url_of
-from codemode.executions.journal.maintenance import back_up as back_up_file
-from codemode.executions.journal.maintenance import new_file
+from codemode.executions.journal.sqlite.maintenance import back_up as back_up_file
+from codemode.executions.journal.sqlite.maintenance import new_file
 
 if TYPE_CHECKING:
-    from codemode.executions.journal.base import ExecutionStatus, Journal
+    from codemode.executions.journal.base import Journal
     from codemode.executions.journal.checking import Checked
+    from codemode.executions.journal.records import ExecutionStatus
     from codemode.settings import Secrets, Settings
 
 _PAGE = 200
@@ -61,7 +62,7 @@ async def back_up(settings: Settings, secrets: Secrets, target: Path) -> int:
     if settings.journal.url is None:
         return back_up_file(journal_file(settings), target)
     url, store = url_of(settings, secrets)
-    from codemode.executions.journal.postgres_copying import copy_to_file
+    from codemode.executions.journal.postgres.copying import copy_to_file
 
     with new_file(target):
         await copy_to_file(url, store, target)
@@ -87,7 +88,7 @@ async def restore(settings: Settings, secrets: Secrets, backup: Path, *, keep_da
             draft.rename(settings.state() / JOURNAL_FILE)
         else:
             url, store = url_of(settings, secrets)
-            from codemode.executions.journal.postgres_copying import copy_from_file
+            from codemode.executions.journal.postgres.copying import copy_from_file
 
             await copy_from_file(draft, url, store)
     return restored

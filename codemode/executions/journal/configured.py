@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ConfigurationError
 from codemode.executions.journal.key import DigestKey
-from codemode.executions.journal.space import Bounds
+from codemode.executions.journal.sql.space import Bounds
 from codemode.shared.files import FolderStore
 
 if TYPE_CHECKING:
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codemode.executions.journal.base import Journal
-    from codemode.executions.journal.postgres import PostgresJournal
+    from codemode.executions.journal.postgres.journal import PostgresJournal
     from codemode.settings import Secrets, Settings
     from codemode.shared.values import ValueStore
 
@@ -54,7 +54,7 @@ def journal_of(
     if left_behind:
         log.warning("%s", left_behind)
     if wanted.url is None or file is not None:
-        from codemode.executions.journal.sqlite import SqliteJournal
+        from codemode.executions.journal.sqlite.journal import SqliteJournal
 
         options = _options(settings, migrates=migrates or file is not None)
         return SqliteJournal(file or settings.state() / JOURNAL_FILE, _key(settings, secrets), **options)
@@ -82,7 +82,7 @@ def url_of(settings: Settings, secrets: Secrets) -> tuple[str, str]:
     Raises ConfigurationError if the secret is missing, or the extra is not installed.
     """
     try:
-        from codemode.executions.journal.postgres_errors import shown
+        from codemode.executions.journal.postgres.errors import shown
     except ModuleNotFoundError:
         raise ConfigurationError(_NO_DRIVER) from None
     wanted = settings.journal.url
@@ -98,7 +98,7 @@ def store_of(settings: Settings, secrets: Secrets) -> ValueStore:
     if settings.journal.url is None or not settings.keeps_journal:
         return FolderStore.of(settings)
     try:
-        from codemode.executions.journal.shared_store import SharedStore
+        from codemode.executions.journal.postgres.shared_store import SharedStore
     except ModuleNotFoundError:
         raise ConfigurationError(_NO_DRIVER) from None
     return SharedStore(partial(_postgres, settings, secrets), FolderStore.of(settings))
@@ -121,7 +121,7 @@ def _postgres(
     """Return the URL of the database, and a function that makes a journal on it."""
     key = _key(settings, secrets)
     url, _ = url_of(settings, secrets)
-    from codemode.executions.journal.postgres import PostgresJournal
+    from codemode.executions.journal.postgres.journal import PostgresJournal
 
     return url, partial(PostgresJournal, url, key, **_options(settings, migrates=migrates))
 

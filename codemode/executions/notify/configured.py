@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError
-from codemode.executions.journal.outbox import Wanted
+from codemode.executions.journal.sql.outbox import Wanted
 from codemode.executions.notify.courier import Courier
 from codemode.executions.notify.notice import NoticeWriter
 from codemode.executions.notify.notifier import Notifier
@@ -15,7 +15,8 @@ from codemode.text.times import SECOND_US
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from codemode.executions.journal.base import Journal, QuestionKind
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import QuestionKind
     from codemode.executions.notify.courier import Delivery
     from codemode.settings import NotifyEvent, Secrets, Settings
 

@@ -11,7 +11,7 @@ from codemode.text.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from codemode.executions.journal.base import PendingCall, StoredExecution
+    from codemode.executions.journal.records import PendingCall, StoredExecution
 
 #: Longest value that is shown, in characters.
 _LONGEST = 80

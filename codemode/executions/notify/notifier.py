@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.executions.journal.outbox import Outbox
+    from codemode.executions.journal.sql.outbox import Outbox
     from codemode.executions.notify.courier import Courier
     from codemode.executions.notify.notice import NoticeWriter
 

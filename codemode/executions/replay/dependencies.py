@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
-    from codemode.executions.journal.base import NewExecution
+    from codemode.executions.journal.records import NewExecution
     from codemode.executions.replay.record import Record
     from codemode.gateway.gateway import Gateway
     from codemode.settings import PolicySettings

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
     from codemode.executions.call_session import Send
-    from codemode.executions.journal.base import PendingCall
+    from codemode.executions.journal.records import PendingCall
     from codemode.executions.replay.record import Record, RecordedCall
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.transports.base import CallContext

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from codemode.executions.journal.base import PendingCall
+    from codemode.executions.journal.records import PendingCall
     from codemode.executions.replay.questions import Questions
     from codemode.executions.replay.record import RecordedCall
     from codemode.gateway.call import JudgedCall

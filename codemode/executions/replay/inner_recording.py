@@ -11,7 +11,7 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from codemode.executions.journal.base import JournalEntry
+from codemode.executions.journal.records import JournalEntry
 from codemode.executions.saved.inner_run import WITHIN, InnerRun
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.journal.base import PendingCall
+from codemode.executions.journal.records import PendingCall
 from codemode.executions.replay.dependencies import meaning
 from codemode.text.prose import plain, shorten
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from codemode.catalog.tool import Tool
-    from codemode.executions.journal.base import QuestionKind
+    from codemode.executions.journal.records import QuestionKind
     from codemode.gateway.call import JudgedCall
     from codemode.gateway.gateway import Gateway
 

@@ -34,7 +34,7 @@ import re
 from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
 
-from codemode.executions.journal.base import check_types, readable
+from codemode.executions.journal.records import check_types, readable
 from codemode.gateway.call import CallState
 from codemode.transports.base import Page
 from sandbox import Delivery
@@ -42,7 +42,7 @@ from sandbox import Delivery
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from codemode.executions.journal.base import JournalEntry, StoredExecution
+    from codemode.executions.journal.records import JournalEntry, StoredExecution
 
 
 #: Values of `by`: a server continued what another left, because that had died, or because it was told to stop.

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from codemode.catalog.tool import Effect
 from codemode.errors import CodeModeError
 from codemode.executions.call_session import CallSession, for_program
-from codemode.executions.journal.base import JournalEntry
+from codemode.executions.journal.records import JournalEntry
 from codemode.executions.ledger import Ledger, LedgerEntry
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.plugins.plugin import Rejected
@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.saved import SavedProgram
     from codemode.executions.call_session import Send
-    from codemode.executions.journal.base import PendingCall, QuestionKind
+    from codemode.executions.journal.records import PendingCall, QuestionKind
     from codemode.executions.plugins.hooks import Hooks
     from codemode.executions.replay.record import RecordedCall
     from codemode.executions.replay.recording import ExecutionRecording

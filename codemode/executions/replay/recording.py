@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from codemode.executions.journal.base import Journal, Lease, NewExecution, PendingCall
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import Lease, NewExecution, PendingCall
     from codemode.executions.replay.record import Record
     from codemode.executions.replay.reuse import Reuse
 

@@ -18,7 +18,7 @@ from codemode.errors import (
 )
 from codemode.executions.attempts import never_damaged
 from codemode.executions.execution import unasked
-from codemode.executions.journal.base import JournalEntry
+from codemode.executions.journal.records import JournalEntry
 from codemode.executions.replay.record import BY_SERVER, HANDOVER
 
 if TYPE_CHECKING:
@@ -26,7 +26,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.base import Journal, Lease, NewExecution, StoredExecution
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import Lease, NewExecution, StoredExecution
     from codemode.executions.programs import Programs
     from codemode.executions.replay.record import Record
 

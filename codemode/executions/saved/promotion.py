@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
-    from codemode.executions.journal.base import StoredExecution
+    from codemode.executions.journal.records import StoredExecution
     from sandbox import CallSite
 
 #: A variable that the program sets to a literal in a line of its own: what a parameter replaces.

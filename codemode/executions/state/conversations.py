@@ -6,7 +6,7 @@ from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from codemode.executions.journal.base import CONVERSATION
+from codemode.executions.journal.records import CONVERSATION
 from codemode.executions.state.conversation import conversation_key
 from codemode.executions.state.dry_state import DryState
 from codemode.executions.state.memory import MemoryState, plain_digest

@@ -11,18 +11,18 @@ from functools import cache, partial
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError
-from codemode.executions.journal.base import GOOD_UNTIL, READ_ONLY
 from codemode.executions.journal.configured import store_of
+from codemode.executions.journal.records import GOOD_UNTIL, READ_ONLY
 from codemode.gateway.caller import Caller
 from codemode.serving.auth.keys import keys_of
 from codemode.serving.auth.tokens import TokenCheck, TokenRefused
 from codemode.settings import DEFAULT_ROLE, Secrets
-from codemode.shared.files import KEY_FILE
+from codemode.shared.files import KEY_FILE, MOVED
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from codemode.executions.journal.base import NewExecution
+    from codemode.executions.journal.records import NewExecution
     from codemode.serving.auth.keys import Keys, StoredKey
     from codemode.settings import Settings
     from codemode.shared.values import ValueStore
@@ -78,11 +78,10 @@ class Callers:
             keys.adopt()
         except ConfigurationError as error:
             log.warning("%s", error)
-        keys.is_in_use()  # reads the keys now, so that no request waits for a database
-        left_behind = settings.left_behind(KEY_FILE)
-        if left_behind:
-            log.warning("%s, or create new keys with `codemode keys create`", left_behind)
-        return cls(configured, keys, tokens=tokens, roles=roles, had_keys=bool(left_behind))
+        lost = "" if keys.is_in_use() else _lost_keys(settings)  # this reads them now: no request waits for a database
+        if lost:
+            log.warning("%s, or create new keys with `codemode keys create`", lost)
+        return cls(configured, keys, tokens=tokens, roles=roles, had_keys=bool(lost))
 
     @property
     def is_open(self) -> bool:
@@ -161,6 +160,14 @@ def roles_of_today(settings: Settings, store: ValueStore) -> Callable[[NewExecut
     """
     callers = cache(lambda: Callers.of(settings, store))
     return lambda given: callers().role_of(given)
+
+
+def _lost_keys(settings: Settings) -> str:
+    """Return where keys are that this server does not read any more, with advice, else ""."""
+    moved = settings.state() / f"{KEY_FILE}{MOVED}"
+    if moved.exists():
+        return f"the keys were moved to a database (see {moved}), and are missing: set `journal.url` to it, restore it"
+    return settings.left_behind(KEY_FILE)
 
 
 def _short(text: str) -> str:

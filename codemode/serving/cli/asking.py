@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from codemode.executions.cards.plain_text import card_text
-from codemode.executions.journal.base import Decision
+from codemode.executions.journal.records import Decision
 from codemode.gateway.policy import Globs
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import operator_of

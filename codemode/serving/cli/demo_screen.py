@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.cost import CostReport, ModeCost
     from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.base import PendingCall
+    from codemode.executions.journal.records import PendingCall
     from codemode.executions.ledger import LedgerEntry
 
 NEXT = (

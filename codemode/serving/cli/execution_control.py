@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.journal.base import Decision
+from codemode.executions.journal.records import Decision
 from codemode.executions.rollback import is_rollback
 from codemode.serving.auth.callers import roles_of_today
 from codemode.serving.cli import terminal as show
@@ -22,7 +22,7 @@ from codemode.serving.executions import BEYOND_S, gone_on, whole
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from codemode.executions.journal.base import NewExecution, PendingCall, StoredExecution, Verdict
+    from codemode.executions.journal.records import NewExecution, PendingCall, StoredExecution, Verdict
     from codemode.service import CodeMode
 
 

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from codemode.executions.cards.card import ApprovalCard
-    from codemode.executions.journal.base import PendingCall, StoredExecution
+    from codemode.executions.journal.records import PendingCall, StoredExecution
     from codemode.executions.ledger import LedgerEntry
 
 _MICROSECONDS = 1_000_000

@@ -13,7 +13,7 @@ import typer
 
 from codemode.errors import ConfigurationError
 from codemode.executions.cards.desk import whole_card
-from codemode.executions.journal.base import ExecutionStatus  # noqa: TC001 -- typer reads it at run time
+from codemode.executions.journal.records import ExecutionStatus  # noqa: TC001 -- typer reads it at run time
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.execution_output import (
     print_card,
@@ -28,7 +28,8 @@ from codemode.serving.execution_data import brief, complete
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.executions.journal.base import Journal, Verdict
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import Verdict
     from codemode.service import CodeMode
 
 executions = typer.Typer(no_args_is_help=True, help="Show, continue, cancel and roll back executions.")

@@ -13,7 +13,7 @@ from codemode.errors import ConfigurationError
 from codemode.executions.journal.backups import back_up, restore
 from codemode.executions.journal.checking import check
 from codemode.executions.journal.configured import journal_file, journal_of
-from codemode.executions.journal.maintenance import vacuum
+from codemode.executions.journal.sqlite.maintenance import vacuum
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.stored import on_journal
 from codemode.serving.cli.surface import AsJson, Project, errors_as_exit_codes, on_surface

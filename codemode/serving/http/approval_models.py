@@ -7,7 +7,7 @@ from typing import Annotated, Any, Literal
 from pydantic import AwareDatetime, BaseModel, Field
 
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads these at run time
-from codemode.executions.journal.base import ExecutionStatus, QuestionKind, Verdict  # noqa: TC001
+from codemode.executions.journal.records import ExecutionStatus, QuestionKind, Verdict  # noqa: TC001
 
 #: A time in UTC with milliseconds (RFC 3339).
 Time = Annotated[AwareDatetime, Field(examples=["2026-11-25T09:30:00.125Z"])]

@@ -20,7 +20,7 @@ from codemode.serving.http.admission import turn_of_orphan
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import AsyncIterator
+    from collections.abc import AsyncIterator, Callable
     from types import FrameType
 
     from fastapi import FastAPI
@@ -30,14 +30,23 @@ if TYPE_CHECKING:
 
 
 class DrainingServer(uvicorn.Server):
-    """Stops `delay_s` seconds after the first signal, or at the second SIGINT."""
+    """Stops `delay_s` seconds after the first signal, or at the second SIGINT.
 
-    def __init__(self, config: uvicorn.Config, app: FastAPI, delay_s: float) -> None:
+    `started` is called once it listens and handles signals.
+    """
+
+    def __init__(self, config: uvicorn.Config, app: FastAPI, delay_s: float, started: Callable[[], None]) -> None:
         super().__init__(config)
         self._state = app.state
         self._delay_s = delay_s
+        self._report_start = started
         self._stops_at = math.inf
         self._closed_at = math.inf
+
+    async def startup(self, sockets: list[socket.socket] | None = None) -> None:
+        """Listen. Signals are handled already: a process manager may send one once it reads the report."""
+        await super().startup(sockets)
+        self._report_start()
 
     def handle_exit(self, sig: int, frame: FrameType | None) -> None:
         """Handle the signal without raising it again, as uvicorn does: that ends the process before clean-up."""

@@ -19,7 +19,7 @@ from pydantic import Field
 
 from codemode.errors import CodeModeError, RequestRepeated
 from codemode.executions.feed import GOES_ON
-from codemode.executions.journal.base import ExecutionStatus  # noqa: TC001 -- FastAPI reads it at run time
+from codemode.executions.journal.records import ExecutionStatus  # noqa: TC001 -- FastAPI reads it at run time
 from codemode.executions.programs import Request as ExecutionRequest
 from codemode.serving.execution_data import brief, outcome_json
 from codemode.serving.executions import BEYOND_S, whole

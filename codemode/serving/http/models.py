@@ -11,7 +11,7 @@ from typing import Any, Literal
 from pydantic import BaseModel, Field
 
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads these at run time
-from codemode.executions.journal.base import ExecutionStatus  # noqa: TC001
+from codemode.executions.journal.records import ExecutionStatus  # noqa: TC001
 from codemode.gateway.call import CallState  # noqa: TC001
 from codemode.serving.http.approval_models import Approval, Time  # noqa: TC001
 

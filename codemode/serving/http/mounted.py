@@ -37,6 +37,7 @@ def app(settings: Settings | str | Path = DEFAULT_FILE, *, allow_anybody: bool =
     service = CodeMode.from_settings(loaded)
     callers = Callers.of(loaded, service.store)
     if callers.is_open and not allow_anybody:
+        service.store.close()
         message = (
             "app() needs a key, because anybody who can reach the application could use it: create one with "
             "`codemode keys create`, configure one (server.keys), or pass allow_anybody=True"

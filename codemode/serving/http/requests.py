@@ -8,7 +8,7 @@ from typing import Annotated, Any
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field
 
 from codemode.errors import WrongArgument
-from codemode.executions.journal.base import Verdict  # noqa: TC001 -- pydantic reads it at run time
+from codemode.executions.journal.records import Verdict  # noqa: TC001 -- pydantic reads it at run time
 from codemode.executions.plans.plan import PlanVerdict  # noqa: TC001 -- pydantic reads it at run time
 from codemode.executions.programs import require_inputs
 from codemode.executions.state.conversation import EXPECTED, LONGEST_ID, is_conversation

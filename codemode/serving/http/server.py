@@ -8,6 +8,7 @@ import logging
 import math
 import signal
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING
 
 import uvicorn
@@ -150,27 +151,32 @@ async def _serve(
             access_log=False,
             timeout_graceful_shutdown=math.ceil(settings.server.drain_s),
             lifespan="on",
+            backlog=BACKLOG,
         )
         gc.collect()
         gc.freeze()  # objects loaded so far stay forever; collections skip them, which saves 0.1 s or more
-        listener.listen(BACKLOG)  # clients may connect once they read the line below
-        address = listener.getsockname()
-        which = "codemode" if process is None else f"process {process.number} of {process.count}"
-        url = f"http://{_host(address)}:{address[1]}"
-        show.errors.print(f"{which} serves {len(service.catalog)} tools on {url}")
-        if settings.console.enabled:
-            show.errors.print(f"console: {url}{CONSOLE}")
-        for name, source in service.sources.items():
-            if source.failure is not None:
-                state = "stale (last known state)" if source.tools else "unavailable"
-                warning = f"{name} is {state} and will be retried: {source.failure.message}"
-                show.errors.print(show.plain(warning, style="yellow"), soft_wrap=True)
-        if callers.is_open:
-            show.errors.print("no key: anybody who can reach this port can use the server", style="yellow")
-        server = DrainingServer(config, app, settings.server.drain_delay_s)
+        report = partial(_report, service, callers, listener, process)
+        server = DrainingServer(config, app, settings.server.drain_delay_s, report)
         await server.serve(sockets=[listener])
         if settings.keeps_journal:
             await service.executions.finish(server.remaining_s(settings.server.drain_s))
+
+
+def _report(service: CodeMode, callers: Callers, listener: socket.socket, process: ServerProcess | None) -> None:
+    """Print the address, and what an operator should know."""
+    address = listener.getsockname()
+    which = "codemode" if process is None else f"process {process.number} of {process.count}"
+    url = f"http://{_host(address)}:{address[1]}"
+    show.errors.print(f"{which} serves {len(service.catalog)} tools on {url}")
+    if service.settings.console.enabled:
+        show.errors.print(f"console: {url}{CONSOLE}")
+    for name, source in service.sources.items():
+        if source.failure is not None:
+            state = "stale (last known state)" if source.tools else "unavailable"
+            warning = f"{name} is {state} and will be retried: {source.failure.message}"
+            show.errors.print(show.plain(warning, style="yellow"), soft_wrap=True)
+    if callers.is_open:
+        show.errors.print("no key: anybody who can reach this port can use the server", style="yellow")
 
 
 def _sessions(process: ServerProcess) -> SharedSessions:

@@ -11,7 +11,7 @@ from codemode.serving.mcp.content_blocks import content_blocks
 from codemode.serving.model_text import shown_to_model
 
 if TYPE_CHECKING:
-    from codemode.executions.journal.base import StoredExecution
+    from codemode.executions.journal.records import StoredExecution
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
 

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
     from mcp.server.context import CallNext, HandlerResult
 
-    from codemode.executions.journal.base import StoredExecution
+    from codemode.executions.journal.records import StoredExecution
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
     from codemode.serving.mcp.background import Background

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
     from codemode.executions.cards.card import ApprovalCard
-    from codemode.executions.journal.base import StoredExecution
+    from codemode.executions.journal.records import StoredExecution
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
     from codemode.serving.mcp.background import Running

@@ -10,14 +10,15 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from codemode.executions.journal.base import Decision
+from codemode.executions.journal.records import Decision
 from codemode.executions.replay.record import Record
 from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from codemode.executions.journal.base import Journal, PendingCall, StoredExecution, Verdict
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import PendingCall, StoredExecution, Verdict
     from codemode.executions.replay.record import RecordedCall
     from tests.nightly.crash.harness import Seen
 

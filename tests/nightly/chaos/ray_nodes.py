@@ -53,6 +53,9 @@ CLIENTS = 8
 
 REPLICAS = 2
 
+#: The key of the clients, and of the journal.
+KEY = "a-key-for-tests"
+
 #: Seconds of load before a kill, and limits for what follows it.
 LOAD_S = (2.0, 6.0)
 SETTLED_S = 120.0
@@ -122,12 +125,16 @@ class Load:
         async with asyncio.timeout(SETTLED_S):
             await asyncio.gather(*self._tasks)
 
+    def connected(self) -> httpx2.AsyncClient:
+        """Return a client with the key."""
+        return httpx2.AsyncClient(base_url=self.url, headers={"Authorization": f"Bearer {KEY}"}, timeout=4 * WAIT_S)
+
     async def _client(self) -> None:
-        async with httpx2.AsyncClient(base_url=self.url, timeout=4 * WAIT_S) as http:
+        async with self.connected() as http:
             while not self._ending.is_set():
                 self._numbers += 1
                 tag = f"t{self._numbers}"
-                self.tags[tag] = "anybody"
+                self.tags[tag] = "the client"
                 await self._answered(http, tag, self._chance.choice(PROGRAMS).tagged(tag))
                 self._figures.answered += 1
 
@@ -170,7 +177,7 @@ class Nodes:
 
     def update(self, config: Path) -> None:
         """Replace all replicas, unless they have this configuration file already."""
-        arguments = {"config": str(config), "allow_anybody": True, "min_replicas": REPLICAS, "max_replicas": REPLICAS}
+        arguments = {"config": str(config), "min_replicas": REPLICAS, "max_replicas": REPLICAS}
         serve.run(on_ray.app(arguments))
 
     def add(self) -> None:
@@ -277,7 +284,7 @@ class Rounds:
             check.check_again(tag, later)
 
     async def _resume(self, executions: Sequence[str]) -> None:
-        async with httpx2.AsyncClient(base_url=self._load.url, timeout=60) as http:
+        async with self._load.connected() as http:
             for execution in executions:
                 answer = await http.post(f"/v1/executions/{execution}/resume", json={})
                 if answer.status_code not in (200, 202):
@@ -335,13 +342,13 @@ async def _upstream(stack: AsyncExitStack) -> Service:
 
 
 def _configuration(folder: Path, port: int, url: str) -> Path:
-    (folder / "secret").write_text("the key of a journal", encoding="utf-8")
+    (folder / "secret").write_text(KEY, encoding="utf-8")
     content = {
         "name": "on-ray",
         "sources": sources(folder, f"http://127.0.0.1:{port}"),
         "observe": {"log": "off"},
         "limits": {"wall_s": 120},
-        "server": {"drain_s": 5},
+        "server": {"drain_s": 5, "keys": [{"file": str(folder / "secret")}]},
         "journal": {"url": url, "key": {"file": str(folder / "secret")}, "lease_s": 2},
         "state_folder": str(folder / "state"),
         "cache_folder": str(folder / "cache"),

@@ -15,8 +15,8 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.journal.base import Decision
 from codemode.executions.journal.configured import journal_of
+from codemode.executions.journal.records import Decision
 from codemode.executions.replay.record import Record, RecordedCall
 from codemode.gateway.call import CallState
 from codemode.settings import Secrets, load_settings
@@ -25,7 +25,8 @@ from tests.nightly.crash.programs import PROGRAMS, Program
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
-    from codemode.executions.journal.base import Journal, PendingCall, StoredExecution, Verdict
+    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.records import PendingCall, StoredExecution, Verdict
 
 ROOT = Path(__file__).parents[3]
 

@@ -15,14 +15,14 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import codemode.serving.http.app  # noqa: F401 -- loaded before the fork
-from codemode.executions.journal.sqlite import SqliteJournal
+from codemode.executions.journal.sqlite.journal import SqliteJournal
 from codemode.serving.http.server import serve
 from codemode.settings import load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.executions.journal.base import JournalEntry, Lease
+    from codemode.executions.journal.records import JournalEntry, Lease
 
 
 def end_at(boundary: dict[str, int]) -> None:

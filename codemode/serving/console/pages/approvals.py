@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from codemode.errors import ApprovalRefused
-from codemode.executions.journal.base import VERDICTS, Decision
+from codemode.executions.journal.records import VERDICTS, Decision
 from codemode.serving.console.forms import form_of
 from codemode.serving.console.session import caller_of
 from codemode.serving.executions import gone_on
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from codemode.executions.cards.card import ApprovalCard
-    from codemode.executions.journal.base import PendingCall, QuestionKind
+    from codemode.executions.journal.records import PendingCall, QuestionKind
     from codemode.gateway.caller import Caller
     from codemode.serving.console.views import Console
 

@@ -12,7 +12,7 @@ from starlette.routing import Route
 
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.feed import GOES_ON
-from codemode.executions.journal.base import OPEN, ExecutionStatus
+from codemode.executions.journal.records import OPEN, ExecutionStatus
 from codemode.executions.ledger import LedgerEntry
 from codemode.executions.page import outcome_page
 from codemode.executions.repeats import repeats

@@ -9,7 +9,7 @@ import pytest
 from codemode import CodeMode, tool
 from codemode.errors import ExecutionNotFound
 from codemode.executions.cards.plain_text import card_text
-from codemode.executions.journal.base import Decision
+from codemode.executions.journal.records import Decision
 from codemode.gateway.caller import Caller
 from codemode.settings import Settings
 

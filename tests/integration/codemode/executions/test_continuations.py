@@ -16,14 +16,14 @@ from codemode.errors import (
     ExecutionWaiting,
 )
 from codemode.executions.continuations.seal import ContinuationInvalid
-from codemode.executions.journal.base import Decision, Verdict
+from codemode.executions.journal.records import Decision, Verdict
 from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
-    from codemode.executions.journal.base import PendingCall
+    from codemode.executions.journal.records import PendingCall
     from codemode.service import CodeMode
 
 PROGRAM = "a = up.x.post(n=1)['count']\nb = up.x.drop(n=2)['count']\n[a, b]"

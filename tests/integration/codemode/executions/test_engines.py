@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.errors import ExecutionChanged
-from codemode.executions.journal.base import Decision
+from codemode.executions.journal.records import Decision
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 
 if TYPE_CHECKING:

@@ -18,8 +18,8 @@ from codemode.errors import (
     LeaseHeld,
 )
 from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.journal.base import Decision, Retention
 from codemode.executions.journal.configured import journal_of
+from codemode.executions.journal.records import Decision, Retention
 from codemode.executions.programs import Request
 from codemode.settings import Secrets
 from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from codemode.executions.journal.base import StoredExecution, Verdict
+    from codemode.executions.journal.records import StoredExecution, Verdict
     from codemode.service import CodeMode
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.errors import ApprovalForbidden, ApprovalRefused
-from codemode.executions.journal.base import Decision
+from codemode.executions.journal.records import Decision
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, document, place
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import pytest
 
 from codemode import Approved, CallAnswer, CodeMode, Plugin, PluginCall, Rejected
 from codemode.errors import ExecutionChanged
-from codemode.executions.journal.base import Decision
+from codemode.executions.journal.records import Decision
 from codemode.executions.programs import Request
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.executions.journal.base import Decision
+from codemode.executions.journal.records import Decision
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 
 if TYPE_CHECKING:
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from codemode.executions.journal.base import Verdict
+    from codemode.executions.journal.records import Verdict
 
 MADE = "POST /post?n=1"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode import CodeMode
-from codemode.executions.journal.base import Decision
+from codemode.executions.journal.records import Decision
 from codemode.gateway.caller import Caller
 from codemode.serving.executions import run_or_continue
 from codemode.serving.model_text import native_text, outcome_text

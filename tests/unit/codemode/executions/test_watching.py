@@ -11,7 +11,7 @@ import pytest
 
 from codemode.errors import TooSlow
 from codemode.executions.feed import KEPT, PAGE
-from codemode.executions.journal.base import JournalEntry
+from codemode.executions.journal.records import JournalEntry
 from codemode.executions.journal.signals import Signals
 from codemode.executions.watching import Watching
 from tests.integration.codemode.executions.upstream import OWNER

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 import asyncpg
 import pytest
 
-from codemode.executions.journal.base import NewExecution
 from codemode.executions.journal.key import DigestKey
-from codemode.executions.journal.postgres import PostgresJournal
-from codemode.executions.journal.sqlite import SqliteJournal
+from codemode.executions.journal.postgres.journal import PostgresJournal
+from codemode.executions.journal.records import NewExecution
+from codemode.executions.journal.sqlite.journal import SqliteJournal
 from tests.postgres import cluster, programs
 
 if TYPE_CHECKING:

@@ -10,7 +10,7 @@ import sys
 import time
 
 from codemode.executions.journal.key import DigestKey
-from codemode.executions.journal.postgres import PostgresJournal
+from codemode.executions.journal.postgres.journal import PostgresJournal
 from codemode.transports.allowances import Allowances, Rate
 
 #: Calls that wait at the same time.

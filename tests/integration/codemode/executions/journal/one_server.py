@@ -9,8 +9,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from codemode.executions.journal.base import JournalEntry
-from codemode.executions.journal.sqlite import SqliteJournal
+from codemode.executions.journal.records import JournalEntry
+from codemode.executions.journal.sqlite.journal import SqliteJournal
 from tests.integration.codemode.executions.journal.conftest import KEY, new
 
 

@@ -10,13 +10,14 @@ import asyncpg
 import pytest
 
 from codemode.errors import ConfigurationError, JournalDamaged, JournalUnavailable
-from codemode.executions.journal import postgres_copying, schema
 from codemode.executions.journal.backups import Restored, back_up, restore
-from codemode.executions.journal.base import Decision, JournalEntry, PendingCall
 from codemode.executions.journal.checking import check
 from codemode.executions.journal.configured import journal_of
 from codemode.executions.journal.migrations import Dialect, Migration, migrations
-from codemode.executions.journal.transactions import SPILL_BYTES
+from codemode.executions.journal.postgres import copying as postgres_copying
+from codemode.executions.journal.records import Decision, JournalEntry, PendingCall
+from codemode.executions.journal.sql import schema
+from codemode.executions.journal.sql.transactions import SPILL_BYTES
 from codemode.executions.state.values import StateKey, StateWrite
 from codemode.settings import Secrets, Settings
 from codemode.transports.content import Content

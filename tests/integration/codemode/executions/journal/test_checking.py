@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codemode.executions.journal.base import JournalEntry
 from codemode.executions.journal.checking import check
+from codemode.executions.journal.records import JournalEntry
 from tests.integration.codemode.executions.journal.conftest import new
 from tests.integration.codemode.executions.journal.test_contract import question
 from tests.integration.codemode.executions.journal.test_seals import edited

@@ -19,10 +19,10 @@ from codemode.errors import (
     RequestConflict,
     RequestRepeated,
 )
-from codemode.executions.journal.base import Decision, JournalEntry, Lease, PendingCall, Retention
 from codemode.executions.journal.key import DigestKey
-from codemode.executions.journal.space import BATCH, Bounds
-from codemode.executions.journal.transactions import SPILL_BYTES
+from codemode.executions.journal.records import Decision, JournalEntry, Lease, PendingCall, Retention
+from codemode.executions.journal.sql.space import BATCH, Bounds
+from codemode.executions.journal.sql.transactions import SPILL_BYTES
 from tests.integration.codemode.executions.journal.conftest import new
 
 if TYPE_CHECKING:

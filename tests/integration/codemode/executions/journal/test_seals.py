@@ -10,12 +10,12 @@ import asyncpg
 import pytest
 
 from codemode.errors import ConfigurationError, ExecutionNotFound, JournalDamaged
-from codemode.executions.journal.base import Decision, JournalEntry, Lease, PendingCall, Retention
 from codemode.executions.journal.key import DigestKey
 from codemode.executions.journal.migrations import migrations
-from codemode.executions.journal.postgres import PostgresJournal
-from codemode.executions.journal.rows import given_text
-from codemode.executions.journal.sqlite import SqliteJournal
+from codemode.executions.journal.postgres.journal import PostgresJournal
+from codemode.executions.journal.records import Decision, JournalEntry, Lease, PendingCall, Retention
+from codemode.executions.journal.sql.rows import given_text
+from codemode.executions.journal.sqlite.journal import SqliteJournal
 from tests.integration.codemode.executions.journal.conftest import KEY, new, new_database
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.executions.journal.base import Decision, JournalEntry, PendingCall
-from codemode.executions.journal.statements import Statement
+from codemode.executions.journal.records import Decision, JournalEntry, PendingCall
+from codemode.executions.journal.sql.statements import Statement
 from codemode.executions.notify.configured import messages_to
 from codemode.executions.notify.courier import Courier
 from codemode.executions.notify.notice import NoticeWriter

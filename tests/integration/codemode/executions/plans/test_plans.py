@@ -11,7 +11,7 @@ from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from codemode import CodeMode, tool
 from codemode.errors import ApprovalForbidden, ExecutionWaiting, RequestRepeated, WrongArgument
-from codemode.executions.journal.base import Decision
+from codemode.executions.journal.records import Decision
 from codemode.executions.plans.errors import PlanNotFound, PlanRefused
 from codemode.settings import Settings
 from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER

@@ -16,10 +16,10 @@ import pytest
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.observed import ObservedShapes
 from codemode.errors import ExecutionEnded, JournalDamaged, NondeterminismError
-from codemode.executions.journal.base import Decision, NewExecution
 from codemode.executions.journal.key import DigestKey
+from codemode.executions.journal.records import Decision, NewExecution
 from codemode.executions.journal.seals import Seals
-from codemode.executions.journal.sqlite import SqliteJournal
+from codemode.executions.journal.sqlite.journal import SqliteJournal
 from codemode.executions.ledger import unwatched
 from codemode.executions.replay.record import Record
 from codemode.executions.replay.recorded_session import RecordedSession
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from codemode.executions.journal.base import StoredExecution
+    from codemode.executions.journal.records import StoredExecution
 
 
 @pytest.fixture

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from codemode.executions.journal.base import NewExecution
+    from codemode.executions.journal.records import NewExecution
     from codemode.service import CodeMode
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codemode.executions.journal.base import Decision
+from codemode.executions.journal.records import Decision
 from codemode.executions.saved.promotion import Promotion
 from tests.integration.codemode.executions.saved.files import save, saved
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.executions.journal.base import Decision
+from codemode.executions.journal.records import Decision
 from codemode.gateway.caller import Caller
 from tests.integration.codemode.executions.saved.files import save, saved
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place

@@ -13,7 +13,7 @@ import pytest
 from cryptography.hazmat.primitives.asymmetric import ec, rsa
 from jwt.algorithms import ECAlgorithm, RSAAlgorithm
 
-from codemode.executions.journal.base import NewExecution
+from codemode.executions.journal.records import NewExecution
 from codemode.gateway.caller import Caller
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
@@ -247,3 +247,13 @@ async def test_where_an_earlier_version_had_keys_nobody_comes_in_without_one(
     (tmp_path / "codemode" / "keys.json").rename(settings.state() / "keys.json")
     assert await Callers.of(settings).identify(f"Bearer {text}") is not None
     assert await Callers.of(Settings(name="other")).identify(f"Bearer {text}") is None
+
+
+def test_a_server_whose_keys_were_moved_to_a_database_requires_a_key(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    settings = Settings(state_folder=tmp_path)
+    assert Callers.of(settings).is_open
+    (tmp_path / "keys.json.moved").write_text("{}")
+    assert not Callers.of(settings).is_open
+    assert f"{tmp_path}/keys.json.moved" in caplog.text

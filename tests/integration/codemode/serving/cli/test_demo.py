@@ -13,7 +13,7 @@ from rich.console import Console
 
 from codemode.catalog.cost import CostReport, ModeCost
 from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.journal.base import PendingCall
+from codemode.executions.journal.records import PendingCall
 from codemode.executions.ledger import LedgerEntry
 from codemode.gateway.call import CallState
 from codemode.serving.cli.demo import PROGRAM

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 HEAVY = {"codemode.service", "codemode.sources", "numpy", "openai", "fastapi", "uvicorn", "mcp", "mcp_types", "httpx2"}
-UNUSED = {"httpcore2", "jsonschema", "referencing", "rapidfuzz", "pygments", "botocore", "graphql"}
+UNUSED = {"asyncpg", "httpcore2", "jsonschema", "referencing", "rapidfuzz", "pygments", "botocore", "graphql"}
 FACES = {"openai", "fastapi", "uvicorn", "mcp", "mcp_types"}
 
 #: What must not be imported by a command.

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+import threading
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from codemode.errors import ConfigurationError
+from tests.postgres import cluster, programs
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -18,7 +20,7 @@ pytest.importorskip("ray", reason="ray is not installed: make servers")
 
 from ray.serve.config import AutoscalingConfig
 
-from codemode.serving.ray import CLOSING_S, METRIC, app, replicas_for
+from codemode.serving.ray import CLOSING_S, METRIC, Replica, app, replicas_for
 
 JOURNAL = {"url": "postgresql://host/database", "key": {"env": "JOURNAL_KEY"}}
 
@@ -66,6 +68,18 @@ def test_an_unknown_argument_is_refused_with_the_nearest_one(config: Callable[..
     assert "unknown argument 'min_replica'; did you mean 'min_replicas'? valid: config, " in str(refused.value)
     with pytest.raises(ConfigurationError, match="max_replicas: Input should be"):
         app({"config": config(), "max_replicas": 0})
+
+
+@pytest.mark.skipif(programs() is None, reason="initdb and pg_ctl are not here: the distribution's package postgresql")
+async def test_a_replica_without_a_key_does_not_start(config: Callable[..., str], tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("the key of all replicas")
+    with cluster() as url:
+        path = config(
+            name="on-ray", journal={"url": url, "key": {"file": str(tmp_path / "secret")}}, state_folder=str(tmp_path)
+        )
+        with pytest.raises(ConfigurationError, match=r"needs a key.*`codemode keys create`"):
+            await Replica(path).__serve_build_asgi_app__()
+    assert not [thread for thread in threading.enumerate() if thread.name == "codemode-shared"]
 
 
 @dataclass

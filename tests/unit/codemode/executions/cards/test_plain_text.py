@@ -8,7 +8,7 @@ from codemode.executions.cards.building import arguments_of, brief_card
 from codemode.executions.cards.card import ApprovalCard, CallsMade, CardArgument, Change, EarlierApproval, KnownRecord
 from codemode.executions.cards.plain_text import card_text
 from codemode.executions.cards.readings import Readings
-from codemode.executions.journal.base import NewExecution, PendingCall, StoredExecution
+from codemode.executions.journal.records import NewExecution, PendingCall, StoredExecution
 from codemode.executions.replay.record import Record
 
 CALL = PendingCall(

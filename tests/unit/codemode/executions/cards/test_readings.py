@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 
 from codemode.executions.cards.readings import Readings, same_field
-from codemode.executions.journal.base import JournalEntry
+from codemode.executions.journal.records import JournalEntry
 from codemode.executions.replay.record import Record
 
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"

@@ -10,7 +10,7 @@ import pytest
 from standardwebhooks import Webhook as Receiver
 
 from codemode.errors import ConfigurationError
-from codemode.executions.journal.base import NewExecution, PendingCall, StoredExecution
+from codemode.executions.journal.records import NewExecution, PendingCall, StoredExecution
 from codemode.executions.notify.chat import slack_body, teams_body
 from codemode.executions.notify.notice import NoticeWriter
 from codemode.executions.notify.targets import Mailbox, Poster, Undelivered, Webhook, signing_keys

@@ -8,7 +8,7 @@ import pytest
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.tool import Effect, Tool
-from codemode.executions.journal.base import NewExecution, StoredExecution
+from codemode.executions.journal.records import NewExecution, StoredExecution
 from codemode.executions.saved.errors import SavingRefused
 from codemode.executions.saved.promotion import Promotion, completed, draft
 from sandbox import CallSite

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import signal
+import socket
 
 import pytest
 import uvicorn
@@ -31,7 +33,25 @@ def app() -> FastAPI:
 
 
 def server(app: FastAPI, delay_s: float) -> DrainingServer:
-    return DrainingServer(uvicorn.Config(app, lifespan="off"), app, delay_s)
+    return DrainingServer(uvicorn.Config(app, lifespan="off"), app, delay_s, lambda: None)
+
+
+async def test_it_reports_its_start_once_it_listens_and_handles_signals(app: FastAPI) -> None:
+    reported: list[str] = []
+
+    def report() -> None:
+        with socket.create_connection(listener.getsockname()):
+            reported.append("start")
+        signal.raise_signal(signal.SIGTERM)
+
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        before = signal.getsignal(signal.SIGTERM)
+        one = DrainingServer(uvicorn.Config(app, lifespan="off"), app, 0, report)
+        await asyncio.wait_for(one.serve(sockets=[listener]), 30)
+    assert reported == ["start"]
+    assert app.state.is_draining
+    assert signal.getsignal(signal.SIGTERM) == before
 
 
 async def test_without_a_delay_the_first_signal_stops_it(app: FastAPI) -> None:

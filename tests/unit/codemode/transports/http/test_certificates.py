@@ -12,7 +12,7 @@ import pytest
 
 from codemode.errors import JournalUnavailable, SourceError, UpstreamUnreachable
 from codemode.executions.journal.key import DigestKey
-from codemode.executions.journal.postgres import PostgresJournal
+from codemode.executions.journal.postgres.journal import PostgresJournal
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.base import CallContext
 from codemode.transports.http.certificates import distrusted

@@ -1,0 +1,239 @@
+"""The common part of the SQL stores: each journal method is one transaction."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from abc import ABC, abstractmethod
+from contextlib import suppress
+from functools import partial
+from typing import TYPE_CHECKING, Any
+
+from codemode.errors import JournalUnavailable
+from codemode.executions.journal.records import Pruned
+from codemode.executions.journal.seals import Seals
+from codemode.executions.journal.signals import Signals
+from codemode.executions.journal.sql import contents, plans, rows, space, state, transactions
+from codemode.executions.journal.sql.decisions import approved as approved_calls
+from codemode.executions.journal.sql.decisions import decide
+from codemode.executions.journal.sql.decisions import pending as pending_calls
+from codemode.executions.journal.sql.outbox import Outbox
+from codemode.executions.journal.sql.space import Bounds
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Sequence
+
+    from codemode.executions.journal.key import DigestKey
+    from codemode.executions.journal.records import (
+        Decision,
+        ExecutionStatus,
+        JournalEntry,
+        Lease,
+        NewExecution,
+        PendingCall,
+        Retention,
+        StoredExecution,
+    )
+    from codemode.executions.journal.sql.contents import KeptContent
+    from codemode.executions.journal.sql.statements import Result, Transaction
+    from codemode.executions.plans.plan import Plan, PlanVerdict
+    from codemode.executions.state.values import StateKey, StateWrite
+    from codemode.transports.allowances import Slots
+    from codemode.transports.content import Content
+
+
+#: Pause after a pruning step, as a multiple of the step's duration.
+_PAUSE = 4.0
+
+#: Pause between steps that return free space, in seconds.
+_PAUSE_S = 0.02
+
+
+class SqlJournal(ABC):
+    """A `codemode.executions.journal.base.Journal` without open, close and append, which each store implements."""
+
+    def __init__(self, key: DigestKey, server: str, lease_s: float, project: str, bounds: Bounds | None) -> None:
+        self.server = server
+        self._key = key
+        self._seals = Seals(key, project)
+        self._lease_s = lease_s
+        self._bounds = bounds or Bounds()
+        self.outbox = Outbox(self._write, self._read, self._seals)
+        self.signals = Signals()
+        self.slots: Slots | None = None
+
+    @abstractmethod
+    async def _write(self, transaction: Transaction[Result]) -> Result:
+        """Execute a transaction. Raises JournalUnavailable, and what the transaction raises."""
+
+    async def _write_briefly(self, begin: Callable[[], Transaction[Result]]) -> Result:
+        """Execute a transaction that takes less time than a handover to a thread, likewise."""
+        return await self._write(begin())
+
+    @abstractmethod
+    async def _read(self, transaction: Transaction[Result]) -> Result:
+        """Execute a read-only transaction, likewise."""
+
+    def _is_dead(self, server: str) -> bool:
+        """Return whether a server is known to have ended before its lease has run out."""
+        return False
+
+    def digest(self, value: Any) -> str:
+        """See `Journal.digest`."""
+        return self._key.digest(value)
+
+    async def create(self, execution: NewExecution) -> Lease:
+        """See `Journal.create`."""
+        own = (self.server, self._lease_s, self._bounds)
+        return await self._write_briefly(partial(transactions.create, self._seals, execution, *own))
+
+    async def get(self, execution: str) -> StoredExecution:
+        """See `Journal.get`."""
+        return await self._read(transactions.get(self._seals, execution))
+
+    async def list(
+        self, *, owner: str | None = None, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
+    ) -> tuple[StoredExecution, ...]:
+        """See `Journal.list`."""
+        return await self._read(transactions.list_executions(self._seals, owner or "", status or "", limit, before))
+
+    async def claim(self, execution: str, *, by_force: bool = False, is_orphan: bool = False) -> Lease:
+        """See `Journal.claim`."""
+        is_free: Callable[[str], bool] = (lambda _: True) if by_force else self._is_dead
+        own = (self.server, self._lease_s, is_free)
+        return await self._write(transactions.claim(self._seals.project, execution, *own, is_orphan=is_orphan))
+
+    async def orphans(self) -> tuple[str, ...]:
+        """See `Journal.orphans`."""
+        return await self._read(transactions.orphans(self._seals.project, self._is_dead))
+
+    async def renew(self, executions: Collection[str]) -> frozenset[str]:
+        """See `Journal.renew`."""
+        return await self._write(transactions.renew(executions, self.server, self._lease_s))
+
+    async def release(self, executions: Collection[str]) -> None:
+        """See `Journal.release`."""
+        await self._write(transactions.release(executions, self.server))
+
+    async def read(
+        self, execution: str, *, after: int = 0, values: bool = True, most: int | None = None
+    ) -> tuple[JournalEntry, ...]:
+        """See `Journal.read`."""
+        return await self._read(transactions.read(self._seals, execution, after, values=values, most=most))
+
+    async def pause(self, lease: Lease, pending: Sequence[PendingCall], outcome: Any) -> None:
+        """See `Journal.pause`."""
+        begin = partial(transactions.pause, self._seals, lease, pending, outcome, self._bounds)
+        await self._end(lease, begin, is_brief=rows.is_brief(outcome))
+
+    async def finish(self, lease: Lease, status: ExecutionStatus, outcome: Any) -> None:
+        """See `Journal.finish`."""
+        begin = partial(transactions.finish, self._seals, lease, status, outcome, self._bounds)
+        await self._end(lease, begin, is_brief=rows.is_brief(outcome))
+
+    async def _end(self, lease: Lease, begin: Callable[[], Transaction[bool]], *, is_brief: bool) -> None:
+        """Record a pause or an end, then remove ended executions if a bound is exceeded."""
+        is_full = await (self._write_briefly(begin) if is_brief else self._write(begin()))
+        self._seals.lasts.pop(lease, None)
+        self.outbox.wake()
+        if is_full:
+            with suppress(JournalUnavailable):  # the next end removes them
+                await self._write(space.make_room(self._seals.project, lease.execution, self._bounds))
+
+    async def pending(
+        self, *, execution: str = "", unanswered: bool = True, question: str = ""
+    ) -> tuple[PendingCall, ...]:
+        """See `Journal.pending`."""
+        return await self._read(pending_calls(self._seals, execution, question, unanswered=unanswered))
+
+    async def approved(self, *, owner: str = "", most: int = 100) -> tuple[PendingCall, ...]:
+        """See `Journal.approved`."""
+        return await self._read(approved_calls(self._seals, owner, most))
+
+    async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
+        """See `Journal.decide`."""
+        return await self._write(decide(self._seals, decisions))
+
+    async def store_state(self, lease: Lease, path: str, write: StateWrite) -> int:
+        """See `Journal.store_state`."""
+        place = self.digest(path)  # databases reject some characters of a guest's path
+        return await self._write_briefly(partial(state.store, self._seals, lease, place, write))
+
+    async def load_state(self, key: StateKey) -> bytes | None:
+        """See `Journal.load_state`."""
+        return await self._read(state.load(self._seals, key))
+
+    async def state_names(self, owner: str, conversation: str) -> tuple[str, ...]:
+        """See `Journal.state_names`."""
+        return await self._read(state.names(self._seals, owner, conversation))
+
+    async def save_plan(self, plan: Plan) -> Plan:
+        """See `Journal.save_plan`."""
+        return await self._write(plans.save(self._seals, plan))
+
+    async def plan(self, plan: str) -> Plan:
+        """See `Journal.plan`."""
+        return await self._read(plans.get(self._seals, plan))
+
+    async def plans(self, owner: str, limit: int) -> tuple[Plan, ...]:
+        """See `Journal.plans`."""
+        return await self._read(plans.list_plans(self._seals, owner, limit))
+
+    async def decide_plan(self, plan: Plan, verdict: PlanVerdict, by: str, note: str) -> Plan:
+        """See `Journal.decide_plan`."""
+        return await self._write(plans.decide(self._seals, plan, verdict, by, note))
+
+    async def prune(self, retention: Retention) -> Pruned:
+        """See `Journal.prune`."""
+        await self._paced(plans.remove_old(self._seals.project, retention.age_s))
+        expired: list[str] = []
+        removed = 0
+        while some := await self._paced(transactions.expire(self._seals, retention)):
+            expired.extend(some)
+        while count := await self._prune_once(retention):
+            removed += count
+        while await self._paced(contents.remove_expired(self._seals.project)):
+            pass
+        while await self._paced(state.remove_expired(self._seals.project)):
+            pass
+        is_more = True
+        while is_more:
+            is_more = await self._give_back_space()
+            await asyncio.sleep(_PAUSE_S)
+        return Pruned(tuple(expired), removed)
+
+    async def keep_content(self, owner: str, content: Content, *, keep_s: float, limit_bytes: int) -> None:
+        """See `Journal.keep_content`."""
+        await self._write(contents.keep(self._seals.project, owner, content, keep_s, limit_bytes))
+
+    async def find_content(self, owner: str, id_: str) -> Content | None:
+        """See `Journal.find_content`."""
+        return await self._read(contents.find(self._seals.project, owner, id_))
+
+    async def contents(self, owner: str, *, limit: int = 50) -> tuple[KeptContent, ...]:
+        """See `Journal.contents`."""
+        return await self._read(contents.list_contents(self._seals.project, owner, limit))
+
+    async def damages(self) -> tuple[str, ...]:
+        """See `Journal.damages`. Database servers have their own tools."""
+        return ()
+
+    async def _prune_once(self, retention: Retention) -> int:
+        """Remove what is beyond retention now. Return the number removed."""
+        project = self._seals.project
+        until = await self._read(space.watermark(project, retention, self._bounds))
+        removed = 0
+        while count := await self._paced(space.remove(project, until)):
+            removed += count
+        return removed
+
+    async def _paced(self, transaction: Transaction[Result]) -> Result:
+        """Execute one of many transactions, then leave the store to others for longer than it took."""
+        begun = time.monotonic()
+        result = await self._write(transaction)
+        await asyncio.sleep(_PAUSE * (time.monotonic() - begun))
+        return result
+
+    async def _give_back_space(self) -> bool:
+        """Return some free space to the file system if the store does not do so itself. Return whether more is left."""
+        return False

@@ -1,0 +1,29 @@
+"""The URL of a database in messages: never with its password."""
+
+from __future__ import annotations
+
+import pytest
+
+from codemode.errors import ConfigurationError
+from codemode.executions.journal.postgres.errors import shown
+
+
+@pytest.mark.parametrize(
+    ("url", "expected"),
+    [
+        ("postgresql://ann:secret@db:5432/shop?sslmode=verify-full", "postgresql://db:5432/shop"),
+        ("postgresql://ann:se@cret@db/shop", "postgresql://db/shop"),
+        ("postgresql://one:1,two:2/shop?user=ann@corp&password=secret", "postgresql://one:1,two:2/shop"),
+        ("postgresql:///shop?host=/run/postgresql", "postgresql:///shop"),
+    ],
+)
+def test_a_url_is_shown_without_its_user_and_password(url: str, expected: str) -> None:
+    assert shown(url) == expected
+
+
+@pytest.mark.parametrize("password", ["se/cret", "se#cret", "se?cret", "se[cret", "se@c/ret", "se\uff0fcret"])
+def test_a_password_that_is_not_encoded_is_rejected_and_not_shown(password: str) -> None:
+    with pytest.raises(ConfigurationError, match="percent-encoded") as raised:
+        shown(f"postgresql://ann:{password}@db/shop")
+    assert raised.value.__cause__ is None
+    assert "cret" not in str(raised.value)
