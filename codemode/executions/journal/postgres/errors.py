@@ -31,9 +31,7 @@ def translated(store: str) -> Iterator[None]:
         yield
     except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as last:
         error = first(last)
-        why = "it did not answer in time" if isinstance(error, TimeoutError) else ""
-        why = why or distrusted(error, _AUTHORITY) or _one_line(error)
-        message = f"the journal {store} cannot be used: {why}; nothing was recorded"
+        message = f"the journal {store} cannot be used: {reason(error)}; nothing was recorded"
         raise JournalUnavailable(message) from error
 
 
@@ -54,5 +52,8 @@ def shown(url: str) -> str:
     return f"{parts.scheme}://{host}{parts.path}"
 
 
-def _one_line(error: Exception) -> str:
-    return " ".join(str(error).split()) or type(error).__name__
+def reason(error: Exception) -> str:
+    """Return why the database cannot be used, in one line."""
+    if isinstance(error, TimeoutError):
+        return "it did not answer in time"
+    return distrusted(error, _AUTHORITY) or " ".join(str(error).split()) or type(error).__name__

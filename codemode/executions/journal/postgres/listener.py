@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Self
 
 import asyncpg
 
+from codemode.executions.journal.postgres.errors import reason
+
 if TYPE_CHECKING:
     from collections.abc import Callable
     from types import TracebackType
@@ -41,7 +43,7 @@ class Listener:
     """Listens to channels of the database at `url`, and connects again by itself.
 
         async with Listener(url) as listener:
-            unsubscribe = listener.subscribe("codemode_keys", heard)
+            listener.subscribe("codemode_keys", heard)
 
     Entering returns at once, also while the database is away. `is_listening` tells whether all subscriptions are in
     force. Callbacks run on the event loop and must return soon; their exceptions are logged.
@@ -83,24 +85,17 @@ class Listener:
         """Whether notifications of every subscribed channel arrive now."""
         return self._is_connected and self._in_force >= self._subscribers.keys()
 
-    def subscribe(self, channel: str, heard: Heard) -> Callable[[], None]:
-        """Call `heard` with the payload of each notification on a channel. Return a function that ends this.
+    def subscribe(self, channel: str, heard: Heard) -> None:
+        """Call `heard` with the payload of each notification on a channel.
 
         `heard(None)` says that listening begins now: at first, and after each lost connection. What was notified before
         may have been missed.
         """
         self._subscribers.setdefault(channel, []).append(heard)
         if channel in self._in_force:
-            asyncio.get_running_loop().call_soon(self._tell_one, channel, heard)
+            asyncio.get_running_loop().call_soon(_call, heard, channel, None)
         else:
             self._changed.set()
-
-        def unsubscribe() -> None:
-            """End the subscription. The connection keeps its channels."""
-            with suppress(ValueError):
-                self._subscribers[channel].remove(heard)
-
-        return unsubscribe
 
     async def _listen_for_ever(self) -> None:
         delay_s = _FIRST_DELAY_S
@@ -109,7 +104,7 @@ class Listener:
                 await self._listen()
             except _UNAVAILABLE as error:
                 if self._is_connected or delay_s == _FIRST_DELAY_S:
-                    log.warning("notifications of the journal's database do not arrive: %s", error or type(error))
+                    log.warning("notifications of the journal's database do not arrive: %s", reason(error))
             if self._is_connected:
                 delay_s = _FIRST_DELAY_S
             self._is_connected = False
@@ -145,10 +140,6 @@ class Listener:
     def _tell(self, channel: str, payload: str | None) -> None:
         for heard in tuple(self._subscribers[channel]):
             _call(heard, channel, payload)
-
-    def _tell_one(self, channel: str, heard: Heard) -> None:
-        if heard in self._subscribers[channel]:
-            _call(heard, channel, None)
 
 
 def _call(heard: Heard, channel: str, payload: str | None) -> None:

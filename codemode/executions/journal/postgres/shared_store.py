@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, NamedTuple, TypeVar
 import asyncpg
 
 from codemode.errors import CodeModeError, JournalDamaged, JournalUnavailable
-from codemode.executions.journal.postgres.errors import shown
+from codemode.executions.journal.postgres.errors import reason, shown
 from codemode.executions.journal.postgres.migrating import GOODBYE_S, KEEPALIVES, PATIENCE_S
 from codemode.executions.journal.postgres.shared_values import CHANNEL
 from codemode.shared.values import Kind, Latest
@@ -368,11 +368,16 @@ async def _locked(url: str, name: str) -> asyncpg.Connection | None:
         connection = await asyncpg.connect(
             url, timeout=PATIENCE_S, command_timeout=PATIENCE_S, server_settings=KEEPALIVES
         )
-        if await connection.fetchval("SELECT pg_try_advisory_lock(hashtextextended($1, 0))", name):
+        try:
+            is_locked = await connection.fetchval("SELECT pg_try_advisory_lock(hashtextextended($1, 0))", name)
+        except BaseException:
+            connection.terminate()  # it may hold the lock
+            raise
+        if is_locked:
             return connection
-        await connection.close()
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, OSError) as error:
-        message = f"{shown(url)} cannot be used: {error or type(error).__name__}"
+        await connection.close(timeout=PATIENCE_S)
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as error:
+        message = f"{shown(url)} cannot be used: {reason(error)}"
         raise JournalUnavailable(message) from None
     return None
 

@@ -80,20 +80,6 @@ async def test_a_later_subscriber_is_told_too(url: str, control: asyncpg.Connect
         assert [await first.next(), await same.next(), await other.next()] == ["a", "a", "b"]
 
 
-async def test_after_unsubscribing_nothing_is_heard(url: str, control: asyncpg.Connection) -> None:
-    ended, other = Ear(), Ear()
-    async with Listener(url) as listener:
-        unsubscribe = listener.subscribe("one", ended)
-        listener.subscribe("one", other)
-        assert await ended.next() is None
-        assert await other.next() is None
-        unsubscribe()
-        unsubscribe()
-        await control.execute("SELECT pg_notify('one', 'a')")
-        assert await other.next() == "a"
-        assert ended.is_empty()
-
-
 async def test_an_error_of_one_subscriber_does_not_reach_the_others(
     url: str, control: asyncpg.Connection, caplog: pytest.LogCaptureFixture
 ) -> None:

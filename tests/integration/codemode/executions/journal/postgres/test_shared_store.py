@@ -15,12 +15,13 @@ import asyncpg
 import pytest
 
 from codemode.errors import JournalDamaged, JournalUnavailable
-from codemode.executions.journal.postgres import outages
+from codemode.executions.journal.postgres import outages, shared_store
 from codemode.executions.journal.postgres.journal import PostgresJournal
 from codemode.executions.journal.postgres.shared_store import SharedStore
 from codemode.shared.files import FolderStore
 from tests.integration.codemode.executions.journal.conftest import KEY, new_database
 from tests.postgres import programs, restartable_cluster
+from tests.unit.codemode.transports.sockets import listening
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -215,6 +216,38 @@ def test_a_lock_ends_with_the_store(url: str, tmp_path: Path) -> None:
         unlock()
         again()
     assert not [thread for thread in threading.enumerate() if thread.name == "codemode-shared"]
+
+
+async def test_a_lock_whose_answer_is_lost_is_freed(
+    url: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, postgres: str
+) -> None:
+    """The connection that may hold the lock is closed."""
+    folder = postgres.partition("host=")[2]
+    ended = asyncio.Event()
+
+    async def until_locked(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        answers, asks = await asyncio.open_unix_connection(f"{folder}/.s.PGSQL.5432")
+
+        async def answer() -> None:
+            while data := await answers.read(65536):
+                if not is_locking:
+                    writer.write(data)
+
+        is_locking = False
+        answering = asyncio.create_task(answer())
+        while data := await reader.read(65536):
+            is_locking = is_locking or b"pg_try_advisory_lock" in data
+            asks.write(data)
+        answering.cancel()
+        asks.close()
+        ended.set()
+
+    monkeypatch.setattr(shared_store, "PATIENCE_S", 1.0)
+    async with listening(until_locked) as port:
+        cut = f"postgresql://postgres@127.0.0.1:{port}/{url.partition('?')[0].rpartition('/')[2]}?sslmode=disable"
+        with pytest.raises(JournalUnavailable, match="it did not answer in time"):
+            await shared_store._locked(cut, "a lock")
+        await asyncio.wait_for(ended.wait(), 30)
 
 
 def test_a_value_begins_as_that_of_the_first_server_s_folder(

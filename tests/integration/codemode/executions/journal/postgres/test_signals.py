@@ -68,9 +68,8 @@ async def listens(*servers: CodeMode) -> None:
     for one in servers:
         await one.executions.open()
         heard: asyncio.Queue[str | None] = asyncio.Queue()
-        unsubscribe = signals_of(one).listener.subscribe(CANCEL, heard.put_nowait)
+        signals_of(one).listener.subscribe(CANCEL, heard.put_nowait)
         await soon(heard.get())
-        unsubscribe()
 
 
 async def running_one(server: CodeMode) -> str:

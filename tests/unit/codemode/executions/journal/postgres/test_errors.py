@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import asyncpg
 import pytest
 
 from codemode.errors import ConfigurationError
-from codemode.executions.journal.postgres.errors import shown
+from codemode.executions.journal.postgres.errors import reason, shown
 
 
 @pytest.mark.parametrize(
@@ -27,3 +28,15 @@ def test_a_password_that_is_not_encoded_is_rejected_and_not_shown(password: str)
         shown(f"postgresql://ann:{password}@db/shop")
     assert raised.value.__cause__ is None
     assert "cret" not in str(raised.value)
+
+
+@pytest.mark.parametrize(
+    ("error", "expected"),
+    [
+        (TimeoutError(), "it did not answer in time"),
+        (ConnectionResetError(), "ConnectionResetError"),
+        (asyncpg.InterfaceError("it is\nclosed"), "it is closed"),
+    ],
+)
+def test_a_reason_is_never_empty(error: Exception, expected: str) -> None:
+    assert reason(error) == expected
