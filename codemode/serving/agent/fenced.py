@@ -48,9 +48,7 @@ class FencedModel:
         """Ask once. Raises ModelUnreachable."""
         names = [str(tool["function"]["name"]) for tool in request.tools]
         system = f"{request.system}\n\n{_described(request)}" if names and request.choice != "none" else request.system
-        plain = ModelRequest(
-            system, [*_with_observations(request.messages)], least_temperature=request.least_temperature
-        )
+        plain = ModelRequest(system, [*_with_observations(request.messages)])
         async for piece in self._model.ask(plain):
             if isinstance(piece, ModelAnswer):
                 yield read_answer(piece, names if request.choice != "none" else ())

@@ -39,16 +39,12 @@ class ModelUnreachable(CodeModeError):
 
 @dataclass(frozen=True, slots=True)
 class ModelRequest:
-    """A request to a model. `tools` are chat completion definitions; `choice` is a keyword or a tool name.
-
-    `least_temperature` raises the temperature of the settings, if they have one.
-    """
+    """A request to a model. `tools` are chat completion definitions; `choice` is a keyword or a tool name."""
 
     system: str
     messages: Sequence[Message]
     tools: Sequence[Mapping[str, Any]] = ()
     choice: str = "auto"
-    least_temperature: float = 0.0
 
 
 class Model(Protocol):
@@ -90,7 +86,7 @@ class ChatModel:
             "model": settings.model,
             "messages": [{"role": "system", "content": request.system}, *chat_messages(request.messages)],
             "max_completion_tokens": _or_not_given(settings.answer_tokens),
-            "temperature": _temperature(settings, request),
+            "temperature": _or_not_given(settings.temperature),
             "seed": _or_not_given(settings.seed),
         }
         if request.tools:
@@ -134,7 +130,7 @@ class ResponsesModel:
             "input": [item for message in request.messages for item in _items(message)],
             "store": False,
             "max_output_tokens": _or_not_given(settings.answer_tokens),
-            "temperature": _temperature(settings, request),
+            "temperature": _or_not_given(settings.temperature),
         }
         if request.tools:
             named = {"type": "function", "name": request.choice}
@@ -285,11 +281,6 @@ def _chat_usage(usage: Any) -> TokenUsage:
     details = getattr(usage, "prompt_tokens_details", None)
     cached = getattr(details, "cached_tokens", None) or 0
     return TokenUsage(usage.prompt_tokens or 0, usage.completion_tokens or 0, cached)
-
-
-def _temperature(settings: AgentSettings, request: ModelRequest) -> Any:
-    """Return the temperature; none is sent if the settings have none, because some models accept only their own."""
-    return NOT_GIVEN if settings.temperature is None else max(settings.temperature, request.least_temperature)
 
 
 def _or_not_given(value: Any) -> Any:

@@ -51,9 +51,6 @@ if TYPE_CHECKING:
 
 _MILLION = 1_000_000
 
-#: Least temperature after a repeated call. At a low one, small models go on repeating.
-_UNSTUCK = 0.8
-
 #: Characters shown of each call result when a limit ends the turn.
 _OBSERVED = 200
 
@@ -94,7 +91,6 @@ class Turn:
         self._actions: list[Action] = []
         self._repairs = 0
         self._is_repeating = False
-        self._repeated = False  # in the last answer, a call of an earlier one
         self._text = ""
         self._answer = ModelAnswer()
         self._made: dict[str, tuple[Answered, int]] = {}
@@ -147,8 +143,7 @@ class Turn:
 
     def _request(self, offer: Offer) -> ModelRequest:
         system = system_prompt(self._toolbox.mode, self._settings.instructions, plan=self._plan, menu=offer.prompt)
-        least = _UNSTUCK if self._repeated else 0.0
-        return ModelRequest(system, tuple(self._messages), offer.definitions, self._choice(offer), least)
+        return ModelRequest(system, tuple(self._messages), offer.definitions, self._choice(offer))
 
     def _choice(self, offer: Offer) -> str:
         """Return the tool choice. A forced call is forced only until it was made; then the model may answer."""
@@ -219,7 +214,6 @@ class Turn:
         The last event is Repaired if no call could be made, and ModeChanged if the next calls are made in another mode.
         """
         done: dict[str, Answered] = {}
-        self._repeated = False
         size = self._settings.max_parallel_tool_calls
         self._messages.append(AssistantMessage(answer.text, tuple(map(_resendable, answer.calls))))
         if self._bound(besides_iterations=True) is None:
@@ -285,7 +279,6 @@ class Turn:
         """Make a call, unless it has had the same answer too often, or would change something a second time."""
         key = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
         before, times = self._made.get(key, (None, 0))
-        self._repeated |= before is not None
         if before is not None and before.changed_something and not self._may_repeat(arguments):
             self._is_repeating = True
             return Answered(_DONE.format(before.text), ok=False, malformed=True)

@@ -238,17 +238,3 @@ async def test_reads_may_be_repeated(connect: Connect, shop: Shop) -> None:
     agent, _ = await connect(answers(find, find, Say("Done.")), mode="native")
     await played(agent)
     assert shop.asked == [4, 4]
-
-
-async def test_a_model_that_repeats_a_call_is_asked_at_a_higher_temperature(connect: Connect) -> None:
-    find = Say(calls=[("shop-find_order", {"number": 4})])
-    agent, server = await connect(answers(find, find, Say("Done.")), mode="native", temperature=0.2)
-    await played(agent)
-    assert [seen.body["temperature"] for seen in server.seen] == [0.2, 0.2, 0.8]
-
-
-async def test_the_temperature_of_the_service_is_left_alone(connect: Connect) -> None:
-    find = Say(calls=[("shop-find_order", {"number": 4})])
-    agent, server = await connect(answers(find, find, Say("Done.")), mode="native")
-    await played(agent)
-    assert "temperature" not in server.seen[2].body
