@@ -117,7 +117,7 @@ def _options(settings: Settings, *, migrates: bool) -> Any:
 
 def _postgres(
     settings: Settings, secrets: Secrets, *, migrates: bool = False
-) -> tuple[str, Callable[[], PostgresJournal]]:
+) -> tuple[str, Callable[..., PostgresJournal]]:
     """Return the URL of the database, and a function that makes a journal on it."""
     key = _key(settings, secrets)
     url, _ = url_of(settings, secrets)

@@ -97,6 +97,7 @@ class PostgresJournal(SqlJournal):
         project: str = "",
         bounds: Bounds | None = None,
         migrates: bool = True,
+        outages: Outages | None = None,
     ) -> None:
         super().__init__(key, f"{os.uname().nodename}-{os.getpid()}-{secrets.token_hex(6)}", lease_s, project, bounds)
         self._url = url
@@ -106,7 +107,7 @@ class PostgresJournal(SqlJournal):
         self._group = GroupCommit(lambda _: None, self._append)
         self._pool: asyncpg.Pool | None = None
         self._writing = asyncio.Lock()
-        self._outages = Outages()
+        self._outages = outages or Outages()
         self._signals = PostgresSignals(url, self._write)
         self.signals = self._signals
         self.listener = self._signals.listener

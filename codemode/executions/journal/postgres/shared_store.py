@@ -21,6 +21,7 @@ import asyncpg
 from codemode.errors import CodeModeError, JournalDamaged, JournalUnavailable
 from codemode.executions.journal.postgres.errors import reason, shown
 from codemode.executions.journal.postgres.migrating import GOODBYE_S, KEEPALIVES, PATIENCE_S
+from codemode.executions.journal.postgres.outages import Outages
 from codemode.executions.journal.postgres.shared_values import CHANNEL
 from codemode.shared.values import Kind, Latest
 
@@ -65,7 +66,7 @@ class SharedStore:
 
     def __init__(
         self,
-        configured: Callable[[], tuple[str, Callable[[], PostgresJournal]]],
+        configured: Callable[[], tuple[str, Callable[..., PostgresJournal]]],
         earlier: FolderStore,
         *,
         stale_s: float = STALE_S,
@@ -240,10 +241,11 @@ class DatabaseValue:
 class _Worker:
     """The thread of a store, its event loop, and what runs there."""
 
-    def __init__(self, store: SharedStore, url: str, make_journal: Callable[[], PostgresJournal]) -> None:
+    def __init__(self, store: SharedStore, url: str, make_journal: Callable[..., PostgresJournal]) -> None:
         self._store = store
         self._make_journal = make_journal
         self._journal: PostgresJournal | None = None
+        self._outages = Outages()  # of all attempts to open: only the first one waits for the end of an outage
         self._url = url
         self._turn = asyncio.Lock()
         self._wake = asyncio.Event()
@@ -338,7 +340,7 @@ class _Worker:
 
     async def _opened(self) -> PostgresJournal:
         if self._journal is None:
-            journal = self._make_journal()
+            journal = self._make_journal(outages=self._outages)
             await journal.open()
             journal.listener.subscribe(CHANNEL, lambda _: self._wake.set())
             self._journal = journal

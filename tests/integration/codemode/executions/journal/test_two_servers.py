@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.errors import ApprovalRefused, ConfigurationError, ExecutionNotFound, LeaseHeld
+from codemode.executions.journal.postgres import outages
 from codemode.executions.journal.records import Decision
 from tests.integration.codemode.executions.journal.conftest import new_database
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
@@ -202,7 +203,10 @@ async def test_two_names_on_one_database_are_apart_and_servers_of_one_name_share
     assert here.upstream.seen == ["DELETE /drop?n=1"]
 
 
-async def test_the_first_server_of_a_database_makes_no_key_of_its_own(here: Place) -> None:
+async def test_the_first_server_of_a_database_makes_no_key_of_its_own(
+    here: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outages, "OUTAGE_S", 0.1)  # nothing listens at this URL
     shared = {"url": "postgresql:///shared", "enabled": True}
     first = here.service(journal=shared, state_folder=str(here.folder / "new"))
     with pytest.raises(ConfigurationError, match=r"`journal.key` is missing.*secrets.token_hex.*CODEMODE_JOURNAL_KEY"):

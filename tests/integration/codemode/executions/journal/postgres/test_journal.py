@@ -11,6 +11,7 @@ import pytest
 
 from codemode.errors import ConfigurationError, JournalUnavailable
 from codemode.executions.journal.migrations import migrations
+from codemode.executions.journal.postgres import outages
 from codemode.executions.journal.postgres.errors import shown
 from codemode.executions.journal.postgres.journal import PostgresJournal
 from codemode.executions.journal.records import JournalEntry, Lease
@@ -79,7 +80,10 @@ async def test_an_append_whose_connection_breaks_is_made_on_another(url: str, st
 
 
 @pytest.mark.parametrize("suffix", ["?host=/nonexistent", "?port=1"])
-async def test_a_database_that_is_not_there_is_named_without_its_password(suffix: str) -> None:
+async def test_a_database_that_is_not_there_is_named_without_its_password(
+    suffix: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outages, "OUTAGE_S", 0.1)
     journal = PostgresJournal(f"postgresql://ann:hunter2@127.0.0.1/journal{suffix}", KEY, lease_s=1.0)
     with pytest.raises(JournalUnavailable, match=r"postgresql://127.0.0.1/journal cannot be used: ") as refused:
         await journal.open()

@@ -377,3 +377,24 @@ def test_the_tokens_of_a_login_are_encrypted(url: str, tmp_path: Path) -> None:
         assert b"secret" not in asyncio.run(stored())
         assert value.remove()
         assert value.read() is None  # and not that of the folder
+
+
+async def test_only_the_first_use_waits_for_a_database_that_is_away(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(outages, "OUTAGE_S", 0.5)
+    attempts: list[str] = []
+
+    async def hang_up(_: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        attempts.append("")
+        writer.close()
+
+    async with listening(hang_up) as port:
+        with closing(store_on(f"postgresql://127.0.0.1:{port}/p?sslmode=disable", tmp_path)) as store:
+            with pytest.raises(JournalUnavailable):
+                await asyncio.to_thread(store.read, ("keys", ""))
+            assert len(attempts) > 1
+            attempts.clear()
+            with pytest.raises(JournalUnavailable):
+                await asyncio.to_thread(store.read, ("keys", ""))
+    assert len(attempts) == 1
