@@ -32,6 +32,7 @@ class Terminal:
             stdout=terminal,
             stderr=terminal,
             start_new_session=True,
+            preexec_fn=_with_interrupts,
         )
         os.close(terminal)
 
@@ -63,3 +64,8 @@ class Terminal:
                 self.shown += data.decode(errors="replace")
         os.close(self._end)
         return self._process.wait()
+
+
+def _with_interrupts() -> None:
+    """Undo what a shell without job control does to background processes: they ignore Ctrl-C."""
+    signal.signal(signal.SIGINT, signal.SIG_DFL)
