@@ -238,3 +238,10 @@ async def test_reads_may_be_repeated(connect: Connect, shop: Shop) -> None:
     agent, _ = await connect(answers(find, find, Say("Done.")), mode="native")
     await played(agent)
     assert shop.asked == [4, 4]
+
+
+async def test_two_equal_calls_in_one_answer_are_both_made(connect: Connect, shop: Shop) -> None:
+    twice = Say(calls=[("shop-cancel_order", {"number": 4}), ("shop-cancel_order", {"number": 4})])
+    agent, _ = await connect(answers(twice, Say("Done.")), mode="native")
+    await played(agent)
+    assert shop.cancelled == [4, 4]
