@@ -16,9 +16,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.retrieval import labelled, read_rows, sets, tools_of
+from codemode.search.evaluation.evaluation import TOP, Metrics, evaluate, mean
 from codemode.search.index.index import Index
 from codemode.search.query import Query
-from codemode.search.ranking.evaluation import TOP, Metrics, evaluate, mean
 from codemode.search.semantic.embeddings import make_embedder
 from codemode.search.semantic.query_vectors import QueryVectors
 from codemode.search.semantic.similarity import EmbeddingIndex
@@ -27,7 +27,7 @@ from codemode.settings import LocalEmbeddings
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
-    from codemode.search.ranking.evaluation import LabelledQuery
+    from codemode.search.evaluation.evaluation import LabelledQuery
 
 PATIENCE_S = 3 * 60 * 60
 

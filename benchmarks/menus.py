@@ -47,9 +47,9 @@ from codemode.menus.menu import Definitions
 from codemode.menus.selection import Selector
 from codemode.menus.session import MenuSession
 from codemode.menus.usage import Used, propose_menu
+from codemode.search.evaluation.evaluation import read_labelled
 from codemode.search.finder import Finder
 from codemode.search.query import Query
-from codemode.search.ranking.evaluation import read_labelled
 from codemode.search.render import render
 from codemode.service import CodeMode
 from codemode.settings import MenuSettings, SearchSettings, Settings
@@ -59,7 +59,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
     from codemode.menus.menu import Menu
-    from codemode.search.ranking.evaluation import LabelledQuery
+    from codemode.search.evaluation.evaluation import LabelledQuery
 
 SETS = Path(__file__).parents[2] / "shared" / "retrieval"
 

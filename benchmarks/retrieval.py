@@ -15,9 +15,9 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
+from codemode.search.evaluation.evaluation import LabelledQuery
 from codemode.search.index.index import Index
 from codemode.search.query import Query
-from codemode.search.ranking.evaluation import LabelledQuery
 
 if TYPE_CHECKING:
     from pathlib import Path

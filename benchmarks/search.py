@@ -23,7 +23,7 @@ from benchmarks.retrieval import Row, labelled, read_rows, sets, tools_of
 from benchmarks.search_ablation import ablate
 from benchmarks.search_rankers import PEERS, Ours, Ranker
 from codemode.catalog.catalog import Catalog
-from codemode.search.ranking.evaluation import LabelledQuery, evaluate, read_labelled, with_typos
+from codemode.search.evaluation.evaluation import LabelledQuery, evaluate, read_labelled, with_typos
 from codemode.sources.documents.parse import parse_document
 from codemode.sources.openapi.document import load_openapi
 

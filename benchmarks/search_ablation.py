@@ -13,14 +13,16 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from benchmarks.search_rankers import reweighed
-from codemode.search.analysis import acronyms, clauses, expansion, term_weights, text, vocabulary, wordlists
-from codemode.search.index import documents, index, profile, segment
-from codemode.search.index.documents import Field
+from codemode.search.analysis import text, vocabulary, wordlists
+from codemode.search.documents import documents, profile, segment
+from codemode.search.documents.documents import Field
+from codemode.search.documents.weights import RANKING, Weights
+from codemode.search.evaluation.evaluation import TOP, LabelledQuery, Metrics, evaluate, mean, with_typos
+from codemode.search.index import index
 from codemode.search.index.index import Index
+from codemode.search.interpretation import acronyms, expansion, term_weights
 from codemode.search.query import Query
-from codemode.search.ranking import ranking
-from codemode.search.ranking.evaluation import TOP, LabelledQuery, Metrics, evaluate, mean, with_typos
-from codemode.search.ranking.weights import RANKING, Weights
+from codemode.search.ranking import clauses, ranking
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Mapping

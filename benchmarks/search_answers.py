@@ -31,9 +31,9 @@ from benchmarks.retrieval import labelled, read_rows, sets, tools_of
 from benchmarks.search import gym
 from codemode.catalog import tokens
 from codemode.catalog.catalog import Catalog
+from codemode.search.evaluation.evaluation import LabelledQuery
 from codemode.search.index.index import Index
 from codemode.search.query import Query
-from codemode.search.ranking.evaluation import LabelledQuery
 from codemode.search.render import render
 from codemode.sources.documents.parse import parse_document
 from codemode.sources.openapi.document import load_openapi

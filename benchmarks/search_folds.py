@@ -17,15 +17,15 @@ from typing import TYPE_CHECKING, Any
 
 from benchmarks.retrieval import labelled, read_rows, sets, tools_of
 from benchmarks.search_rankers import OF_POSTINGS, reweighed
+from codemode.search.documents.weights import Weights
+from codemode.search.evaluation.evaluation import evaluate
 from codemode.search.index.index import Index
 from codemode.search.query import Query
-from codemode.search.ranking.evaluation import evaluate
-from codemode.search.ranking.weights import Weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from codemode.search.ranking.evaluation import LabelledQuery
+    from codemode.search.evaluation.evaluation import LabelledQuery
 
 STEPS = (2 / 3, 1.5)
 NOISE = 0.001  # smallest mean gain of nDCG for which a value changes

@@ -8,16 +8,16 @@ from copy import copy
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
+from codemode.search.documents.postings import build_postings
+from codemode.search.evaluation.evaluation import TOP
 from codemode.search.index.index import Index
-from codemode.search.index.postings import build_postings
 from codemode.search.query import Query
-from codemode.search.ranking.evaluation import TOP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.catalog.tool import Tool
-    from codemode.search.ranking.weights import Weights
+    from codemode.search.documents.weights import Weights
 
 
 class Ranker(Protocol):

@@ -31,9 +31,9 @@ from numpy.typing import NDArray
 from benchmarks.retrieval import labelled, read_rows, sets, tools_of
 from benchmarks.search import gym
 from benchmarks.search_ablation import changed
+from codemode.search.documents.postings import build_postings
+from codemode.search.documents.segment import join
 from codemode.search.index.index import Index
-from codemode.search.index.postings import build_postings
-from codemode.search.index.segment import join
 from codemode.search.ranking import ranking
 from codemode.search.ranking.confidence import COEFFICIENTS
 
@@ -42,7 +42,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
     from codemode.search.analysis.vocabulary import Vocabulary
-    from codemode.search.ranking.evaluation import LabelledQuery
+    from codemode.search.evaluation.evaluation import LabelledQuery
 
     Corpus = tuple[list[Tool], list[LabelledQuery]]  # the tools and queries of a set
 

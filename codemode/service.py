@@ -76,8 +76,8 @@ if TYPE_CHECKING:
     from codemode.executions.plugins.plugin import Plugin
     from codemode.menus.menu import Menu
     from codemode.menus.selection import Selector
-    from codemode.search.ranking.evaluation import Metrics
-    from codemode.search.ranking.tuning import Proposal
+    from codemode.search.evaluation.evaluation import Metrics
+    from codemode.search.evaluation.tuning import Proposal
     from codemode.search.result import SearchAnswer
     from codemode.search.semantic.similarity import Progress
     from codemode.settings import SecretReference
@@ -604,7 +604,7 @@ class CodeMode:
 
         Raises ConfigurationError if the file is unreadable, or an entry is invalid or names an unknown tool.
         """
-        from codemode.search.quality import evaluate_search
+        from codemode.search.evaluation.quality import evaluate_search
 
         return evaluate_search(self._finder, self.catalog, labelled, change)
 
@@ -613,7 +613,7 @@ class CodeMode:
 
         Raises ConfigurationError, also for too few queries.
         """
-        from codemode.search.quality import propose_weights
+        from codemode.search.evaluation.quality import propose_weights
 
         return propose_weights(self._finder, self.catalog, labelled)
 

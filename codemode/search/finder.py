@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.loading import LoadingStep, unheard
 from codemode.errors import ConfigurationError
-from codemode.search.ranking.weights import RANKING, Weights
+from codemode.search.documents.weights import RANKING, Weights
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence

@@ -11,7 +11,7 @@ import os
 from collections import deque
 from typing import TYPE_CHECKING
 
-from codemode.search.ranking.evaluation import USED
+from codemode.search.evaluation.evaluation import USED
 
 if TYPE_CHECKING:
     from pathlib import Path

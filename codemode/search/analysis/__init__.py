@@ -1,1 +1,1 @@
-"""Text analysis: terms, spelling correction, word lists, query expansion and term weights."""
+"""Text analysis: terms, vocabulary, spelling correction and word lists."""

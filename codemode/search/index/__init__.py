@@ -1,1 +1,1 @@
-"""The search index: documents, segments and postings, in memory and on disk."""
+"""The search index, in memory and on disk."""

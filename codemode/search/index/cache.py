@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codemode.catalog.catalog import Catalog
-    from codemode.search.ranking.weights import Weights
+    from codemode.search.documents.weights import Weights
 
 #: Number of indexes in the cache. The least recently written ones are removed.
 MOST_KEPT = 10

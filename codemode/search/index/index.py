@@ -11,25 +11,25 @@ from typing import TYPE_CHECKING
 import numpy as np
 from rapidfuzz import fuzz, process
 
-from codemode.search.analysis.acronyms import Acronyms
-from codemode.search.analysis.clauses import clause_heads, fill
-from codemode.search.analysis.compounds import pairs_of_names
-from codemode.search.analysis.expansion import Interpreter
 from codemode.search.analysis.spelling import Spelling
-from codemode.search.analysis.term_weights import read
 from codemode.search.analysis.vocabulary import Reader, Vocabulary
-from codemode.search.index.documents import Field
+from codemode.search.documents.documents import Field
+from codemode.search.documents.postings import build_postings, rarity_of
+from codemode.search.documents.profile import build_profile
+from codemode.search.documents.segment import join, read_segment
+from codemode.search.documents.weights import Weights
 from codemode.search.index.facets import Facets
-from codemode.search.index.postings import build_postings, rarity_of
-from codemode.search.index.profile import build_profile
-from codemode.search.index.segment import join, read_segment
+from codemode.search.interpretation.acronyms import Acronyms
+from codemode.search.interpretation.compounds import pairs_of_names
+from codemode.search.interpretation.expansion import Interpreter
+from codemode.search.interpretation.term_weights import read
 from codemode.search.lookups import find_look_ups
 from codemode.search.query import DEFAULT_LIMIT, Hit, Hits, Query
 from codemode.search.ranking.candidates import Scorer, best
+from codemode.search.ranking.clauses import clause_heads, fill
 from codemode.search.ranking.confidence import UNSURE, confidence, evidence
 from codemode.search.ranking.exact import ExactNames
 from codemode.search.ranking.ranking import ParsedQuery, Ranker, weigh
-from codemode.search.ranking.weights import Weights
 from codemode.search.semantic.similarity import NOTABLY_SIMILAR, with_nearest
 
 if TYPE_CHECKING:
@@ -38,9 +38,9 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codemode.catalog.tool import Tool
-    from codemode.search.index.postings import Postings
-    from codemode.search.index.profile import Profile
-    from codemode.search.index.segment import Segment
+    from codemode.search.documents.postings import Postings
+    from codemode.search.documents.profile import Profile
+    from codemode.search.documents.segment import Segment
     from codemode.search.semantic.similarity import EmbeddingIndex
 
 _CANDIDATES = 200  # most hits of one search, over all pages

@@ -11,12 +11,12 @@ import numpy as np
 
 from codemode.search.analysis.spelling import Spelling
 from codemode.search.analysis.vocabulary import Vocabulary
+from codemode.search.documents.postings import Postings
+from codemode.search.documents.profile import Profile
+from codemode.search.documents.segment import Segment
+from codemode.search.documents.weights import Weights
 from codemode.search.index.index import Index
-from codemode.search.index.postings import Postings
-from codemode.search.index.profile import Profile
-from codemode.search.index.segment import Segment
 from codemode.search.ranking.exact import ExactNames
-from codemode.search.ranking.weights import Weights
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

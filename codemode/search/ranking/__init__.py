@@ -1,1 +1,1 @@
-"""Ranking: candidate selection, re-ranking, confidence, and their weights."""
+"""Ranking: candidate selection, clauses, re-ranking and confidence."""

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codemode.search.analysis.expansion import Group
-    from codemode.search.index.postings import Postings
+    from codemode.search.documents.postings import Postings
+    from codemode.search.interpretation.expansion import Group
 
     MergedGroup = tuple[NDArray[np.int32], NDArray[np.float32], float]
 

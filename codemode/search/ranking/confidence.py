@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codemode.search.analysis.expansion import Group
+    from codemode.search.interpretation.expansion import Group
     from codemode.search.ranking.ranking import Assessment, Column
 
 COEFFICIENTS = MappingProxyType(

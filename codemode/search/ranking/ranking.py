@@ -13,20 +13,20 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from codemode.search.analysis import text, wordlists
-from codemode.search.index.documents import Field
-from codemode.search.index.profile import COVERED
-from codemode.search.index.segment import FIELDS
+from codemode.search.documents.documents import Field
+from codemode.search.documents.profile import COVERED
+from codemode.search.documents.segment import FIELDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from numpy.typing import NDArray
 
-    from codemode.search.analysis.expansion import Group
     from codemode.search.analysis.vocabulary import Vocabulary
-    from codemode.search.index.postings import Postings
-    from codemode.search.index.profile import Profile
-    from codemode.search.index.segment import Segment
+    from codemode.search.documents.postings import Postings
+    from codemode.search.documents.profile import Profile
+    from codemode.search.documents.segment import Segment
+    from codemode.search.interpretation.expansion import Group
 
     Column = NDArray[np.floating]
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codemode.catalog.loading import LoadingStep, unheard
-from codemode.search.index.documents import Field, fields_of
+from codemode.search.documents.documents import Field, fields_of
 from codemode.search.semantic.embeddings import EmbeddingFailure
 
 if TYPE_CHECKING:

@@ -30,7 +30,7 @@ from codemode.serving.cli.surface import (
 from codemode.settings import DEFAULT_FILE, DEFAULT_ROLE
 
 if TYPE_CHECKING:
-    from codemode.search.ranking.evaluation import Metrics
+    from codemode.search.evaluation.evaluation import Metrics
     from codemode.service import CodeMode
 
 PATIENCE_S = 8.0  # how long `codemode search` waits for embeddings that are nearly complete
@@ -118,7 +118,7 @@ def search_eval(
     """Measure search on your own labelled queries, as they are and with typing mistakes."""
 
     async def work(service: CodeMode) -> int:
-        from codemode.search.ranking.evaluation import with_typos
+        from codemode.search.evaluation.evaluation import with_typos
 
         plain = service.evaluate_search(file)
         mistyped = service.evaluate_search(file, change=with_typos)

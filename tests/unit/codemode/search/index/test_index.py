@@ -10,8 +10,8 @@ import pytest
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.tool import Effect
 from codemode.errors import SearchInvalid
+from codemode.search.documents.segment import read_segment
 from codemode.search.index.index import Index
-from codemode.search.index.segment import read_segment
 from codemode.search.query import Query
 from codemode.testing import make_tool
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
     from codemode.search.analysis.vocabulary import Reader
-    from codemode.search.index.segment import Segment
+    from codemode.search.documents.segment import Segment
     from tests.unit.codemode.search.conftest import ToolFactory
 
 

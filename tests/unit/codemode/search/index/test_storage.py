@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.catalog.catalog import Catalog
+from codemode.search.documents.weights import Weights
 from codemode.search.index.index import Index
 from codemode.search.index.storage import load, save
-from codemode.search.ranking.weights import Weights
 
 if TYPE_CHECKING:
     from pathlib import Path

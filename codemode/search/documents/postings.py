@@ -10,8 +10,8 @@ import numpy as np
 if TYPE_CHECKING:
     from numpy.typing import NDArray
 
-    from codemode.search.index.segment import Segment
-    from codemode.search.ranking.weights import Weights
+    from codemode.search.documents.segment import Segment
+    from codemode.search.documents.weights import Weights
 
 
 @dataclass(frozen=True, slots=True)

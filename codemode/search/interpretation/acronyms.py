@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codemode.search.analysis.vocabulary import Vocabulary
-    from codemode.search.index.segment import Segment
+    from codemode.search.documents.segment import Segment
 
 _LENGTHS = range(3, 6)  # letters; two letters match too many pairs of words, longer runs are ordinary words
 _CACHED = 5_000  # acronyms

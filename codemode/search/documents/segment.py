@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codemode.search.index.documents import Field, fields_of
+from codemode.search.documents.documents import Field, fields_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from codemode.search.analysis import wordlists
-from codemode.search.index.documents import Field
+from codemode.search.documents.documents import Field
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
     from codemode.search.analysis.vocabulary import Vocabulary
-    from codemode.search.index.postings import Postings
-    from codemode.search.index.segment import Segment
+    from codemode.search.documents.postings import Postings
+    from codemode.search.documents.segment import Segment
 
 _LEAST_RARITY = 1e-6  # of each field, empty ones included: avoids division by zero
 

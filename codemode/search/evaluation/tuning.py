@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codemode.search.ranking.evaluation import Metrics, mean, measure
+from codemode.search.evaluation.evaluation import Metrics, mean, measure
 from codemode.search.ranking.ranking import weigh
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from codemode.search.documents.weights import Weights
+    from codemode.search.evaluation.evaluation import LabelledQuery
     from codemode.search.index.index import Index
-    from codemode.search.ranking.evaluation import LabelledQuery
     from codemode.search.ranking.ranking import Column
-    from codemode.search.ranking.weights import Weights
 
 FOLDS = 5
 LEAST_QUERIES = 20  # fewer would overfit

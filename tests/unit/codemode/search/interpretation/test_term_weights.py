@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from codemode.search.analysis.term_weights import read
-from codemode.search.ranking.weights import Weights
+from codemode.search.documents.weights import Weights
+from codemode.search.interpretation.term_weights import read
 
 
 @pytest.mark.parametrize(

@@ -5,18 +5,18 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError
+from codemode.search.evaluation.evaluation import evaluate, read_labelled
+from codemode.search.evaluation.tuning import propose
 from codemode.search.query import Query
-from codemode.search.ranking.evaluation import evaluate, read_labelled
-from codemode.search.ranking.tuning import propose
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
     from codemode.catalog.catalog import Catalog
+    from codemode.search.evaluation.evaluation import Metrics
+    from codemode.search.evaluation.tuning import Proposal
     from codemode.search.finder import Finder
-    from codemode.search.ranking.evaluation import Metrics
-    from codemode.search.ranking.tuning import Proposal
 
 #: Longest wait for the embeddings of the queries, in seconds.
 EMBEDDING_S = 600.0

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codemode.search.analysis.values import Value
-    from codemode.search.ranking.weights import Weights
+    from codemode.search.documents.weights import Weights
 
 _LONGEST_QUERY = 2_000  # characters; longer queries are cut
 _FEW_WORDS = 4

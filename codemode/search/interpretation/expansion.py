@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
-    from codemode.search.analysis.acronyms import Acronyms
-    from codemode.search.analysis.term_weights import Form, Word
     from codemode.search.analysis.vocabulary import Vocabulary
-    from codemode.search.index.postings import Postings
-    from codemode.search.ranking.weights import Weights
+    from codemode.search.documents.postings import Postings
+    from codemode.search.documents.weights import Weights
+    from codemode.search.interpretation.acronyms import Acronyms
+    from codemode.search.interpretation.term_weights import Form, Word
 
 _CACHED = 20_000  # words whose expansion is cached
 

@@ -10,8 +10,8 @@ import pytest
 
 from benchmarks.retrieval import labelled, read_rows, tools_of
 from codemode.catalog.catalog import Catalog
+from codemode.search.evaluation.evaluation import LabelledQuery, Metrics, evaluate, mean, read_labelled, with_typos
 from codemode.search.index.index import Index
-from codemode.search.ranking.evaluation import LabelledQuery, Metrics, evaluate, mean, read_labelled, with_typos
 from codemode.sources.documents.parse import parse_document
 from codemode.sources.openapi.document import load_openapi
 from codemode.testing import make_tool

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
     from codemode.search.analysis.vocabulary import Vocabulary
-    from codemode.search.index.segment import Segment
+    from codemode.search.documents.segment import Segment
 
 _SHORTEST = 3  # letters of each part
 _LONGEST = 18  # letters of both parts together

@@ -10,11 +10,11 @@ import pytest
 
 from codemode.catalog.catalog import Catalog
 from codemode.errors import ConfigurationError
+from codemode.search.documents.weights import RANKING, Weights
+from codemode.search.evaluation.evaluation import LabelledQuery, evaluate, measure, read_labelled, with_typos
+from codemode.search.evaluation.tuning import propose
 from codemode.search.index.index import Index
 from codemode.search.query import Query
-from codemode.search.ranking.evaluation import LabelledQuery, evaluate, measure, read_labelled, with_typos
-from codemode.search.ranking.tuning import propose
-from codemode.search.ranking.weights import RANKING, Weights
 from codemode.search.usage import UsageLog
 
 if TYPE_CHECKING:

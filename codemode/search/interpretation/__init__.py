@@ -1,0 +1,1 @@
+"""Interpretation: what else a query may mean (acronyms, compounds, expansion), and what each term weighs."""
