@@ -12,13 +12,13 @@ from contextlib import suppress
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.base.channel import Channel, Connection, HostGone
+from sandbox.guest.base.identities import IDENTITIES
 from sandbox.guest.language import compiled
 from sandbox.guest.language.compilation import Program, compile_program
 from sandbox.guest.language.source import SourceRefused
 from sandbox.guest.library.modules import load_all
 from sandbox.guest.library.zones import keep_zones
-from sandbox.guest.process.channel import Channel, Connection, HostGone
-from sandbox.guest.process.identities import IDENTITIES
 from sandbox.guest.process.report import refusal_of_source, refused, syntax_failure
 from sandbox.guest.process.run import Run
 from sandbox.guest.scheduling.hub import fresh_context

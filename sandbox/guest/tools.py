@@ -5,10 +5,10 @@ from __future__ import annotations
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
+from sandbox.guest.base.identities import IDENTITIES
+from sandbox.guest.base.values import CALLED, ArgumentInvalid, encode_arguments
 from sandbox.guest.language.access import DATA
 from sandbox.guest.language.kinds import SHOWN_AS
-from sandbox.guest.process.identities import IDENTITIES
-from sandbox.guest.process.values import CALLED, ArgumentInvalid, encode_arguments
 from sandbox.guest.scheduling.hub import Slot
 from sandbox.guest.scheduling.identity import here
 from sandbox.guest.scheduling.loop import NumberedFuture
@@ -17,7 +17,7 @@ from sandbox.protocol.guest_messages import NAME_CHARACTERS
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Mapping, Sequence
 
-    from sandbox.guest.process.channel import Channel
+    from sandbox.guest.base.channel import Channel
     from sandbox.guest.scheduling.hub import Hub
     from sandbox.guest.scheduling.loop import Loop
 

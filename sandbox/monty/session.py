@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic_monty import AsyncFutureSnapshot, AsyncNameLookupSnapshot, MontyComplete, MontyError
 
 from sandbox.errors import ProgramStopped
-from sandbox.guest.process.values import ArgumentInvalid, ValueInvalid, encode_arguments, encode_result
+from sandbox.guest.base.values import ArgumentInvalid, ValueInvalid, encode_arguments, encode_result
 from sandbox.host import endings
 from sandbox.host.calls import CallDesk
 from sandbox.host.clock import ProgramClock

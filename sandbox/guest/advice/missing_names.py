@@ -10,11 +10,11 @@ from difflib import get_close_matches
 from typing import TYPE_CHECKING
 
 from sandbox.guest.advice.idioms import NAMES
-from sandbox.guest.advice.not_offered import NOT_OFFERED
 from sandbox.guest.advice.values import copy_written, known_names, parts, source
 from sandbox.guest.language.bindings import bindings
 from sandbox.guest.language.variables import UNAVAILABLE
 from sandbox.guest.library.modules import OFFERED
+from sandbox.guest.library.not_offered import NOT_OFFERED
 from sandbox.guest.library.tables import Table
 
 if TYPE_CHECKING:

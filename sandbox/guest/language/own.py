@@ -11,7 +11,7 @@ import typing
 from types import FunctionType, MethodType
 from typing import Any
 
-from sandbox.guest.process.identities import IDENTITIES
+from sandbox.guest.base.identities import IDENTITIES
 
 #: The name of the mark. `typing` ignores names with this prefix in a Protocol.
 MARK_NAME = "_abc_.own"

@@ -10,13 +10,13 @@ from functools import cache
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.advice.not_offered import NOT_OFFERED, WITHHELD
 from sandbox.guest.language.access import getattr_
 from sandbox.guest.language.own import show_numbers
 from sandbox.guest.library.allowlist import MODULES
-from sandbox.guest.library.copies import read_sources
 from sandbox.guest.library.deferred import DEFERRED, DeferredModules
 from sandbox.guest.library.facades import asynchronous, chance, classes, clocks, system, threads, tracebacks
+from sandbox.guest.library.facades.copies import read_sources
+from sandbox.guest.library.not_offered import NOT_OFFERED, WITHHELD
 from sandbox.guest.library.tables import TABLE, Table, explain_missing, table_names
 
 if TYPE_CHECKING:

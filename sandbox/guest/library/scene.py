@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     import random
     from collections.abc import Callable
 
-    from sandbox.guest.process.output import Streams
+    from sandbox.guest.base.output import Streams
     from sandbox.guest.scheduling.clock import Clock
     from sandbox.guest.scheduling.hub import Hub
     from sandbox.guest.scheduling.loop import Loop

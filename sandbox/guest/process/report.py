@@ -12,8 +12,8 @@ from unicodedata import east_asian_width
 from sandbox.guest.advice.errors import hint_for
 from sandbox.guest.advice.situation import Situation, column_of, program_traces
 from sandbox.guest.advice.syntax import hint_for_syntax
-from sandbox.guest.process.identities import IDENTITIES
-from sandbox.guest.process.values import ValueInvalid
+from sandbox.guest.base.identities import IDENTITIES
+from sandbox.guest.base.values import ValueInvalid
 
 if TYPE_CHECKING:
     from sandbox.guest.advice.situation import Roots

@@ -5,8 +5,8 @@ from __future__ import annotations
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.process.plain_json import dumps
-from sandbox.guest.process.values import encode_plain
+from sandbox.guest.base.plain_json import dumps
+from sandbox.guest.base.values import encode_plain
 from sandbox.protocol.parts import CLOSE, LEAST_PART, NO_PARTS, opening, part_of
 from sandbox.protocol.strict_json import InvalidJson, check_depth, weight
 

@@ -11,23 +11,23 @@ from dataclasses import dataclass
 from types import ModuleType
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.base.channel import HostGone
+from sandbox.guest.base.identities import IDENTITIES
+from sandbox.guest.base.output import Errors, Output, Streams, make_print
+from sandbox.guest.base.values import ValueInvalid, encode_result
 from sandbox.guest.language import own
 from sandbox.guest.language.access import CLOCK, FORMAT
 from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.ending import VALUE
 from sandbox.guest.language.leftovers import Leftovers
-from sandbox.guest.library.builtin_names import static_builtins
+from sandbox.guest.library.facades.builtin_names import static_builtins
 from sandbox.guest.library.facades.clocks import date_reader
 from sandbox.guest.library.facades.descriptions import make_help
 from sandbox.guest.library.facades.formats import format_of
 from sandbox.guest.library.modules import Modules
 from sandbox.guest.library.scene import Scene
-from sandbox.guest.process.channel import HostGone
-from sandbox.guest.process.identities import IDENTITIES
-from sandbox.guest.process.output import Errors, Output, Streams, make_print
 from sandbox.guest.process.report import Reporter, clean, out_of_memory, out_of_time
 from sandbox.guest.process.result_parts import PartSender, has_long
-from sandbox.guest.process.values import ValueInvalid, encode_result
 from sandbox.guest.scheduling.awaitables import awaitable
 from sandbox.guest.scheduling.clock import Clock
 from sandbox.guest.scheduling.ends import catchable
@@ -40,8 +40,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
     from types import FrameType
 
+    from sandbox.guest.base.channel import Channel
     from sandbox.guest.language.compilation import Program
-    from sandbox.guest.process.channel import Channel
 
 _WARN_UNAWAITED: Any = warnings._warn_unawaited_coroutine  # type: ignore[attr-defined]
 #: Notes of an outcome at most.

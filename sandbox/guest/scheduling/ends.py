@@ -6,7 +6,7 @@ import sys
 
 import greenlet
 
-from sandbox.guest.process.channel import HostGone
+from sandbox.guest.base.channel import HostGone
 
 ENDS: tuple[type[BaseException], ...] = (HostGone, greenlet.GreenletExit)
 

@@ -27,7 +27,7 @@ from sandbox.protocol.guest_messages import encode_live
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sandbox.guest.process.channel import Channel
+    from sandbox.guest.base.channel import Channel
     from sandbox.guest.scheduling.clock import Clock
 
 

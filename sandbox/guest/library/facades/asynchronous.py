@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from functools import partial
 from typing import TYPE_CHECKING, Any, cast
 
-from sandbox.guest.library.copies import copies_of
+from sandbox.guest.library.facades.copies import copies_of
 from sandbox.guest.library.facades.threads import futures_names
 from sandbox.guest.scheduling.awaitables import awaitable, is_awaitable
 from sandbox.guest.scheduling.identity import PLACE

@@ -8,7 +8,7 @@ from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.library.allowlist import MODULES
-from sandbox.guest.library.copies import copies_of
+from sandbox.guest.library.facades.copies import copies_of
 from sandbox.guest.library.facades.threads import listed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.language.access import getattr_
 from sandbox.guest.language.own import is_own
-from sandbox.guest.library.builtin_names import seen_names
+from sandbox.guest.library.facades.builtin_names import seen_names
 from sandbox.guest.library.tables import Table
 from sandbox.guest.tools import Tool, tool_path
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.library.copies import copies_of
+from sandbox.guest.library.facades.copies import copies_of
 from sandbox.guest.library.facades.formats import Formatter
 from sandbox.guest.library.facades.threads import listed
 

@@ -7,7 +7,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.library.allowlist import MODULES
-from sandbox.guest.library.copies import copies_of
+from sandbox.guest.library.facades.copies import copies_of
 from sandbox.guest.scheduling.ends import ENDS
 from sandbox.guest.scheduling.hub import child_context
 from sandbox.guest.scheduling.identity import here

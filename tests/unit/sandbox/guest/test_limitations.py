@@ -5,9 +5,9 @@ from __future__ import annotations
 import builtins
 from pathlib import Path
 
-from sandbox.guest.advice.not_offered import WITHHELD
 from sandbox.guest.language.variables import UNAVAILABLE
-from sandbox.guest.library.builtin_names import static_builtins
+from sandbox.guest.library.facades.builtin_names import static_builtins
+from sandbox.guest.library.not_offered import WITHHELD
 
 PAGE = (Path(__file__).parents[4] / "docs" / "limitations" / "language.md").read_text()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import gc
 
-from sandbox.guest.process.identities import Identities
+from sandbox.guest.base.identities import Identities
 from tests.unit.sandbox.guest.host_double import run_guest
 
 

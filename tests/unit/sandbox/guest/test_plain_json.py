@@ -15,7 +15,7 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from sandbox.guest.process.plain_json import dumps, measured
+from sandbox.guest.base.plain_json import dumps, measured
 from sandbox.protocol.strict_json import weight
 from tests.unit.sandbox.guest.host_double import run_guest
 

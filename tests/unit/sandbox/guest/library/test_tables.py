@@ -6,7 +6,7 @@ import sys
 
 import pytest
 
-from sandbox.guest.library.builtin_names import static_builtins
+from sandbox.guest.library.facades.builtin_names import static_builtins
 from sandbox.guest.library.tables import Table
 from tests.unit.sandbox.guest.host_double import run_guest
 

@@ -16,7 +16,7 @@ from collections import deque
 from collections.abc import ItemsView, Iterable, Iterator, KeysView, Mapping, Sequence, Set, ValuesView
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.process.plain_json import dumps
+from sandbox.guest.base.plain_json import dumps
 from sandbox.protocol.strict_json import InvalidJson, check_depth, check_shape, encode, weight
 
 if TYPE_CHECKING:

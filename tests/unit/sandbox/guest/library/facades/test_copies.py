@@ -8,7 +8,7 @@ import threading
 
 import pytest
 
-from sandbox.guest.library.copies import COPIED
+from sandbox.guest.library.facades.copies import COPIED
 from tests.unit.sandbox.guest.host_double import HostDouble, run_guest
 
 

@@ -7,7 +7,7 @@ import io
 import sys
 from typing import Any
 
-from sandbox.guest.process.identities import IDENTITIES
+from sandbox.guest.base.identities import IDENTITIES
 from sandbox.protocol.guest_messages import encode_output
 
 _CUT = "\n[output cut here: the limit is {limit:,} bytes; return data as the result instead of printing it]\n"

@@ -14,7 +14,7 @@ from sandbox.protocol.guest_messages import encode_call, encode_calls, encode_ca
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from sandbox.guest.process.output import Output
+    from sandbox.guest.base.output import Output
 
 _CHUNK = 1 << 13
 

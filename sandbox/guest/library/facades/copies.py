@@ -16,11 +16,11 @@ from importlib.machinery import PathFinder
 from types import ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.base.identities import IDENTITIES
 from sandbox.guest.library.archive import Archive
 from sandbox.guest.library.deferred import marshalled
 from sandbox.guest.library.facades.clocks import time_names
 from sandbox.guest.library.facades.tracebacks import TRACEBACK
-from sandbox.guest.process.identities import IDENTITIES
 from sandbox.guest.scheduling.threads import thread_module
 
 if TYPE_CHECKING:

@@ -7,6 +7,7 @@ import sys
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.base.identities import IDENTITIES
 from sandbox.guest.language.access import delattr_, getattr_, hasattr_, private, receiver, setattr_, vars_of, writable
 from sandbox.guest.language.access import looked_at as look_at
 from sandbox.guest.language.compilation import FILENAME
@@ -15,7 +16,6 @@ from sandbox.guest.language.own import MARK, MARK_NAME, OWN, is_own, own_class, 
 from sandbox.guest.language.variables import UNAVAILABLE
 from sandbox.guest.library.facades.system import leave
 from sandbox.guest.library.tables import Table, table_names
-from sandbox.guest.process.identities import IDENTITIES
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
