@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from contextlib import contextmanager, nullcontext
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
@@ -20,7 +21,7 @@ from codemode.transports.http.idempotency import key_of
 from sandbox import CallFailed, Failure, ProgramStopped, room
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Iterator
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.saved import SavedProgram
@@ -148,15 +149,38 @@ class CallSession:
         program = program_of(judged.tool)
         if program is not None and self.saved is not None:
             return await self.saved.answer(await self._passed(judged), program)
-        async with self._slots:
-            judged = await self._passed(judged)
-            await room()
-            while self._asking:  # a person is asked: usually the program ends meanwhile
-                await self._goes_on.wait()
-            outcome = await self._send(judged, send)
+        with self._busy() if self._is_answered(judged) else nullcontext():
+            outcome = await self._outcome(judged, send)
         if outcome.error is not None:
             raise for_program(outcome.error)
         return outcome.value
+
+    async def _outcome(self, judged: JudgedCall, send: Send) -> ToolOutcome:
+        """Send a call once it has a slot. While a person is asked, calls wait that no person has answered."""
+        passed: JudgedCall | None = None
+        while True:
+            async with self._slots:
+                passed = passed or await self._passed(judged)
+                await room()
+                if not self._asking or self._is_answered(judged):
+                    return await self._send(passed, send)
+            await self._goes_on.wait()  # usually the program ends meanwhile
+
+    def _is_answered(self, judged: JudgedCall) -> bool:
+        """Return whether a person has answered that the call may be sent."""
+        return False
+
+    @contextmanager
+    def _busy(self) -> Iterator[None]:
+        """Let those who ask a person wait until this block has ended."""
+        self._under_way += 1
+        self._all_ended.clear()
+        try:
+            yield
+        finally:
+            self._under_way -= 1
+            if not self._under_way:
+                self._all_ended.set()
 
     async def inner_run(self, judged: JudgedCall, program: SavedProgram, stop: Stop) -> InnerRun:
         """Return the run of a saved program that a call asks for. `stop` keeps what stops it."""
@@ -172,20 +196,13 @@ class CallSession:
 
     async def _send(self, judged: JudgedCall, send: Send) -> ToolOutcome:
         path = judged.call.path
-        self._under_way += 1
-        self._all_ended.clear()
         context = CallContext(
             idempotency_key=self._key(judged),
             before_send=partial(self._before_send, judged),
             on_progress=partial(self.ledger.progress, path),
         )
-        try:
-            outcome = await self._answered(judged, await send(judged, context))
-        finally:
-            self._under_way -= 1
-            if not self._under_way:
-                self._all_ended.set()
-        return outcome
+        with self._busy():
+            return await self._answered(judged, await send(judged, context))
 
     async def _answered(self, judged: JudgedCall, outcome: ToolOutcome) -> ToolOutcome:
         """Return the outcome that the plugins leave of a sent call, and record it. A cancelled hook changes nothing."""

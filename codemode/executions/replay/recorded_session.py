@@ -103,7 +103,8 @@ class RecordedSession(CallSession):
         self._identities: dict[str, tuple[int, str, str]] = {}
         self._paths: dict[tuple[str, int], str] = {}  # by the saved program around the call, and its number there
         self._ends: dict[str, dict[str, Any]] = {}
-        self._approvals: dict[str, str] = {}
+        self._approvals: dict[str, str] = {}  # ids of approvals and plans, by the paths of the calls
+        self._sent_again: set[str] = set()  # calls with an unknown end that a person wants to be sent again
         self._doubtful: set[str] = set()  # writes sent by an earlier server that may have taken effect
 
     # --- the recording of the sandbox --------------------------------------------------------------------------
@@ -278,6 +279,10 @@ class RecordedSession(CallSession):
             return rejection(judged, by, answer.reason)
         return self._amended(self._gateway.approve(judged, by)) if answer is not None else None
 
+    def _is_answered(self, judged: JudgedCall) -> bool:
+        """See `CallSession`."""
+        return judged.call.path in self._approvals or judged.call.path in self._sent_again
+
     async def _passed(self, judged: JudgedCall) -> JudgedCall:
         """See `CallSession`. A call whose start is recorded passed the plugins then, and may have taken effect."""
         return judged if self._record.has_begun(judged.call.path) else await super()._passed(judged)
@@ -289,6 +294,7 @@ class RecordedSession(CallSession):
         answered = self._recording.answered.get(question.id)
         of_service = self._question(judged, "input", attempts).id
         if (answered is not None and answered.verdict == "send_again") or of_service in self._recording.answered:
+            self._sent_again.add(judged.call.path)
             return allowed
         if answered is not None and answered.verdict is not None:
             return end_said(answered)

@@ -21,6 +21,8 @@ WRITES: dict[str, Any] = {"policy": {"default": {"write": "ask"}}}
 ONE_BY_ONE = "[up.x.post(n=n)['n'] for n in range(5)]"
 AT_ONCE = "import asyncio\nawait asyncio.gather(*(up.x.post(n=n) for n in range(4)), up.x.put(n=9))"
 
+FOUR = "import asyncio\n[one['n'] for one in await asyncio.gather(*(up.x.post(n=n) for n in range(4)))]"
+
 
 @pytest.fixture
 async def here(tmp_path: Path) -> AsyncIterator[Place]:
@@ -75,6 +77,25 @@ async def test_calls_of_the_tool_that_wait_already_are_approved_by_their_own_dig
         assert all(one.digest == digests[one.id] for one in decided)
         left = await service.executions.approvals(APPROVER)
         assert sorted(one.tool for one in left) == ["up.x.post", "up.x.put"]
+
+
+@pytest.mark.parametrize("place", range(4))
+async def test_a_call_that_was_approved_is_sent_whatever_its_place_and_the_others_wait(here: Place, place: int) -> None:
+    async with here.service(**WRITES) as service:
+        paused = await service.execute(FOUR, caller=OWNER)
+        call = next(one for one in paused.pending if one.arguments["n"] == place)
+        await service.executions.decide([Decision(call.id, call.digest, "approved", by="")], APPROVER)
+        await service.executions.resume(paused.id, APPROVER)
+        again = await service.executions.wait(paused.id, OWNER, 30)
+        assert (again.status, here.upstream.seen) == ("paused", [f"POST /post?n={place}"])
+        left = await service.executions.approvals(APPROVER, paused.id)
+        assert sorted(one.arguments["n"] for one in left) == sorted({0, 1, 2, 3} - {place})
+        decisions = [Decision(one.id, one.digest, "approved", by="") for one in left]
+        await service.executions.decide(decisions, APPROVER)
+        await service.executions.resume(paused.id, APPROVER)
+        ended = await service.executions.wait(paused.id, OWNER, 30)
+        assert (ended.status, ended.outcome["value"]) == ("completed", ["0", "1", "2", "3"])
+        assert len(here.upstream.seen) == 4
 
 
 async def test_a_grant_needs_an_approver_who_did_not_start_the_execution_and_an_approval(here: Place) -> None:
