@@ -206,10 +206,6 @@ def _drain_s(settings: Settings) -> float:
 
 
 def _of_replica(settings: Settings) -> Settings:
-    """Return the settings of one of many replicas, which has one processor and no console.
-
-    Sessions of the console are in one process, and Ray sends each request to another.
-    """
+    """Return the settings of one of many replicas, which has one processor."""
     server = settings.server.model_copy(update={"processes": os.cpu_count() or 1})
-    console = settings.console.model_copy(update={"enabled": False})
-    return settings.model_copy(update={"server": server, "console": console})
+    return settings.model_copy(update={"server": server})

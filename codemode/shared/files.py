@@ -149,6 +149,8 @@ class FolderStore:
                 return key_file(self._state / KEY_FILE)
             case "shapes" | "answers":
                 return FileValue(self._learned / f"{kind}.json")
+            case "sessions":
+                return FileValue(self._state / "sessions.json", title="the file")
             case "tokens":
                 return token_file(self._state / "tokens", name)
             case "definitions":

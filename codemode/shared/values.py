@@ -9,8 +9,9 @@ from codemode.errors import ExecutionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-#: What a value is. `keys`, `shapes` and `answers` have one value with the name ""; the others one for each source.
-Kind = Literal["keys", "shapes", "answers", "ids", "documents", "tokens", "definitions", "instructions"]
+#: What a value is. `keys`, `shapes`, `answers` and `sessions` have one value with the name ""; the others one for each
+#: source.
+Kind = Literal["keys", "shapes", "answers", "sessions", "ids", "documents", "tokens", "definitions", "instructions"]
 
 #: Errors of a store that cannot be read or written.
 UNAVAILABLE = (OSError, ExecutionError)

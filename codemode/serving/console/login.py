@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
@@ -58,11 +59,11 @@ def login_routes(console: Console, callers: Callers, sessions: Sessions) -> list
         if caller is None:
             return form(request, back, _UNKNOWN, 401)
         answer = RedirectResponse(return_path(back, base_of(request)), 303)
-        set_cookie(answer, request, sessions.open(key))
+        set_cookie(answer, request, await asyncio.to_thread(sessions.open, key, caller.id))
         return answer
 
     async def log_out(request: Request) -> Response:
-        sessions.close(request.cookies.get(COOKIE, ""))
+        await asyncio.to_thread(sessions.close, request.cookies.get(COOKIE, ""))
         answer = RedirectResponse(f"{base_of(request)}/login", 303)
         answer.delete_cookie(COOKIE, path=base_of(request))
         return answer

@@ -1,17 +1,22 @@
 """Sessions of the console: a browser exchanges a key of the server for a cookie.
 
-The id of a session is 256 random bits, of which memory holds the SHA-256. The key is kept beside it, and checked again
-on each request: a session ends when its key is revoked, rotated or expired. All sessions end with the server.
+Sessions are a value that the servers of a project share, so that every server knows every session, and a logout holds
+on all of them. A session stores its key encrypted with what follows from the id in the browser's cookie: who reads the
+store learns neither. The key is checked again on each request: a session ends when its key is revoked, rotated or
+expired.
 """
 
 from __future__ import annotations
 
+import asyncio
 import hashlib
+import hmac
+import json
 import logging
 import secrets
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from starlette.requests import HTTPConnection
 
@@ -20,68 +25,125 @@ from codemode.gateway.caller import Caller
 from codemode.serving.auth.key_check import UNKNOWN_KEYS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Hashable
 
     from starlette.datastructures import State
     from starlette.responses import Response
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from codemode.serving.auth.callers import Callers
+    from codemode.shared.values import SharedValue
 
 log = logging.getLogger(__name__)
 
-#: Path of the console below the server's own.
+#: Path of the console below the server's own, and of its files, which are the same for everybody.
 PATH = "/console"
+STATIC_PATH = f"{PATH}/static/"
 
 COOKIE = "codemode_session"
 
 #: Seconds after which a session ends: a working day, so that a key is entered once a day.
 LIFETIME_S = 12 * 3600.0
 
-#: Maximum number of sessions of one key. Its oldest ends when one more opens.
+#: Maximum number of sessions of one key, and of all keys. The oldest ends when one more opens.
 MOST_PER_KEY = 20
+MOST = 1000
 
 
-@dataclass(slots=True, eq=False)
+@dataclass(frozen=True, slots=True)
 class Session:
-    """One logged-in browser. `messages` are shown on its next page, once."""
+    """One logged-in browser. `key` is empty at a server without keys."""
 
-    key: str = field(default="", repr=False)
-    expires: float = float("inf")
-    csrf_token: str = field(default_factory=lambda: secrets.token_urlsafe(32), repr=False)
-    messages: list[str] = field(default_factory=list)
+    key: str = field(repr=False)
+    csrf_token: str = field(repr=False)
 
 
 class Sessions:
-    """The sessions of a server. `of_anybody` is the one of all browsers at a server without keys."""
+    """The sessions of a project, in a shared value.
 
-    def __init__(self, *, clock: Callable[[], float] = time.time) -> None:
+    All methods wait for the store, and raise JournalUnavailable if it cannot be used.
+    """
+
+    def __init__(self, value: SharedValue, *, clock: Callable[[], float] = time.time) -> None:
+        self._value = value
         self._clock = clock
-        self._by_digest: dict[str, Session] = {}
-        self.of_anybody = Session()
+        self._secret = b""
+        self._version: Hashable = None
 
-    def open(self, key: str) -> str:
-        """Open a session for a valid key and return its id."""
-        now = self._clock()
-        self._by_digest = {name: one for name, one in self._by_digest.items() if now < one.expires}
-        same = [name for name, one in self._by_digest.items() if one.key == key]
-        for name in same[: 1 - MOST_PER_KEY]:  # all but the newest, and room for one
-            del self._by_digest[name]
-        id_ = secrets.token_urlsafe(32)
-        self._by_digest[_digest(id_)] = Session(key, now + LIFETIME_S)
+    def open(self, key: str, owner: str) -> str:
+        """Open a session for a valid key and return its id. `owner` is the id of the key's caller."""
+        id_ = self._signed(secrets.token_urlsafe(32))
+
+        def with_one_more(stored: dict[str, Any]) -> None:
+            expires = self._clock() + LIFETIME_S
+            stored[_name(id_)] = {"key": _masked(key.encode(), id_).hex(), "owner": owner, "expires": expires}
+            own = [name for name, one in stored.items() if one["owner"] == owner]
+            for name in (*own[:-MOST_PER_KEY], *list(stored)[:-MOST]):
+                stored.pop(name, None)
+
+        self._change(with_one_more)
         return id_
 
     def find(self, id_: str) -> Session | None:
-        """Return the session with this id, or None if it has ended."""
-        session = self._by_digest.get(_digest(id_))
-        if session is not None and self._clock() >= session.expires:
-            self.close(id_)
+        """Return the session with this id, or None if it has ended. An invented id costs no access to the store."""
+        if not hmac.compare_digest(self._signed(id_.partition(".")[0]).encode(), id_.encode()):
             return None
-        return session
+        stored = self._read()["sessions"].get(_name(id_))
+        if stored is None or self._clock() >= stored["expires"]:
+            return None
+        return Session(_masked(bytes.fromhex(stored["key"]), id_).decode(), self._token(id_))
 
     def close(self, id_: str) -> None:
         """End the session with this id, if there is one."""
-        self._by_digest.pop(_digest(id_), None)
+        self._change(lambda stored: stored.pop(_name(id_), None))
+
+    def of_anybody(self) -> Session:
+        """Return the session of all browsers at a server without keys."""
+        return Session("", self._token(""))
+
+    def _signed(self, text: str) -> str:
+        return f"{text}.{self._derived('id', text)[:22]}"
+
+    def _token(self, id_: str) -> str:
+        return self._derived("form token", id_)
+
+    def _derived(self, purpose: str, text: str) -> str:
+        """Return what only servers of this project can derive from a text."""
+        try:
+            latest = self._value.latest()
+        except OSError as error:
+            raise self._unusable(error) from None
+        if latest.version != self._version or not self._secret:
+            self._version, self._secret = latest.version, bytes.fromhex(_loaded(latest.data)["secret"])
+        if not self._secret:
+            self._change(lambda _: None)  # the first server makes the secret
+        return hmac.digest(self._secret, f"{purpose} {text}".encode(), "sha256").hex()
+
+    def _read(self) -> dict[str, Any]:
+        try:
+            return _loaded(self._value.read())
+        except OSError as error:
+            raise self._unusable(error) from None
+
+    def _change(self, function: Callable[[dict[str, Any]], object]) -> None:
+        """Change the sessions that have not ended, and learn the secret."""
+
+        def changed(data: bytes | None) -> bytes:
+            stored = _loaded(data)
+            now = self._clock()
+            stored["sessions"] = {name: one for name, one in stored["sessions"].items() if now < one["expires"]}
+            function(stored["sessions"])
+            stored["secret"] = stored["secret"] or secrets.token_hex(32)
+            self._secret = bytes.fromhex(stored["secret"])
+            return json.dumps(stored).encode()
+
+        try:
+            self._value.change(changed)
+        except OSError as error:
+            raise self._unusable(error) from None
+
+    def _unusable(self, error: OSError) -> JournalUnavailable:
+        return JournalUnavailable(f"sessions of the console cannot be stored in {self._value.title}: {error.strerror}")
 
 
 class SessionCheck:
@@ -99,27 +161,28 @@ class SessionCheck:
         """Pass the request on, or answer 503 if keys cannot be checked."""
         app = self._app
         if scope["type"] == "http" and is_console(scope["path"]):
+            scope["state"]["session"] = None
             try:
-                await self._find_session(HTTPConnection(scope))
+                if not scope["path"].startswith(STATIC_PATH):
+                    await self._find_session(HTTPConnection(scope))
             except JournalUnavailable as error:
                 log.error("%s", error)
                 app = UNKNOWN_KEYS
         await app(scope, receive, send)
 
     async def _find_session(self, request: HTTPConnection) -> None:
-        request.state.session = None
         if self._callers.is_open:
-            request.state.session = self._sessions.of_anybody
-        elif request.state.caller is None:
-            await self._identify(request.state, request.cookies.get(COOKIE, ""))
+            request.state.session = await asyncio.to_thread(self._sessions.of_anybody)
+        elif request.state.caller is None and COOKIE in request.cookies:
+            await self._identify(request.state, request.cookies[COOKIE])
 
     async def _identify(self, state: State, id_: str) -> None:
-        session = self._sessions.find(id_)
+        session = await asyncio.to_thread(self._sessions.find, id_)
         if session is None:
             return
         state.caller = await self._callers.identify(f"Bearer {session.key}")
         if state.caller is None:
-            self._sessions.close(id_)
+            await asyncio.to_thread(self._sessions.close, id_)
         else:
             state.session = session
 
@@ -155,5 +218,20 @@ def set_cookie(response: Response, connection: HTTPConnection, id_: str) -> None
     )
 
 
-def _digest(id_: str) -> str:
+def _loaded(data: bytes | None) -> dict[str, Any]:
+    """Return the stored sessions by name, and the secret, "" for a value that is damaged or missing."""
+    try:
+        stored = json.loads(data or b"")
+        return {"secret": stored["secret"], "sessions": dict(stored["sessions"])}
+    except (ValueError, KeyError, TypeError):
+        return {"secret": "", "sessions": {}}
+
+
+def _name(id_: str) -> str:
     return hashlib.sha256(id_.encode()).hexdigest()
+
+
+def _masked(text: bytes, id_: str) -> bytes:
+    """Encrypt or decrypt a text with SHAKE256 of the id (FIPS 202) as a stream cipher."""
+    stream = hashlib.shake_256(f"key of session {id_}".encode()).digest(len(text))
+    return bytes(a ^ b for a, b in zip(text, stream, strict=True))

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlencode
 
 from starlette.responses import HTMLResponse, RedirectResponse
 
+from codemode.serving.console import flash_message
 from codemode.serving.console.csrf import FIELD, HEADER
 from codemode.serving.console.rendering import Templates
 from codemode.serving.console.session import base_of
@@ -74,22 +75,25 @@ class Console:
         """
         if wants_json(request):
             return DataResponse(data, status)
+        is_part = request.headers.get("hx-request") == "true"  # scripts take parts of a page only
+        notice = "" if is_part else flash_message.waiting(request)
         context = self._context(request) | dict(data) | view
-        return HTMLResponse(self._templates.render(template, {**context, "title": title}), status)
+        text = self._templates.render(template, {**context, "title": title, "notice": notice})
+        answer = HTMLResponse(text, status)
+        if notice:
+            flash_message.remove(answer, request)
+        return answer
 
     def redirect(self, request: Request, *segments: str, message: str = "", **query: Any) -> Response:
         """Redirect after a change (303, RFC 9110, 15.4.4). The next page shows the message."""
-        session: Session | None = request.state.session
-        if message and session is not None:
-            session.messages.append(message)
-        return RedirectResponse(path_in(base_of(request), *segments, **query), 303)
+        answer = RedirectResponse(path_in(base_of(request), *segments, **query), 303)
+        if message:
+            flash_message.leave(answer, request, message)
+        return answer
 
     def _context(self, request: Request) -> dict[str, Any]:
         base = base_of(request)
         session: Session | None = request.state.session
-        messages: list[str] = []
-        if session is not None and request.headers.get("hx-request") != "true":  # scripts take parts of a page only
-            messages, session.messages = session.messages, []
 
         def path(*segments: str, **query: Any) -> str:
             return path_in(base, *segments, **query)
@@ -110,7 +114,6 @@ class Console:
             "csrf_field": FIELD,
             "csrf_header": HEADER,
             "csrf_token": session.csrf_token if session is not None else "",
-            "messages": messages,
         }
 
 

@@ -96,15 +96,12 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
-def create_app(service: CodeMode, callers: Callers, sessions: Sessions | None = None) -> FastAPI:
-    """Create the application for these callers. `service` must have been entered.
-
-    `sessions` are those of the console, None for new ones.
-    """
+def create_app(service: CodeMode, callers: Callers) -> FastAPI:
+    """Create the application for these callers. `service` must have been entered."""
     server = service.settings.server
     processors = max(1, _processors() // server.processes)
     admission = Admission(server.load, processors=processors, allowances=service.allowances)
-    sessions = sessions or Sessions()
+    sessions = Sessions(service.store.value("sessions"))
     mcp = McpEndpoint(service, admission)
     metrics = service.observers.find(MetricsObserver)
     if metrics is not None:

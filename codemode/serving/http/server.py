@@ -21,7 +21,6 @@ from codemode.service import CodeMode
 from codemode.serving.auth.callers import Callers
 from codemode.serving.cli import terminal as show
 from codemode.serving.console.session import PATH as CONSOLE
-from codemode.serving.console.shared_sessions import SharedSessions
 from codemode.serving.http.app import create_app
 from codemode.serving.http.connection import bounded
 from codemode.serving.http.draining import DrainingServer
@@ -128,7 +127,7 @@ async def _serve(
     service.patience_s = None if service.strict else PATIENCE_S
     async with service:
         await service.start_sandbox()
-        app = create_app(service, callers, None if process is None else _sessions(process))
+        app = create_app(service, callers)
         if settings.keeps_journal:
             await service.executions.serve()
 
@@ -177,10 +176,6 @@ def _report(service: CodeMode, callers: Callers, listener: socket.socket, proces
             show.errors.print(show.plain(warning, style="yellow"), soft_wrap=True)
     if callers.is_open:
         show.errors.print("no key: anybody who can reach this port can use the server", style="yellow")
-
-
-def _sessions(process: ServerProcess) -> SharedSessions:
-    return SharedSessions(process.sessions, process.derived("console"))
 
 
 def open_files() -> int:

@@ -80,7 +80,6 @@ class Supervisor:
         self._clock = clock
         self._is_stopping = False
         self._lifeline = os.pipe()  # its write end closes with the supervisor, however that ends
-        self._secret = os.urandom(32)
         self._mask: set[int] = set()
 
     def run(self) -> ServerProcess | None:
@@ -136,7 +135,7 @@ class Supervisor:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
         ended, kept_open = self._lifeline
         os.close(kept_open)
-        return ServerProcess(number, len(self._places), self._folder, self._secret, supervisor_end=ended)
+        return ServerProcess(number, len(self._places), self._folder, supervisor_end=ended)
 
     def _set_alarm(self) -> None:
         """Ask for SIGALRM when the next process is due."""

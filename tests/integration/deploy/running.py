@@ -42,6 +42,10 @@ def server() -> int:
 def fail() -> None:
     "Fail."
     raise ValueError("no")
+
+@tool(effect="destructive")
+def drop() -> None:
+    "Drop what a person approves."
 """
 
 
@@ -75,6 +79,7 @@ class Servers:
         own = {
             "name": "test",
             "sources": {"box": {"location": "python:tools"}},
+            "policy": {"default": {"destructive": "ask"}},
             "server": {"keys": [{"env": "CODEMODE_API_KEY"}], "load": load or {"wait_s": 60}},
             "state_folder": "state",
             "cache_folder": "cache",

@@ -10,12 +10,13 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
-from tests.integration.deploy.running import BEARER, Balancer, Servers, balancer, end
+from tests.integration.deploy.running import BEARER, KEY, Balancer, Servers, balancer, end
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from pathlib import Path
 
+ASKS = "box.drop()"
 CLIENTS = 3
 #: Requests of each client around each event.
 ROUNDS = 5
@@ -154,3 +155,41 @@ async def test_answers_about_one_server_are_not_passed_on(tmp_path: Path) -> Non
         for path in ("/metrics", "/readyz", "/%72eadyz", "/metric%73?a=b"):
             assert (path, (await http.get(path)).status_code) == (path, 404)
         assert (await http.get("/openapi.json")).status_code == 200
+
+
+async def test_pages_of_the_console_come_from_every_server_without_another_login(tmp_path: Path) -> None:
+    async with (
+        deployed(tmp_path) as (servers, running),
+        httpx2.AsyncClient(timeout=60, headers={"Accept": "text/html"}) as browser,
+    ):
+        assert (await browser.post(f"{running.url}/console/login", data={"key": KEY})).status_code == 303
+        pages = [await browser.get(f"{running.url}/console/catalog") for _ in range(30)]
+        assert [page.status_code for page in pages] == [200] * 30
+        for port in servers.ports:
+            assert (await browser.get(f"http://127.0.0.1:{port}/console/catalog")).status_code == 200
+        tokens = {re.findall(r'name="csrf_token" value="([^"]+)"', page.text)[0] for page in pages}
+        assert len(tokens) == 1
+        cookie = browser.cookies["codemode_session"]
+        out = await browser.post(f"{running.url}/console/logout", data={"csrf_token": tokens.pop()})
+        assert out.status_code == 303
+        browser.cookies.set("codemode_session", cookie)
+        for port in servers.ports:
+            assert (await browser.get(f"http://127.0.0.1:{port}/console/catalog")).status_code == 303
+
+
+async def test_the_message_of_a_change_is_shown_by_another_server(tmp_path: Path) -> None:
+    async with (
+        deployed(tmp_path) as (servers, _),
+        httpx2.AsyncClient(timeout=60, headers={"Accept": "text/html"}) as browser,
+    ):
+        here, there = (f"http://127.0.0.1:{port}" for port in servers.ports)
+        paused = (await browser.post(f"{here}/v1/execute", json={"code": ASKS}, headers=BEARER)).json()
+        assert paused["status"] == "paused", paused
+        await browser.post(f"{here}/console/login", data={"key": KEY})
+        page = await browser.get(f"{here}/console/executions/{paused['id']}")
+        token = re.findall(r'name="csrf_token" value="([^"]+)"', page.text)[0]
+        where = f"/console/executions/{paused['id']}"
+        done = await browser.post(f"{here}{where}/cancel", data={"csrf_token": token})
+        assert (done.status_code, done.headers["location"]) == (303, where)
+        assert "The execution is cancelled." in (await browser.get(f"{there}{where}")).text
+        assert "The execution is cancelled." not in (await browser.get(f"{here}{where}")).text

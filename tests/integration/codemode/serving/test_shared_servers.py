@@ -126,3 +126,24 @@ def test_several_processes_of_a_server_see_the_shared_keys(url: str, tmp_path: P
         expect(200, made["key"], client)
         machine.run("keys", "revoke", made["id"])
         expect(401, made["key"], client)
+
+
+def form_token(page: httpx2.Response) -> str:
+    """Return the form token of a page of the console."""
+    found = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
+    assert found, page.text
+    return found[1]
+
+
+def test_a_session_of_the_console_opens_every_server_and_ends_on_all_at_once(url: str, tmp_path: Path) -> None:
+    first, second = Machine(tmp_path / "a", url), Machine(tmp_path / "b", url)
+    key = first.run("keys", "create", "ann")["key"]
+    with first.serving() as a, second.serving() as b:
+        expect(200, key, a, b)
+        assert a.post("/console/login", data={"key": key}).status_code == 303
+        b.cookies = a.cookies
+        page = b.get("/console/catalog")
+        assert (page.status_code, a.get("/console/catalog").status_code) == (200, 200)
+        assert b.post("/console/logout", data={"csrf_token": form_token(page)}).status_code == 303
+        assert a.cookies.get("codemode_session")
+        assert a.get("/console/catalog").headers["location"].startswith("/console/login")

@@ -14,9 +14,11 @@ from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.key_check import KeyCheck
 from codemode.serving.auth.keys import Keys
 from codemode.serving.console.session import SessionCheck, Sessions
+from codemode.shared.files import FileValue
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
     from codemode.shared.values import Latest
 
@@ -48,11 +50,12 @@ class AbsentValue:
     ],
 )
 async def test_keys_that_cannot_be_checked_are_answered_with_503_and_nobody_comes_in(
-    path: str, key: str, status: int
+    tmp_path: Path, path: str, key: str, status: int
 ) -> None:
     configured = {"configured": Caller("c")} if key == "configured" else {}
     callers = Callers(configured, Keys(AbsentValue()))
-    app = SessionCheck(PlainTextResponse("in"), callers=callers, sessions=Sessions())
+    sessions = Sessions(FileValue(tmp_path / "sessions.json"))
+    app = SessionCheck(PlainTextResponse("in"), callers=callers, sessions=sessions)
     headers = {"Authorization": f"Bearer {key}"} if key else {}
     async with httpx2.AsyncClient(
         transport=httpx2.ASGITransport(KeyCheck(app, callers=callers)), base_url="http://127.0.0.1"

@@ -14,7 +14,7 @@ from codemode.serving.console.rendering import Templates, json_text, time_elemen
 FOLDER = Path(codemode.serving.console.__file__).parent / "templates"
 TEMPLATES = sorted(FOLDER.rglob("*.html"))
 
-ERROR = {"title": "t", "status": 404, "code": "c", "nearest": [], "messages": [], "user": None, "csrf_token": ""}
+ERROR = {"title": "t", "status": 404, "code": "c", "nearest": [], "notice": "", "user": None, "csrf_token": ""}
 FRAME = {"json_path": "", "csrf_header": "", "static": str, "path": lambda *_: "", "sections": []}
 
 
