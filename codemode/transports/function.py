@@ -6,18 +6,19 @@ import asyncio
 import inspect
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
-from pydantic_core import PydanticSerializationError
 
 from codemode.catalog.content import is_content
 from codemode.errors import AnswerInvalid, ArgumentsInvalid, CallError, UpstreamError, UpstreamTimeout
+from codemode.shared.foreign_code import await_contained, call_contained, described
 from codemode.transports.content import Content, ContentStore
 from codemode.transports.rate_limit import Pace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import AsyncIterable, Callable
 
     from codemode.catalog.tool import Tool
     from codemode.transports.base import CallContext
@@ -25,6 +26,9 @@ if TYPE_CHECKING:
 
 #: Converts a result of any type that has a JSON form.
 ANY: TypeAdapter[Any] = TypeAdapter(Any)
+
+#: Largest number of values that a generator may yield: no thread can be stopped.
+_MOST_YIELDED = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,17 +79,19 @@ class FunctionTransport:
         contents = self._contents.of(context.owner)
         positional, named = _arguments(tool, plan, _with_bytes(arguments, contents))
         try:
-            async with asyncio.timeout(self._timeout_s), self._pace:
+            async with asyncio.timeout(self._timeout_s) as limit, self._pace:
                 await context.before_send()
                 value = await _result(tool, plan.function, positional, named)
         except TimeoutError:
+            if not limit.expired():
+                raise
             message = f"{self._source} did not answer within {self._timeout_s:g} s"
             raise UpstreamTimeout(message) from None
         try:
             kept = _with_references(value, contents)
             result = plan.result if kept is value else ANY  # a declared type does not describe references
-            return result.dump_python(kept, mode="json", by_alias=True)
-        except (PydanticSerializationError, ValueError, RecursionError) as error:
+            return call_contained(result.dump_python, kept, mode="json", by_alias=True)
+        except Exception as error:  # noqa: BLE001 -- serializers and properties of the value are the operator's code
             message = f"{tool.id} returned a value that has no JSON form: {error}"
             raise AnswerInvalid(message) from None
 
@@ -103,13 +109,15 @@ def _arguments(tool: Tool, plan: FunctionInvocation, arguments: Mapping[str, Any
     if plan.arguments is None:
         return [], named
     try:
-        model = plan.arguments.model_validate(named)
+        model = call_contained(plan.arguments.model_validate, named)
     except ValidationError as error:
         first = error.errors(include_url=False)[0]
         name = str(first["loc"][0]) if first["loc"] else ""
         place = ".".join(map(str, first["loc"]))
         message = f"{place}: {first['msg']}"
         raise ArgumentsInvalid(tool.id, message, parameter=name, valid=tool.parameter_names) from None
+    except Exception as error:  # validators are the operator's code
+        raise ArgumentsInvalid(tool.id, described(error), valid=tool.parameter_names) from error
     fields = plan.arguments.model_fields
     values = {str(fields[name].alias): getattr(model, name) for name in fields if name in model.model_fields_set}
     values |= model.model_extra or {}
@@ -141,18 +149,36 @@ def _with_references(value: Any, contents: OwnedContents) -> Any:
 
 
 async def _result(tool: Tool, function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
-    """Return a function's result. Raises its exceptions as UpstreamError, except call errors and time-outs."""
+    """Return a function's result. Raises its exceptions as UpstreamError, except call errors."""
     try:
         return await _called(function, positional, named)
-    except (CallError, TimeoutError):
+    except CallError:
         raise
     except Exception as error:
-        message = f"{tool.id} raised {type(error).__name__}: {error}" if str(error) else f"{tool.id} raised {error!r}"
+        message = f"{tool.id} raised {described(error)}"
         raise UpstreamError(message) from error
 
 
 async def _called(function: Callable[..., Any], positional: list[Any], named: dict[str, Any]) -> Any:
+    """Return what a function returns, awaited, or the list of what it yields."""
     if inspect.iscoroutinefunction(function):
-        return await function(*positional, **named)
-    value = await asyncio.to_thread(function, *positional, **named)
-    return await value if inspect.isawaitable(value) else value
+        return await await_contained(function(*positional, **named))
+    value = await asyncio.to_thread(call_contained, _to_its_end, function, *positional, **named)
+    if inspect.isasyncgen(value):
+        return await await_contained(_yielded(value))
+    return await await_contained(value) if inspect.isawaitable(value) else value
+
+
+def _to_its_end(function: Callable[..., Any], *positional: Any, **named: Any) -> Any:
+    value = function(*positional, **named)
+    if not inspect.isgenerator(value):
+        return value
+    items = list(islice(value, _MOST_YIELDED + 1))
+    if len(items) > _MOST_YIELDED:
+        message = f"it yields more than {_MOST_YIELDED:,} values"
+        raise ValueError(message)
+    return items
+
+
+async def _yielded(values: AsyncIterable[Any]) -> list[Any]:
+    return [value async for value in values]

@@ -163,7 +163,9 @@ class CallDesk:
             answer = await self._handler(call)
         except (CallFailed, ProgramStopped):
             raise
-        except Exception as error:
+        except BaseException as error:  # an exit would end the loop, another's cancellation leave the program waiting
+            if isinstance(error, asyncio.CancelledError) and _is_cancelled():
+                raise
             # The text may hold a secret, so the program gets only the fact; the log has the rest.
             _logger.exception("call %s of %r: the handler failed", call.id, call.tool)
             message = f"{call.tool} failed inside the host"
@@ -177,6 +179,11 @@ class CallDesk:
             raise CallFailed(message, kind="answer_too_large")
         self._replied_bytes += len(data)
         return data
+
+
+def _is_cancelled() -> bool:
+    task = asyncio.current_task()
+    return task is not None and task.cancelling() > 0
 
 
 def _encode_answer(answer: Any, call: Call) -> bytes:

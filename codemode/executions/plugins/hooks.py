@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from codemode.executions.plugins.plugin import Approved, CallAnswer, Plugin, Rejected
 from codemode.executions.plugins.values import answer_of, call_of, shown_call_of, with_value
+from codemode.shared.foreign_code import ForeignExit, await_contained, call_contained
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -40,7 +41,7 @@ class Hooks:
         """Return an allowed call unchanged, or denied by the first plugin that refuses it or fails."""
         for plugin in self._before:
             try:
-                reason = await plugin.before_call(call_of(judged))
+                reason = await await_contained(plugin.before_call(call_of(judged)))
                 _require(reason, str)
             except Exception as error:  # noqa: BLE001 -- a plugin may raise anything
                 _log(plugin, "before_call", error)
@@ -57,7 +58,7 @@ class Hooks:
         for plugin in self._after:
             answer = answer_of(outcome)
             try:
-                replaced = await plugin.after_call(call_of(judged), answer)
+                replaced = await await_contained(plugin.after_call(call_of(judged), answer))
                 _require(replaced, CallAnswer)
                 if replaced is not None and replaced.value is not answer.value:
                     outcome = with_value(outcome, replaced.value)
@@ -70,7 +71,7 @@ class Hooks:
         """Return who answers a pending call and the answer, or None if a person must decide."""
         for plugin in self._approvers:
             try:
-                answer = await plugin.answer_approval(shown_call_of(judged))
+                answer = await await_contained(plugin.answer_approval(shown_call_of(judged)))
                 _require(answer, Approved, Rejected)
             except Exception as error:  # noqa: BLE001 -- a plugin may raise anything
                 _log(plugin, "answer_approval", error)
@@ -87,7 +88,7 @@ class Hooks:
         """Return the text that a model reads of an outcome. `text` is the default."""
         for plugin in self._formatters:
             try:
-                formatted = plugin.format_result(outcome, text)
+                formatted = call_contained(plugin.format_result, outcome, text)
                 _require(formatted, str)
                 text = formatted or text
             except Exception as error:  # noqa: BLE001 -- a plugin may raise anything
@@ -103,7 +104,7 @@ class Hooks:
         """Close the plugins, the last one first."""
         for plugin in reversed(self.plugins):
             try:
-                await plugin.aclose()
+                await await_contained(plugin.aclose())
             except Exception as error:  # noqa: BLE001 -- a plugin may raise anything
                 _log(plugin, "aclose", error)
 
@@ -138,7 +139,8 @@ def _approver(plugin: Plugin, answer: Approved) -> str:
 
 def _log(plugin: Plugin, hook: str, error: Exception) -> None:
     """Log a failure by the type and the place of its exception."""
-    place = traceback.extract_tb(error.__traceback__)[-1]
+    cause = error.error if isinstance(error, ForeignExit) else error
+    place = traceback.extract_tb(cause.__traceback__ or error.__traceback__)[-1]
     log.error(
-        "%s failed in %s: %s at %s, line %s", _name(plugin), hook, type(error).__name__, place.filename, place.lineno
+        "%s failed in %s: %s at %s, line %s", _name(plugin), hook, type(cause).__name__, place.filename, place.lineno
     )

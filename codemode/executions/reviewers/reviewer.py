@@ -43,9 +43,11 @@ class Reviewer(Plugin):
         if not self._concerns(call):
             return None
         try:
-            async with asyncio.timeout(self._settings.timeout_s):
+            async with asyncio.timeout(self._settings.timeout_s) as limit:
                 opinion = await self._opinion(call)
         except TimeoutError:
+            if not limit.expired():
+                raise
             log.warning(
                 "reviewer %s gave no answer on %s within %g s; a person decides",
                 self.name,

@@ -6,6 +6,8 @@ import asyncio
 import json
 from typing import TYPE_CHECKING, Any
 
+import pytest
+
 from sandbox import Call, Limits
 from sandbox.host.calls import CallDesk, room
 
@@ -74,3 +76,40 @@ async def test_an_answer_that_is_no_data_is_an_error_of_the_call() -> None:
     assert (desk.answers[1]["kind"], desk.errors) == ("answer_invalid", 1)
     assert desk.answers[1]["message"] == "tool answered with something that is not JSON data"
     await desk.desk.close()
+
+
+@pytest.mark.parametrize("error", [SystemExit(2), KeyboardInterrupt(), asyncio.CancelledError(), GeneratorExit()])
+async def test_a_handler_that_exits_fails_its_call_and_no_other(error: BaseException) -> None:
+    async def answer(asked: Call) -> int:
+        await asyncio.sleep(0)
+        if asked.id == 1:
+            raise error
+        return 2
+
+    desk = Desk(answer)
+    desk.desk.take([call(1), call(2)])
+    while len(desk.answers) < 2:
+        desk.answered.clear()
+        await desk.answered.wait()
+    assert desk.answers[1]["message"] == "tool failed inside the host"
+    assert desk.answers[2] == 2
+
+
+async def test_a_cancelled_call_gets_no_answer() -> None:
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    async def answer(_: Call) -> int:
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+        return 1
+
+    desk = Desk(answer)
+    desk.desk.take([call(1)])
+    await began.wait()
+    desk.desk.cancel(1)
+    await ended.wait()
+    await desk.desk.close()
+    assert desk.answers == {}

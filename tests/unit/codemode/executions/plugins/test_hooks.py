@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 from dataclasses import replace
 from typing import Any
@@ -47,7 +48,7 @@ class Guard(Named):
 
     async def before_call(self, call: PluginCall) -> Any:
         self.seen.append(call)
-        if isinstance(self.answer, Exception):
+        if isinstance(self.answer, BaseException):
             raise self.answer
         return self.answer
 
@@ -72,7 +73,7 @@ async def test_the_first_refusal_decides() -> None:
     assert last.seen == []
 
 
-@pytest.mark.parametrize("answer", [RuntimeError(SECRET), True, 3])
+@pytest.mark.parametrize("answer", [RuntimeError(SECRET), SystemExit(SECRET), asyncio.CancelledError(SECRET), True, 3])
 async def test_a_plugin_that_fails_before_a_call_refuses_it(answer: Any, caplog: pytest.LogCaptureFixture) -> None:
     refused = await Hooks([Guard("a", answer)]).before(judged())
     assert refused.state is CallState.DENIED

@@ -262,6 +262,111 @@ said
     assert "shop.place: on: " in invalid
 
 
+#: Each way in which a function may end, with the text that its call carries.
+ENDINGS: list[tuple[BaseException, str]] = [
+    (SystemExit("convert: cannot open x"), "SystemExit: convert: cannot open x"),
+    (SystemExit(2), "SystemExit: 2"),
+    (KeyboardInterrupt(), "KeyboardInterrupt()"),
+    (asyncio.CancelledError("the group was closed"), "CancelledError: the group was closed"),
+    (GeneratorExit(), "GeneratorExit()"),
+    (BaseException("anything"), "BaseException: anything"),
+    (TimeoutError("door is held open"), "TimeoutError: door is held open"),
+    (StopIteration("no more"), "StopIteration: no more"),
+]
+
+
+def _forms(error: BaseException) -> dict[str, object]:
+    """Return functions of each form that end with an error."""
+
+    def plain() -> str:
+        """End."""
+        raise error
+
+    async def later() -> str:
+        """End."""
+        await asyncio.sleep(0)
+        raise error
+
+    def generator() -> Any:
+        """End."""
+        yield 1
+        raise error
+
+    async def generator_later() -> Any:
+        """End."""
+        yield 1
+        raise error
+
+    async def in_a_thread() -> None:
+        """End."""
+        await asyncio.to_thread(plain)
+
+    async def in_tasks() -> None:
+        """End."""
+        await asyncio.gather(later(), later())
+
+    # coroutines and futures cannot hold a StopIteration
+    forms: list[Any] = (
+        [plain] if isinstance(error, StopIteration) else [plain, later, generator, generator_later, in_tasks]
+    )
+    if not isinstance(error, (StopIteration, GeneratorExit)):
+        forms.append(in_a_thread)
+    return {form.__name__: tool(effect="write")(form) for form in forms}
+
+
+@pytest.mark.parametrize(("error", "text"), ENDINGS, ids=[text for _, text in ENDINGS])
+async def test_whatever_a_function_raises_is_the_failure_of_its_call(
+    error: BaseException, text: str, tmp_path: Path
+) -> None:
+    forms = _forms(error)
+    settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache")
+    async with CodeMode.from_settings(settings, functions={"desk": list(forms.values())}) as service:
+        for name in forms:
+            code = f"try:\n    desk.{name}()\nexcept ToolError as error:\n    said = str(error)\nsaid"
+            outcome = await service.execute(code)
+            assert outcome.status == "completed", (name, outcome.failure)
+            assert text in str(outcome.value), name
+            assert [call.state for call in outcome.calls] == ["failed"], name
+        assert (await service.execute("1 + 1")).value == 2
+
+
+async def test_a_cancelled_execution_cancels_its_function(tmp_path: Path) -> None:
+    began, ended = asyncio.Event(), asyncio.Event()
+
+    async def wait() -> None:
+        """Wait."""
+        began.set()
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.set()
+
+    settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache")
+    async with CodeMode.from_settings(settings, functions={"desk": wait}) as service:
+        execution = asyncio.create_task(service.execute("desk.wait()"))
+        await began.wait()
+        execution.cancel()
+        with pytest.raises(asyncio.CancelledError):
+            await execution
+        await ended.wait()
+
+
+async def test_generators_give_the_list_of_their_values(tmp_path: Path) -> None:
+    def numbers(count: int) -> Any:
+        """Count."""
+        yield from range(count)
+
+    async def letters(text: str) -> Any:
+        """Spell."""
+        for letter in text:
+            yield letter
+
+    assert await run("[desk.numbers(count=3), desk.letters(text='ab')]", tmp_path, desk=[numbers, letters]) == [
+        [0, 1, 2],
+        ["a", "b"],
+    ]
+
+
 async def test_functions_stand_in_a_configuration(tmp_path: Path) -> None:
     (tmp_path / "my_tools.py").write_text("def double(n: int) -> int: return 2 * n\n", encoding="utf-8")
     config = tmp_path / "codemode.yaml"
