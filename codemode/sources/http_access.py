@@ -11,13 +11,13 @@ from codemode.settings import AwsCredential, NoCredential, OAuth2Credential, is_
 from codemode.sources.authentication import authentication_of
 from codemode.transports.auth.credentials import Credential
 from codemode.transports.auth.grant import Grant
-from codemode.transports.auth.oauth import TokenSource
 from codemode.transports.http.addresses import Permitted, checked_base, is_same_origin, origin, without_userinfo
 from codemode.transports.http.deferred import DeferredTransport
 from codemode.transports.http.exchange import Exchange
 from codemode.transports.http.fetch import BehindLogin, fetch_text
 from codemode.transports.http.network import open_pool
 from codemode.transports.http.transport import HttpTransport, Reach
+from codemode.transports.oauth.tokens import TokenSource
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -62,7 +62,11 @@ def http_transport(
         name,
         partial(authentication_of, name, settings, context.secrets, tokens=context.store),
         lambda credentials: HttpTransport(
-            reach, authentication=credentials, contents=context.contents, allowances=context.allowances
+            reach,
+            authentication=credentials,
+            contents=context.contents,
+            allowances=context.allowances,
+            open_tokens=TokenSource,
         ),
         idempotency_header=settings.idempotency_header,
     )
@@ -140,7 +144,7 @@ async def _resolved(name: str, supply: Credential | Grant, settings: SourceSetti
         return supply
     pool = open_pool(Permitted(tuple(map(origin, supply.addresses))), most=1, ca_file=_ca_file(settings))
     exchange = Exchange(name, timeout_s=settings.timeout_s, limit_bytes=_TOKEN_BYTES, connections=pool)
-    tokens = TokenSource(supply, exchange, source=name)
+    tokens = TokenSource(supply, exchange, name)
     try:
         return await tokens.credential()
     finally:

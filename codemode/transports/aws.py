@@ -29,7 +29,7 @@ from codemode.errors import (
 )
 from codemode.transports.base import Page
 from codemode.transports.content import Content, ContentStore, OwnedContents
-from codemode.transports.rate_limit import Pace
+from codemode.transports.http.rate_limit import Pace
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:

@@ -15,7 +15,7 @@ from codemode.catalog.content import is_content
 from codemode.errors import AnswerInvalid, ArgumentsInvalid, CallError, UpstreamError, UpstreamTimeout
 from codemode.shared.foreign_code import await_contained, call_contained, described
 from codemode.transports.content import Content, ContentStore
-from codemode.transports.rate_limit import Pace
+from codemode.transports.http.rate_limit import Pace
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Callable

@@ -26,8 +26,6 @@ TIED = {
     "codemode.sources: flaws, openapi",
     "codemode.sources: functions, toolkits",
     "codemode.sources: google, openapi",
-    "codemode.transports: auth, http",
-    "codemode.transports: http, rate_limit",
 }
 
 

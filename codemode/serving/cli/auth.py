@@ -22,7 +22,7 @@ from codemode.transports.auth.token_store import TokenStore
 if TYPE_CHECKING:
     from codemode.settings import CredentialSettings, Settings, SourceSettings
     from codemode.shared.values import ValueStore
-    from codemode.transports.auth.oauth_login import Login
+    from codemode.transports.oauth.login import Login
 
 app = typer.Typer(no_args_is_help=True, help="Log in to the services behind the sources.")
 Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
@@ -37,7 +37,7 @@ def login(
 ) -> None:
     """Log in with a browser or another device, and store the tokens."""
     with errors_as_exit_codes(as_json=as_json):
-        from codemode.transports.auth.oauth_login import log_in_by_browser, log_in_by_device
+        from codemode.transports.oauth.login import log_in_by_browser, log_in_by_device
 
         settings = load_settings(config)
         setting = _login_of(name, settings)
@@ -75,7 +75,7 @@ def logout(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FI
             tokens = kept.read()
             revoked, problem = False, "the issuer names no revocation endpoint"
             if tokens is not None:
-                from codemode.transports.auth.oauth_login import log_out
+                from codemode.transports.oauth.login import log_out
 
                 try:
                     revoked = asyncio.run(log_out(planned, tokens))
@@ -129,7 +129,7 @@ def _login_of(name: str, settings: Settings) -> OAuth2Credential:
 
 def _planned(name: str, source: SourceSettings, setting: OAuth2Credential, store: ValueStore) -> Login:
     from codemode.sources.authentication import grant_of
-    from codemode.transports.auth.oauth_login import Login
+    from codemode.transports.oauth.login import Login
 
     return Login(
         source=name,

@@ -1,1 +1,1 @@
-"""Credentials: what operations require, what the configuration provides, OAuth 2.0 tokens and logins."""
+"""Credentials as values: what operations require, what the configuration provides, grants and stored logins."""

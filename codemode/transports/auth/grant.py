@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from codemode.transports.auth.credentials import Credential
     from codemode.transports.auth.token_store import TokenStore
 
 
@@ -39,3 +40,20 @@ class Grant:
     def addresses(self) -> tuple[str, ...]:
         """The configured addresses."""
         return tuple(url for url in (self.token_url, self.issuer) if url)
+
+
+class AccessTokens(Protocol):
+    """The access tokens of one grant."""
+
+    @property
+    def secrets(self) -> tuple[str, ...]:
+        """The texts to redact."""
+
+    async def credential(self) -> Credential:
+        """Return the credential to send now. Raises CredentialsMissing, UpstreamError."""
+
+    def reject(self, credential: Credential) -> None:
+        """Mark a credential as rejected by the service, so that the next one is new."""
+
+    async def aclose(self) -> None:
+        """Finish a renewal in progress."""

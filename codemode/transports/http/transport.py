@@ -13,10 +13,9 @@ from weakref import WeakKeyDictionary
 
 from codemode.catalog.paging import items_of, next_arguments, paging_of
 from codemode.catalog.tool import Effect
-from codemode.errors import AnswerInvalid, CallError, ConfigurationError, CredentialsMissing
+from codemode.errors import AnswerInvalid, CallError, ConfigurationError, CredentialsMissing, WrongArgument
 from codemode.transports.auth.credentials import CallerCredentials, Credential
 from codemode.transports.auth.grant import Grant
-from codemode.transports.auth.oauth import TokenSource
 from codemode.transports.auth.requirements import Authentication, CallerSupply, Configured
 from codemode.transports.base import Page
 from codemode.transports.content import ContentStore
@@ -24,9 +23,9 @@ from codemode.transports.http import answers
 from codemode.transports.http.addresses import Permitted, base_for, checked_base, origin, without_userinfo
 from codemode.transports.http.exchange import Answer, Exchange
 from codemode.transports.http.network import open_pool, resolve
+from codemode.transports.http.rate_limit import Pace, wait_before_retry
 from codemode.transports.http.request import HttpRequest, RequestPlan
 from codemode.transports.http.uncertainty import in_doubt, is_in_progress, leaves_doubt
-from codemode.transports.rate_limit import Pace, wait_before_retry
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -34,11 +33,14 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
     from codemode.transports.allowances import Allowances
+    from codemode.transports.auth.grant import AccessTokens
     from codemode.transports.base import CallContext
     from codemode.transports.content import OwnedContents
     from codemode.transports.http.exchange import Connections
     from codemode.transports.http.invocation import HttpInvocation
     from codemode.transports.http.network import Resolve
+
+    OpenTokens = Callable[[Grant, Exchange, str], AccessTokens]  #: of a grant, for a source's name
 
 _UNAUTHORIZED = 401
 
@@ -82,7 +84,8 @@ class Reach:
 class HttpTransport:
     """Calls the operations of one source. Safe for concurrent use.
 
-    Without `authentication`, no credentials are sent, whatever an operation requires.
+    Without `authentication`, no credentials are sent, whatever an operation requires. `open_tokens` provides the access
+    tokens of OAuth grants; `codemode.transports.oauth.tokens.TokenSource` is the one in use.
     """
 
     def __init__(
@@ -93,6 +96,7 @@ class HttpTransport:
         contents: ContentStore | None = None,
         allowances: Allowances | None = None,
         connections: Connections | None = None,
+        open_tokens: OpenTokens | None = None,
         resolve: Resolve = resolve,
         sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
     ) -> None:
@@ -108,7 +112,7 @@ class HttpTransport:
             limit_bytes=reach.response_limit_bytes,
             connections=connections or _pool(reach, grants, resolve),
         )
-        self._tokens = {grant: TokenSource(grant, self._exchange, source=reach.source) for grant in grants}
+        self._tokens = _tokens(grants, self._exchange, reach.source, open_tokens)
         known = {secret for supply in supplies if isinstance(supply, (Credential, Grant)) for secret in supply.secrets}
         self._redactor = self._lasting = Redactor(known)
         self._callers: WeakKeyDictionary[CallerCredentials, Redactor] = WeakKeyDictionary()
@@ -300,6 +304,14 @@ class HttpTransport:
         if known is None or known is not known.extended(self._redactor.secrets):
             known = self._callers[caller] = self._redactor.extended(caller.secrets)
         return known
+
+
+def _tokens(
+    grants: list[Grant], exchange: Exchange, source: str, open_tokens: OpenTokens | None
+) -> dict[Grant, AccessTokens]:
+    if grants and open_tokens is None:
+        raise WrongArgument("a transport with OAuth grants needs `open_tokens`")
+    return {} if open_tokens is None else {grant: open_tokens(grant, exchange, source) for grant in grants}
 
 
 def _is_http(location: str) -> bool:

@@ -23,12 +23,12 @@ from codemode.errors import AnswerInvalid, CallError, SourceError, UpstreamError
 from codemode.text.prose import shorten
 from codemode.transports.content import ContentStore
 from codemode.transports.http.certificates import distrusted
+from codemode.transports.http.rate_limit import Pace
 from codemode.transports.mcp.elicitation import Exchanges, question_in
 from codemode.transports.mcp.keepalive import PATIENCE_S, answers
 from codemode.transports.mcp.process import ANSWER_TOO_LARGE
 from codemode.transports.mcp.results import value_of
 from codemode.transports.questions import InputRequired
-from codemode.transports.rate_limit import Pace
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:

@@ -18,11 +18,12 @@ from codemode.errors import AddressNotAllowed, ConfigurationError, CredentialsMi
 from codemode.shared.files import token_file
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.auth.grant import Grant
-from codemode.transports.auth.oauth_login import Login, log_in_by_browser, log_in_by_device
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
 from codemode.transports.auth.token_store import Tokens, TokenStore
 from codemode.transports.base import CallContext
 from codemode.transports.http.transport import HttpTransport, Reach
+from codemode.transports.oauth.login import Login, log_in_by_browser, log_in_by_device
+from codemode.transports.oauth.tokens import TokenSource
 from tests.unit.codemode.transports.authorization_server import AuthorizationServer, running
 
 if TYPE_CHECKING:
@@ -169,6 +170,7 @@ def _transport(server: AuthorizationServer, store: TokenStore) -> HttpTransport:
     return HttpTransport(
         Reach("api", server.url, retries=0),
         authentication=Authentication("api", [Configured(SchemeKind.OAUTH2, grant)]),
+        open_tokens=TokenSource,
     )
 
 
@@ -239,7 +241,7 @@ from codemode.shared.files import token_file
 from codemode.transports.auth.token_store import TokenStore
 from codemode.transports.base import CallContext
 from tests.unit.codemode.transports.authorization_server import AuthorizationServer
-from tests.unit.codemode.transports.auth.test_oauth_login import TOOL, _transport
+from tests.unit.codemode.transports.oauth.test_login import TOOL, _transport
 
 async def main():
     server = AuthorizationServer(url=sys.argv[1])
@@ -285,7 +287,9 @@ async def test_tokens_that_cannot_be_kept_are_an_error_of_the_call(server: Autho
 async def test_tokens_of_the_past_are_forgotten(server: AuthorizationServer) -> None:
     grant = Grant(f"{server.url}/token", "robot")
     authentication = Authentication("api", [Configured(SchemeKind.OAUTH2, grant)])
-    transport = HttpTransport(Reach("api", server.url, retries=0), authentication=authentication)
+    transport = HttpTransport(
+        Reach("api", server.url, retries=0), authentication=authentication, open_tokens=TokenSource
+    )
     for _ in range(20):
         assert await transport.call(TOOL, {}, CallContext()) == [1]
         server.access.clear()

@@ -19,6 +19,7 @@ from codemode.transports.auth.requirements import Authentication, Configured, Sc
 from codemode.transports.auth.token_store import Tokens, TokenStore
 from codemode.transports.base import CallContext
 from codemode.transports.http.transport import HttpTransport, Reach
+from codemode.transports.oauth.tokens import TokenSource
 from tests.disk import disk_of
 from tests.unit.codemode.transports.sockets import listening
 
@@ -65,7 +66,7 @@ class Rotating:
 
 def by(grant: Grant, url: str, timeout_s: float) -> HttpTransport:
     authentication = Authentication("api", [Configured(SchemeKind.OAUTH2, grant)])
-    return HttpTransport(Reach("api", url, timeout_s=timeout_s), authentication=authentication)
+    return HttpTransport(Reach("api", url, timeout_s=timeout_s), authentication=authentication, open_tokens=TokenSource)
 
 
 @asynccontextmanager

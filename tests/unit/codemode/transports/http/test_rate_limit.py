@@ -15,10 +15,11 @@ from codemode.transports.allowances import Allowance, LocalSlots, Rate
 from codemode.transports.auth.grant import Grant
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
 from codemode.transports.base import CallContext
+from codemode.transports.http.rate_limit import Pace, wait_before_retry
 from codemode.transports.http.request import HttpRequest
 from codemode.transports.http.transport import HttpTransport, Reach
 from codemode.transports.http.uncertainty import Interrupted
-from codemode.transports.rate_limit import Pace, wait_before_retry
+from codemode.transports.oauth.tokens import TokenSource
 from tests.unit.codemode.transports.recorder import Answered, Received
 
 if TYPE_CHECKING:
@@ -163,7 +164,7 @@ async def test_an_access_token_is_got_kept_and_replaced_when_it_is_refused(recor
 
     recorder.answer = answer
     grant = Grant(f"{recorder.url}/token", "me", "s3cr3t", scopes=("read", "write"))
-    transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant))
+    transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant), open_tokens=TokenSource)
     for _ in range(3):
         assert await transport.call(_tool("get"), {}, CallContext()) == [1]
     await transport.aclose()
@@ -188,7 +189,7 @@ async def test_with_a_new_token_a_call_is_sent_again_by_who_may_still_make_it(re
 
     recorder.answer = answer
     grant = Grant(f"{recorder.url}/token", "me", "s3cr3t")
-    transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant))
+    transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant), open_tokens=TokenSource)
     with pytest.raises(PermissionError, match="another has it"):
         await transport.call(_tool("post"), {}, CallContext(before_send=before_send))
     await transport.aclose()
@@ -206,7 +207,7 @@ async def test_a_refresh_token_is_used_and_replaced(recorder: Recorder) -> None:
 
     recorder.answer = answer
     grant = Grant(f"{recorder.url}/token", "me", refresh_token="first-one")
-    transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant))
+    transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant), open_tokens=TokenSource)
     with pytest.raises(UpstreamError) as caught:
         await transport.call(_tool("get"), {}, CallContext())
     await transport.aclose()
@@ -220,7 +221,7 @@ async def test_a_token_endpoint_that_refuses_is_an_error_without_secrets(recorde
     body = json.dumps({"error": "invalid_client", "error_description": "wrong s3cr3t"}).encode()
     recorder.answer = lambda _: Answered(401, body=body)
     grant = Grant(f"{recorder.url}/token", "me", "s3cr3t")
-    transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant))
+    transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant), open_tokens=TokenSource)
     with pytest.raises(UpstreamError) as caught:
         await transport.call(_tool("get"), {}, CallContext())
     await transport.aclose()

@@ -45,7 +45,7 @@ class TokenSource:
     """Provides a valid access token, and renews it if there is none or it is about to expire."""
 
     def __init__(
-        self, grant: Grant, exchange: Exchange, *, source: str, clock: Callable[[], float] = time.time
+        self, grant: Grant, exchange: Exchange, source: str, *, clock: Callable[[], float] = time.time
     ) -> None:
         for url in grant.addresses:
             origin(url)

@@ -19,11 +19,11 @@ from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from codemode.errors import ConfigurationError, UpstreamError, UpstreamTimeout
-from codemode.transports.auth.oauth import ask_for_tokens, discover, post_as_client, tokens_of
 from codemode.transports.auth.token_store import Tokens
 from codemode.transports.http.addresses import Permitted, origin
 from codemode.transports.http.exchange import Exchange
 from codemode.transports.http.network import open_pool
+from codemode.transports.oauth.tokens import ask_for_tokens, discover, post_as_client, tokens_of
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:

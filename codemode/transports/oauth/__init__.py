@@ -1,0 +1,1 @@
+"""OAuth 2.0 over HTTP: access tokens and logins."""
