@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from codemode.catalog.tool import Effect, Tool
 from codemode.errors import UpstreamError
+from codemode.sources.functions.described import parameters_of
 from codemode.sources.loaded import Surface
-from codemode.sources.toolkits.described import parameters_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping

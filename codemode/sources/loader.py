@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, cast
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.loading import LoadingStep, unheard
 from codemode.errors import ConfigurationError, EnvironmentIncomplete, SourceError
-from codemode.sources.documents.cache import CatalogCache
 from codemode.sources.documents.last_known import Documents, KnownDocuments
 from codemode.sources.factory import LoadedSource, absent_source, accepted_source, bind_functions, load_source
 from codemode.sources.loaded import Failure, SourceWarning
@@ -69,7 +68,7 @@ class Reader:
         self._context = SourceContext(
             contents=contents,
             allowances=allowances,
-            cache=CatalogCache(settings.cache() / "catalogs"),
+            cache=settings.cache() / "catalogs",
             given=StableIds(store),
             store=store,
             servers=settings.servers(),

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from codemode.catalog.loading import LoadingListener
     from codemode.settings import SourceSettings
     from codemode.shared.values import ValueStore
-    from codemode.sources.documents.cache import CatalogCache
     from codemode.sources.loaded import Surface
     from codemode.sources.stable_ids import Naming, StableIds
     from codemode.transports.base import Transport
@@ -35,7 +34,7 @@ class SourceContext:
     Attributes:
         contents: binary data that programs pass between tools.
         allowances: the rates of the sources.
-        cache: parsed catalogs. None disables the cache.
+        cache: the folder of parsed documents. None disables the cache.
         given: tool ids of earlier loads. None assigns all ids anew.
         documents: the documents of the source that is being read.
         secrets: the reader of secret references.
@@ -46,7 +45,7 @@ class SourceContext:
 
     contents: ContentStore | None = None
     allowances: Allowances = field(default_factory=Allowances)
-    cache: CatalogCache | None = None
+    cache: Path | None = None
     given: StableIds | None = None
     documents: Documents = field(default_factory=Documents)
     secrets: Secrets = field(default_factory=Secrets)

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.catalog.catalog import Catalog
-from codemode.sources.documents.load import read_surface
 from codemode.sources.documents.parse import parse_document
 from codemode.sources.openapi.document import load_openapi
+from codemode.sources.openapi.load import read_surface
 from tests.documents import LARGE, check_is_callable, check_loads_whole, check_stubs, published
 
 if TYPE_CHECKING:

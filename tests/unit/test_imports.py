@@ -22,10 +22,6 @@ TIED = {
     "codemode.serving: cli, mcp",
     "codemode.serving: console, http",
     "codemode.serving: http, mcp",
-    "codemode.sources: documents, openapi",
-    "codemode.sources: flaws, openapi",
-    "codemode.sources: functions, toolkits",
-    "codemode.sources: google, openapi",
 }
 
 

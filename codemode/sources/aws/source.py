@@ -17,8 +17,8 @@ from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Details, Effect, Paging, Tool
 from codemode.errors import ConfigurationError, EnvironmentIncomplete
 from codemode.settings import AwsCredential
+from codemode.sources.functions.described import parameters_of
 from codemode.sources.loaded import SourceWarning, Surface
-from codemode.sources.toolkits.described import parameters_of
 from codemode.sources.verbs import effect_of_verb
 from codemode.text.nearest import did_you_mean
 from codemode.text.prose import first_sentence

@@ -10,7 +10,7 @@ from urllib.parse import unquote, urldefrag, urljoin, urlsplit
 
 from codemode.catalog.schema import walk
 from codemode.errors import ConfigurationError, SourceError
-from codemode.sources.documents.cache import text_digest
+from codemode.sources.documents.digest import text_digest
 from codemode.sources.documents.parse import own_uri, parse_document
 from codemode.sources.loaded import SourceWarning
 from codemode.transports.http.addresses import origin

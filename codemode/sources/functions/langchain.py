@@ -14,7 +14,7 @@ from codemode.catalog.identifiers import identifier
 from codemode.catalog.tool import Effect, Tool
 from codemode.errors import SourceError, UpstreamError
 from codemode.sources.functions import callables
-from codemode.sources.toolkits.described import parameters_of
+from codemode.sources.functions.described import parameters_of
 from codemode.text.prose import first_sentence
 from codemode.transports.function import ANY, FunctionInvocation
 

@@ -11,7 +11,7 @@ from codemode.catalog.effect_words import judge
 from codemode.catalog.tool import Effect, Tool
 from codemode.errors import SourceError
 from codemode.sources.functions.callables import said_effect
-from codemode.sources.toolkits.described import parameters_of
+from codemode.sources.functions.described import parameters_of
 from codemode.text.prose import first_sentence
 from codemode.transports.function import FunctionInvocation
 

@@ -32,11 +32,11 @@ from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Details, Effect, Paging, Tool
 from codemode.errors import CallError, ConfigurationError, SourceError
 from codemode.settings import is_url
-from codemode.sources.documents.cache import text_digest
+from codemode.sources.documents.digest import text_digest
+from codemode.sources.functions.described import parameters_of
 from codemode.sources.graphql.types import Selection, arguments_schema
 from codemode.sources.http_access import http_transport
 from codemode.sources.loaded import SourceWarning, Surface
-from codemode.sources.toolkits.described import parameters_of
 from codemode.text.prose import first_sentence
 from codemode.transports.base import CallContext
 from codemode.transports.graphql import FieldInvocation, GraphqlTransport

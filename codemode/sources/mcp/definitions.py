@@ -14,8 +14,8 @@ from codemode.catalog.identifiers import identifier
 from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tool import Effect, Tool
 from codemode.shared.values import UNAVAILABLE
+from codemode.sources.functions.described import parameters_of
 from codemode.sources.loaded import SourceWarning, Surface
-from codemode.sources.toolkits.described import parameters_of
 from codemode.text.prose import first_sentence
 
 if TYPE_CHECKING:

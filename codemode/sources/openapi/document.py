@@ -10,11 +10,11 @@ from codemode.catalog.effect_words import judge
 from codemode.catalog.identifiers import identifier
 from codemode.catalog.names import long_name, plain_paths, tool_ids
 from codemode.catalog.tool import Details, Effect, Tool
-from codemode.sources.flaws import flaws_of
-from codemode.sources.google.discovery import EXPANSION
 from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.openapi.arguments import parameters_of, raw_parameters
 from codemode.sources.openapi.bodies import body_of, is_json
+from codemode.sources.openapi.discovery import EXPANSION
+from codemode.sources.openapi.flaws import flaws_of
 from codemode.sources.openapi.operations import ApiDocument, Operation
 from codemode.sources.openapi.responses import returns_of
 from codemode.sources.openapi.security import requirements_of

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode.sources.authentication import check_schemes
-from codemode.sources.documents.load import read_surface
 from codemode.sources.http_access import fetch, http_transport
+from codemode.sources.openapi.cache import CatalogCache
+from codemode.sources.openapi.load import read_surface
 
 if TYPE_CHECKING:
     from codemode.settings import SourceSettings
@@ -18,9 +19,10 @@ if TYPE_CHECKING:
 async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, DeferredTransport]:
     """Read the document. Raises SourceError or ConfigurationError; both name the file or URL and say what to do."""
     given = context.given if settings.keep_names else None
+    cache = None if context.cache is None else CatalogCache(context.cache)
     fetched = fetch(name, settings, context)
     surface = await read_surface(
-        name, settings.location, fetch=fetched, cache=context.cache, given=given, progress=context.progress
+        name, settings.location, fetch=fetched, cache=cache, given=given, progress=context.progress
     )
     check_schemes(name, settings, surface.auth)
     return surface, http_transport(name, settings, context, servers=surface.servers)

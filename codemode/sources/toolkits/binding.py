@@ -12,14 +12,14 @@ from codemode.catalog.effect_words import Judgement
 from codemode.catalog.identifiers import identifier
 from codemode.errors import SourceError
 from codemode.sources.functions.callables import is_typed, only_model, takes_any
+from codemode.sources.functions.described import Bound, parameters_of, text_parameters
 from codemode.sources.functions.source import instance_of, is_tool_object, name_of, python_tool
 from codemode.sources.loaded import SourceWarning
-from codemode.sources.toolkits.described import Bound, parameters_of, text_parameters
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Parameter, Tool
-    from codemode.sources.toolkits.described import Described
+    from codemode.sources.functions.described import Described
 
 
 class Callables:

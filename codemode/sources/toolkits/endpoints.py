@@ -11,14 +11,14 @@ from codemode.catalog.effect_words import Judgement
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Effect, Location
 from codemode.errors import ConfigurationError
-from codemode.sources.toolkits.described import Bound, parameters_of, text_parameters
+from codemode.sources.functions.described import Bound, parameters_of, text_parameters
 from codemode.text.nearest import did_you_mean
 from codemode.transports.http.invocation import BodyKind, BodyPlan, HttpInvocation
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from codemode.sources.toolkits.described import Described
+    from codemode.sources.functions.described import Described
 
 _ENDPOINT = re.compile(r"(GET|HEAD|POST|PUT|PATCH|DELETE) (/[^\s?#]*)")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")

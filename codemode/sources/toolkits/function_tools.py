@@ -7,11 +7,11 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.tool import Effect
+from codemode.sources.functions.described import Described
 from codemode.sources.loaded import SourceWarning
-from codemode.sources.toolkits.described import Described
 
 if TYPE_CHECKING:
-    from codemode.sources.toolkits.described import Descriptions, Document
+    from codemode.sources.functions.described import Descriptions, Document
 
 #: The top-level keys that may hold a list of tools.
 LISTS = ("tools", "functions")

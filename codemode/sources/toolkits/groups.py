@@ -13,7 +13,7 @@ from codemode.sources.toolkits.function_tools import described, texts
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from codemode.sources.toolkits.described import Descriptions, Document
+    from codemode.sources.functions.described import Descriptions, Document
 
 _KEYS = ("name", "tier", "description", "keywords", "tasks", "instructions", "examples")
 

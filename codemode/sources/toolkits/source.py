@@ -11,11 +11,11 @@ from codemode.catalog.names import plain_ids
 from codemode.errors import ConfigurationError, SourceError
 from codemode.settings import is_python, is_url
 from codemode.sources.documents.parse import parse_document
+from codemode.sources.functions.described import Described, Descriptions, Document, tool_of
 from codemode.sources.functions.source import import_target
 from codemode.sources.http_access import fetch, http_transport
 from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.toolkits.binding import Callables
-from codemode.sources.toolkits.described import Described, Descriptions, Document, tool_of
 from codemode.sources.toolkits.endpoints import Endpoints
 from codemode.sources.toolkits.function_tools import is_function_list, read_functions
 from codemode.sources.toolkits.groups import is_toolkits, read_toolkits
@@ -26,8 +26,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from codemode.settings import SourceSettings
+    from codemode.sources.functions.described import Bound
     from codemode.sources.source import SourceContext
-    from codemode.sources.toolkits.described import Bound
     from codemode.transports.http.deferred import DeferredTransport
 
 #: The suffixes of the files that are read in a folder.

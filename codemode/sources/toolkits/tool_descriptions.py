@@ -6,10 +6,10 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from codemode.sources.toolkits.described import Described
+from codemode.sources.functions.described import Described
 
 if TYPE_CHECKING:
-    from codemode.sources.toolkits.described import Descriptions, Document
+    from codemode.sources.functions.described import Descriptions, Document
 
 _FULL_PATH = ("spec", "planner", "config", "tool_descriptions")
 

@@ -20,7 +20,7 @@ from codemode import CodeMode, ConfigurationError, SourceError
 from codemode.catalog import stubs
 from codemode.serving.cli.sources import app
 from codemode.settings import Settings, SourceSettings, load_settings
-from codemode.sources.google.discovery import as_openapi
+from codemode.sources.openapi.discovery import as_openapi
 from codemode.sources.openapi.document import load_openapi
 from tests.unit.codemode.sources.served import served
 

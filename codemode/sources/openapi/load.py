@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.loading import LoadingStep, unheard
 from codemode.errors import SourceError
 from codemode.settings import is_url
-from codemode.sources.documents.cache import text_digest
+from codemode.sources.documents.digest import text_digest
 from codemode.sources.documents.parse import parse_document
 from codemode.sources.documents.references import FetchedTree, FileTree, fetch_tree
-from codemode.sources.google.discovery import as_openapi, is_discovery
+from codemode.sources.openapi.discovery import as_openapi, is_discovery
 from codemode.sources.openapi.document import details_of, load_openapi
 from codemode.transports.http.fetch import LARGEST_DOCUMENT_BYTES, fetch_text
 
@@ -25,8 +25,8 @@ if TYPE_CHECKING:
 
     from codemode.catalog.loading import LoadingListener
     from codemode.catalog.tool import Tool
-    from codemode.sources.documents.cache import CatalogCache
     from codemode.sources.loaded import SourceWarning, Surface
+    from codemode.sources.openapi.cache import CatalogCache
     from codemode.sources.stable_ids import StableIds
 
     Fetch = Callable[[str], Awaitable[str]]

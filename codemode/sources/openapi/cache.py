@@ -89,11 +89,6 @@ class CatalogCache:
             path.unlink(missing_ok=True)
 
 
-def text_digest(data: bytes) -> str:
-    """Return the digest of a document (BLAKE2b, 20 bytes, in hexadecimal)."""
-    return hashlib.blake2b(data, digest_size=20).hexdigest()
-
-
 def _row(tool: Tool) -> list[Any]:
     method, _, path = tool.key.partition(" ")
     return [

@@ -11,9 +11,9 @@ import pytest
 from codemode.catalog import stubs
 from codemode.errors import SourceError
 from codemode.shared.files import FolderStore
-from codemode.sources.documents.cache import CatalogCache
-from codemode.sources.documents.load import read_surface
 from codemode.sources.documents.references import fetch_tree
+from codemode.sources.openapi.cache import CatalogCache
+from codemode.sources.openapi.load import read_surface
 from codemode.sources.stable_ids import StableIds
 
 if TYPE_CHECKING:
