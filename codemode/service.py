@@ -168,7 +168,11 @@ class CodeMode:
         )
         #: The saved programs, which are tools of the namespace `saved`.
         self.saved = SavedPrograms(
-            lambda: self.settings.saved, self._programs, lambda: self.executions, self._live.publish_again
+            lambda: self.settings,
+            self.store.value("programs"),
+            self._programs,
+            lambda: self.executions,
+            self._live.publish_again,
         )
         self._is_open = False
 
@@ -638,6 +642,7 @@ class CodeMode:
     async def _load(self) -> None:
         if not self.sources:
             await self.open()
+            await asyncio.to_thread(self.saved.refresh)
             await self._live.load(self.patience_s)
 
     def _check(self, settings: Settings, catalog: Catalog) -> None:
@@ -645,7 +650,7 @@ class CodeMode:
         from codemode.sources.loader import catalog_of
 
         if SAVED not in catalog.namespaces:
-            catalog = catalog.merged(catalog_of(self.saved.read(catalog)))
+            catalog = catalog.merged(catalog_of(self.saved.source(catalog)))
         require_known_tools(settings, AccessPolicy(settings.policy), catalog)
         require_known_names(settings, catalog)
 
@@ -656,7 +661,8 @@ class CodeMode:
             self._destinations = _destinations(settings)
         from codemode.sources.loader import catalog_of
 
-        sources = {**sources, **self.saved.read(catalog_of(sources))}
+        await asyncio.to_thread(self.saved.refresh)
+        sources = {**sources, **self.saved.source(catalog_of(sources))}
         catalog = enriched(catalog_of(sources), settings)
         open_ = self._finder.open if self.indexes_early else self._finder.open_later
         await asyncio.to_thread(open_, catalog, [source.surface.digest for source in sources.values()])

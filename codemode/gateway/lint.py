@@ -55,7 +55,7 @@ def unknown_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) ->
 
 def _silent(settings: Settings, catalog: Catalog) -> set[str]:
     """Return the namespaces that are configured and have no tools at present."""
-    saved = {SAVED} if settings.saved.folder is not None else set()
+    saved = {SAVED} if settings.saves_programs else set()
     return {*settings.sources, *saved} - set(catalog.namespaces)
 
 

@@ -13,7 +13,8 @@ class SavedSettings(Section):
 
     folder: HomePath | None = Field(
         default=None,
-        description="Folder of the saved programs, one file for each, relative to the configuration file. null: "
+        description="Folder of saved programs, one file for each, relative to the configuration file. With "
+        "`journal.url`, programs are saved there for all servers, and the folder has further ones. Without both, "
         "programs cannot be saved.",
         examples=["programs"],
     )

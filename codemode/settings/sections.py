@@ -217,7 +217,7 @@ class Settings(Section):
 
     @model_validator(mode="after")
     def _keep_the_namespace_of_saved_programs(self) -> Self:
-        if self.saved.folder is not None and "saved" in self.sources:
+        if self.saves_programs and "saved" in self.sources:
             raise ValueError("sources: `saved` is the namespace of saved programs: rename this source")
         return self
 
@@ -282,6 +282,16 @@ class Settings(Section):
         if self.journal.enabled is not None or self.continuations is not None:
             return bool(self.journal.enabled)
         return self.state_folder is not None or self.journal.url is not None or self._where is not None
+
+    @property
+    def has_shared_store(self) -> bool:
+        """Whether servers on several machines share the project's state: in the PostgreSQL journal."""
+        return self.keeps_journal and self.journal.url is not None
+
+    @property
+    def saves_programs(self) -> bool:
+        """Whether there is a place for saved programs: the shared store, or a folder."""
+        return self.has_shared_store or self.saved.folder is not None
 
     def servers(self) -> Path:
         """Return the folder of accepted MCP definitions and of the servers' standard error."""

@@ -149,8 +149,8 @@ class FolderStore:
                 return key_file(self._state / KEY_FILE)
             case "shapes" | "answers":
                 return FileValue(self._learned / f"{kind}.json")
-            case "sessions":
-                return FileValue(self._state / "sessions.json", title="the file")
+            case "sessions" | "programs":
+                return FileValue(self._state / f"{kind}.json")
             case "tokens":
                 return token_file(self._state / "tokens", name)
             case "definitions":

@@ -9,9 +9,11 @@ from codemode.errors import ExecutionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-#: What a value is. `keys`, `shapes`, `answers` and `sessions` have one value with the name ""; the others one for each
-#: source.
-Kind = Literal["keys", "shapes", "answers", "sessions", "ids", "documents", "tokens", "definitions", "instructions"]
+#: What a value is. `keys`, `shapes`, `answers`, `sessions` and `programs` have one value with the name ""; the others
+#: one for each source.
+Kind = Literal[
+    "keys", "shapes", "answers", "sessions", "programs", "ids", "documents", "tokens", "definitions", "instructions"
+]
 
 #: Errors of a store that cannot be read or written.
 UNAVAILABLE = (OSError, ExecutionError)

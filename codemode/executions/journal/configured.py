@@ -95,7 +95,7 @@ def store_of(settings: Settings, secrets: Secrets) -> ValueStore:
 
     Its first use raises what `journal_of` raises.
     """
-    if settings.journal.url is None or not settings.keeps_journal:
+    if not settings.has_shared_store:
         return FolderStore.of(settings)
     try:
         from codemode.executions.journal.postgres.shared_store import SharedStore

@@ -47,8 +47,8 @@ class SavedFolder:
                 problems[file.stem] = f"{file.name}: {reason}"
         return programs, problems
 
-    def write(self, program: SavedProgram) -> Path:
-        """Write the file of a program at once, so that readers see the old file or the new one.
+    def write(self, program: SavedProgram) -> str:
+        """Write the file of a program at once, so that readers see the old file or the new one. Return its path.
 
         Raises SavingRefused.
         """
@@ -62,7 +62,7 @@ class SavedFolder:
         except OSError as error:
             message = f"cannot write {file}: {error.strerror}"
             raise SavingRefused(message) from None
-        return file
+        return str(file)
 
     def remove(self, name: str, known: Iterable[str]) -> None:
         """Remove the file of a program. Raises SavingRefused if there is none."""

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import logging
+import time
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,9 +14,11 @@ from codemode.executions.preflight import check
 from codemode.executions.saved.errors import SavingForbidden, SavingRefused
 from codemode.executions.saved.folder import SavedFolder
 from codemode.executions.saved.promotion import completed, draft
+from codemode.executions.saved.shared_programs import SharedPrograms
 from codemode.executions.saved.sites import call_sites
 from codemode.executions.saved.source import source_of
 from codemode.gateway.caller import LOCAL
+from codemode.shared.values import UNAVAILABLE
 from sandbox import ProgramRefused
 
 if TYPE_CHECKING:
@@ -26,9 +30,16 @@ if TYPE_CHECKING:
     from codemode.executions.runner import Runner
     from codemode.executions.saved.folder import Stamp
     from codemode.executions.saved.promotion import Promotion
+    from codemode.executions.saved.shared_programs import SharedStamp
     from codemode.gateway.caller import Caller
-    from codemode.settings import SavedSettings
+    from codemode.settings import Settings
+    from codemode.shared.values import SharedValue
     from codemode.sources.factory import LoadedSource
+
+log = logging.getLogger(__name__)
+
+#: Seconds between two attempts to read programs from a database that did not answer.
+RETRY_S = 5.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,42 +53,63 @@ class Checked:
 class SavedPrograms:
     """The saved programs, as callers may see them.
 
-    `settings` returns the section. `executions` returns the recorded executions, `programs` runs programs, and
-    `publish` reads the folder again after a change.
+    `settings` returns the settings of the service. `shared` is the value of the programs that servers share, used if
+    the settings have a shared store. `executions` returns the recorded executions, `programs` runs programs, and
+    `publish` makes the programs tools after a change.
     """
 
     def __init__(
         self,
-        settings: Callable[[], SavedSettings],
+        settings: Callable[[], Settings],
+        shared: SharedValue,
         programs: Runner,
         executions: Callable[[], Executions],
         publish: Callable[[], Awaitable[None]],
     ) -> None:
         self._settings = settings
+        self._shared = shared
         self._programs = programs
         self._executions = executions
         self._publish = publish
-        self._stamp: Stamp | None = None
-        #: What is wrong with files of the folder, by name.
+        self._stamp: Stamp | SharedStamp | None = None
+        self._refreshed = float("-inf")
+        #: What is wrong with files that are no programs, by name.
         self.problems: Mapping[str, str] = {}
-        #: The source of the saved programs by its name. Empty if no folder is configured.
+        #: The source of the saved programs by its name. Empty if there is no place for them.
         self.loaded: Mapping[str, LoadedSource] = {}
         self._all: Mapping[str, SavedProgram] = {}
 
     # --- for the catalog ---------------------------------------------------------------------------------------
 
     def has_changed(self) -> bool:
-        """Return whether the files have changed since they were read."""
-        folder = self._settings().folder
-        return folder is not None and SavedFolder(folder).stamp() != self._stamp
+        """Return whether the programs have changed since they were read. Does not wait for a database."""
+        if not self._settings().saves_programs:
+            return False
+        if self._stamp is None:
+            return time.monotonic() - self._refreshed > RETRY_S
+        try:
+            return self._place().stamp() != self._stamp
+        except UNAVAILABLE:
+            return False  # the known ones are used until the database answers
 
-    def read(self, catalog: Catalog) -> Mapping[str, LoadedSource]:
-        """Read the folder, and return its programs as a source over `catalog`, by its name."""
-        if self._settings().folder is not None:
-            folder = self._folder()
-            self._stamp = folder.stamp()
-            self._all, self.problems = folder.read()
-            self.loaded = {SAVED: source_of(self._all, self.problems, catalog)}
+    def refresh(self) -> None:
+        """Read the programs, in a thread. If the database does not answer, the known ones stay."""
+        if not self._settings().saves_programs:
+            return
+        self._refreshed = time.monotonic()
+        place = self._place()
+        try:
+            stamp = place.stamp()
+            self._all, self.problems = place.read()
+            self._stamp = stamp
+        except UNAVAILABLE as error:
+            self._stamp = None
+            log.error("saved programs cannot be read, and are those of before: %s", error)
+
+    def source(self, catalog: Catalog) -> Mapping[str, LoadedSource]:
+        """Return the programs that were read as a source over `catalog`, by its name."""
+        has_any = self._settings().saved.folder is not None or self._all or self.problems
+        self.loaded = {SAVED: source_of(self._all, self.problems, catalog)} if has_any else {}
         return self.loaded
 
     # --- for callers -------------------------------------------------------------------------------------------
@@ -108,7 +140,7 @@ class SavedPrograms:
         Raises SavingForbidden, SavingRefused, ExecutionNotFound, ConfigurationError.
         """
         self._require_right(caller)
-        folder = self._folder()
+        place = self._place()
         stored = await self._executions().get(promotion.execution, reader or caller)
         catalog = await self._catalog(caller)
         self._require_own(promotion.name, catalog)
@@ -124,7 +156,7 @@ class SavedPrograms:
         if problem:
             message = f"{whole.id} would be broken: {problem}"
             raise SavingRefused(message)
-        await asyncio.to_thread(folder.write, whole)
+        await asyncio.to_thread(place.write, whole)
         await self._publish()
         return next(tool for tool in self.loaded[SAVED].tools if tool.id == whole.id)  # the role may not see it
 
@@ -133,7 +165,7 @@ class SavedPrograms:
         self._require_right(caller)
         bare = _id(name).partition(".")[2]
         self._require_own(bare, await self._catalog(caller))
-        await asyncio.to_thread(self._folder().remove, bare, self._all)
+        await asyncio.to_thread(self._place().remove, bare, self._all)
         await self._publish()
 
     async def _problem(self, program: SavedProgram, catalog: Catalog) -> str:
@@ -151,17 +183,20 @@ class SavedPrograms:
             return "; ".join(f"line {one.line}: {one.message}" for one in refused.refusals)
         return ""
 
-    def _folder(self) -> SavedFolder:
-        folder = self._settings().folder
+    def _place(self) -> SavedFolder | SharedPrograms:
+        settings = self._settings()
+        folder = None if settings.saved.folder is None else SavedFolder(settings.saved.folder)
+        if settings.has_shared_store:
+            return SharedPrograms(self._shared, folder)
         if folder is None:
             message = (
                 "programs cannot be saved here: set `saved.folder` in the configuration, such as `folder: programs`"
             )
             raise ConfigurationError(message)
-        return SavedFolder(folder)
+        return folder
 
     def _require_right(self, caller: Caller) -> None:
-        roles = self._settings().roles
+        roles = self._settings().saved.roles
         if caller.id != LOCAL.id and caller.role not in roles:
             who = f"the roles {', '.join(roles)}" if roles else "people on the server itself"
             message = f"only {who} may save and remove programs; this key has the role {caller.role}"

@@ -127,8 +127,11 @@ def promote(
             show.print_json(saved_json(tool))
         else:
             version, effect = saved_json(tool)["version"], tool.effect
-            file = service.settings.saved.folder and service.settings.saved.folder / f"{name}.py"
-            show.console.print(show.plain(f"{tool.id} version {version} ({effect}): {file}"), soft_wrap=True)
+            folder = service.settings.saved.folder
+            where = "in the journal, for all servers"
+            if folder is not None and not service.settings.has_shared_store:
+                where = str(folder / f"{name}.py")
+            show.console.print(show.plain(f"{tool.id} version {version} ({effect}): {where}"), soft_wrap=True)
         return 0
 
     with_service(Surface(config), work, needs_search=False, as_json=as_json)
@@ -140,7 +143,7 @@ def remove(
     config: Config = Path(DEFAULT_FILE),
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Remove a saved program. Its file is deleted."""
+    """Remove a saved program, with its file."""
 
     async def work(service: CodeMode) -> int:
         await service.saved.remove(name)

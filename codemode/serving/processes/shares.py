@@ -13,7 +13,7 @@ def share_of(settings: Settings, count: int) -> Settings:
 
     Rates stay whole if the processes share them in PostgreSQL.
     """
-    rates = 1 if settings.keeps_journal and settings.journal.url is not None else count
+    rates = 1 if settings.has_shared_store else count
     load = _load_share(settings.server.load, count, rates)
     sandbox = settings.sandbox.model_copy(update={"workers": _part(settings.sandbox.workers, count)})
     return settings.model_copy(

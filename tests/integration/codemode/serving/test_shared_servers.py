@@ -147,3 +147,26 @@ def test_a_session_of_the_console_opens_every_server_and_ends_on_all_at_once(url
         assert b.post("/console/logout", data={"csrf_token": form_token(page)}).status_code == 303
         assert a.cookies.get("codemode_session")
         assert a.get("/console/catalog").headers["location"].startswith("/console/login")
+
+
+def test_a_program_that_is_saved_on_one_server_is_a_tool_of_all(url: str, tmp_path: Path) -> None:
+    saved = {"roles": ["default"]}
+    first, second = Machine(tmp_path / "a", url, saved=saved), Machine(tmp_path / "b", url, saved=saved)
+    key = first.run("keys", "create", "ann")["key"]
+    headers = {"Authorization": f"Bearer {key}"}
+    with first.serving() as a, second.serving() as b:
+        expect(200, key, a, b)
+        ran = a.post("/v1/execute", json={"code": "box.number() + 1"}, headers=headers).json()
+        wanted = {"execution": ran["id"], "name": "eight", "description": "Return eight."}
+        assert a.post("/v1/saved", json=wanted, headers=headers).status_code == 200
+        began = time.monotonic()
+        while b.get("/v1/saved/eight", headers=headers).status_code != 200:
+            assert time.monotonic() - began < 5
+        called = b.post("/v1/execute", json={"code": "saved.eight()"}, headers=headers).json()
+        assert (called["status"], called["value"]) == ("completed", 8)
+        listed = second.run("saved", "list")
+        assert [(one["id"], one["version"]) for one in listed] == [("saved.eight", 1)]
+        assert b.delete("/v1/saved/eight", headers=headers).status_code == 200
+        began = time.monotonic()
+        while a.get("/v1/saved/eight", headers=headers).status_code != 404:
+            assert time.monotonic() - began < 5
