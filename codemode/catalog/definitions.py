@@ -6,6 +6,7 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.portable_schema import portable
 from codemode.catalog.tokens import estimate
 from codemode.text.visible import visible, visible_data
 
@@ -28,28 +29,37 @@ _REFERENCES = frozenset(("$ref", "$dynamicRef", "$recursiveRef"))
 
 
 def native(tool: Tool) -> dict[str, Any]:
-    """Return a tool as a chat-completions function definition. Referenced schemas are in `$defs`, each once."""
+    """Return a tool as a chat-completions function definition, in the schema subset that all providers accept."""
+    properties, definitions = _schemas(tool)
+    required = _required(tool)
+    parameters = {"type": "object", "properties": portable(properties, definitions, required), "required": required}
+    return _function(native_name(tool), visible(tool.description or tool.summary), visible_data(parameters))
+
+
+def whole_definition(tool: Tool) -> dict[str, Any]:
+    """Return a tool like `native` with its whole schemas. Referenced schemas are in `$defs`, each once.
+
+    Accepted tools are recognized by the digest of this definition.
+    """
+    properties, definitions = _schemas(tool)
+    parameters: dict[str, Any] = {"type": "object", "properties": properties, "required": _required(tool)}
+    if definitions:
+        parameters["$defs"] = definitions
+    return _function(native_name(tool), visible(tool.description or tool.summary), visible_data(parameters))
+
+
+def _schemas(tool: Tool) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Return the schemas of a tool's parameters by name, and those that they refer to."""
     definitions = _Definitions()
     properties = {
         parameter.name: _described(definitions.rewritten(parameter.schema), parameter.description)
         for parameter in tool.parameters
     }
-    parameters: dict[str, Any] = {
-        "type": "object",
-        "properties": properties,
-        "required": [parameter.name for parameter in tool.parameters if parameter.required],
-    }
-    referenced = definitions.collected()
-    if referenced:
-        parameters["$defs"] = referenced
-    return {
-        "type": "function",
-        "function": {
-            "name": native_name(tool),
-            "description": visible(tool.description or tool.summary),
-            "parameters": visible_data(parameters),
-        },
-    }
+    return properties, definitions.collected()
+
+
+def _required(tool: Tool) -> list[str]:
+    return [parameter.name for parameter in tool.parameters if parameter.required]
 
 
 def native_name(tool: Tool) -> str:

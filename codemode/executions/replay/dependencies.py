@@ -13,7 +13,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from codemode.catalog.definitions import native
+from codemode.catalog.definitions import whole_definition
 from codemode.sources.destination import ADDRESS, CREDENTIALS, WAY
 from sandbox import HASH_SEED
 
@@ -75,7 +75,7 @@ def definition_digest(tool: Tool) -> str:
     digest = _known.get(tool)
     if digest is None:
         servers = getattr(tool.invocation, "servers", ())  # the base path may come from the source document
-        digest = _known[tool] = _digest([native(tool), tool.effect, tool.key, servers])
+        digest = _known[tool] = _digest([whole_definition(tool), tool.effect, tool.key, servers])
     return digest
 
 

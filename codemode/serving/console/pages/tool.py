@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.routing import Route
 
 from codemode.catalog import tokens
-from codemode.catalog.definitions import native
+from codemode.catalog.definitions import whole_definition
 from codemode.catalog.stubs import examples_of, full, stub
 from codemode.gateway.explanation import explain
 from codemode.serving.console.roles import looking_as, roles_for
@@ -95,7 +95,7 @@ def described(tool: Tool, returns: Schema | None) -> dict[str, Any]:
             }
             for parameter in tool.parameters
         ],
-        "schema": native(tool)["function"]["parameters"],
+        "schema": whole_definition(tool)["function"]["parameters"],
         "returns": None if returns is None else returns.value,
         "is_learned": learned is not None,
     }

@@ -9,7 +9,14 @@ from jsonschema import Draft202012Validator
 
 from benchmarks.definitions import DOMAINS, GOAL_TOKENS, catalog_of, compact, digest
 from codemode.catalog.catalog import Catalog
-from codemode.catalog.definitions import DIRECTORY_TOKENS, NAME_CHARACTERS, native, pinned, two_tools
+from codemode.catalog.definitions import (
+    DIRECTORY_TOKENS,
+    NAME_CHARACTERS,
+    native,
+    pinned,
+    two_tools,
+    whole_definition,
+)
 from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tokens import count, local_tokenizer
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
@@ -53,7 +60,8 @@ def tool_with(schema: Schema) -> Tool:
 
 def test_references_come_along_each_once_even_in_a_cycle() -> None:
     graph = Graph.of(DOCUMENT)
-    parameters = native(tool_with(Schema({"$ref": "#/components/schemas/Node"}, graph)))["function"]["parameters"]
+    tool = tool_with(Schema({"$ref": "#/components/schemas/Node"}, graph))
+    parameters = whole_definition(tool)["function"]["parameters"]
     assert sorted(parameters["$defs"]) == ["Kind", "Node"]
     validator = Draft202012Validator(parameters)
     Draft202012Validator.check_schema(parameters)
@@ -64,7 +72,7 @@ def test_references_come_along_each_once_even_in_a_cycle() -> None:
 def test_two_schemas_of_one_name_are_kept_apart() -> None:
     document = {"a": {"Node": {"type": "string"}}, "b": {"Node": {"type": "integer"}}}
     schema = Schema({"anyOf": [{"$ref": "#/a/Node"}, {"$ref": "#/b/Node"}]}, Graph.of(document))
-    parameters = native(tool_with(schema))["function"]["parameters"]
+    parameters = whole_definition(tool_with(schema))["function"]["parameters"]
     assert parameters["$defs"] == {"Node": {"type": "string"}, "Node_2": {"type": "integer"}}
 
 
