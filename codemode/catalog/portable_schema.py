@@ -116,7 +116,7 @@ class _Portable:
             name = reference.rpartition("/")[2]
             target = self._definitions.get(name)
             if name in inside:
-                parts.append(target if isinstance(target, Mapping) else {})
+                parts.append(dict(target) if isinstance(target, Mapping) else {})
                 is_cut = True
                 continue
             merged, inside, cut = self._flat(target, (*inside, name))

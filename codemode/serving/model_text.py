@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.executions.handles import handle_of
 from codemode.executions.repeats import repeats, times
 from codemode.gateway.call import CallState
+from codemode.text.safe_integers import NOTE, safe_integers
 from codemode.text.shrunk_json import shrink
 from sandbox import JsonText
 
@@ -54,7 +55,8 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
 
     Keys: `id` and `status`; `value`, of which `shortened` lists what a value over the limit lacks; `failure`; `calls`,
     counted by tool and state; `planned`, the calls that a dry run listed, and `plan`, the id of their list. `text`
-    holds what remains of `outcome_text`: output, next step, notes.
+    holds what remains of `outcome_text`: output, next step, notes. Integers that clients in JavaScript would round are
+    text, with a note.
     """
     data: dict[str, Any] = {"id": ended.id, "status": str(ended.status)}
     if ended.has_value:
@@ -72,7 +74,11 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
         data["plan"] = ended.plan
     rest = replace(ended, has_value=False, failure=None, planned=ended.planned[_PLANNED:])
     text = _parts_text(rest, limit, can_resume=can_resume)
-    return data | ({"text": text} if text not in ("", data["status"]) else {})
+    safe: dict[str, Any] = safe_integers(data)
+    rest_text = [text] if text not in ("", data["status"]) else []
+    if safe is not data:
+        rest_text.append(f"note: {NOTE}")
+    return {**safe, "text": "\n".join(rest_text)} if rest_text else safe
 
 
 def shown_to_model(ended: ExecutionOutcome, hooks: Hooks, *, can_resume: bool) -> tuple[str, dict[str, Any]]:

@@ -10,6 +10,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from codemode.serving.http.admission import Overloaded
+from codemode.serving.mcp.accepted import accepting_both
 from codemode.serving.mcp.server import Busy, McpFace
 from codemode.serving.mcp.sessions import IDLE_S, McpSessions
 
@@ -47,6 +48,7 @@ class McpHttp:
         """Answer one request. A session belongs to its caller; other callers get 404. Raises Overloaded."""
         caller: Caller = scope["state"]["caller"]
         scope["user"] = AuthenticatedUser(AccessToken(token="", client_id=caller.id, scopes=[]))
+        scope, send = accepting_both(scope, send)
         with self._open.request(caller.id, scope, send) as watched:
             await self._sessions.handle_request(scope, receive, watched)
 

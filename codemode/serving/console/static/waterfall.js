@@ -33,6 +33,11 @@ export function visible(text) {
   });
 }
 
+/** Keep an integer that a double would round, such as an id of a service, as its digits. */
+function exact(_, value, context) {
+  return typeof value === "number" && Math.abs(value) > Number.MAX_SAFE_INTEGER ? (context?.source ?? value) : value;
+}
+
 function element(name, attributes = {}, text = "") {
   const made = document.createElementNS(SVG, name);
   for (const [key, value] of Object.entries(attributes)) made.setAttribute(key, value);
@@ -239,7 +244,7 @@ function follow(holder) {
   const redraw = () => picture.draw(calls, nowS());
   const on = (source, type, action) =>
     source.addEventListener(type, (event) => {
-      const data = JSON.parse(event.data);
+      const data = JSON.parse(event.data, exact);
       last = data.sequence ?? last;
       action(data);
     });

@@ -35,11 +35,16 @@ def song() -> bytes:
     return b"ID3 \xff synthetic"
 
 
+def account(*, large: bool = True) -> dict[str, int]:
+    """Return an account."""
+    return {"id": 1915883588174806058 if large else 7, "members": 3}
+
+
 @asynccontextmanager
 async def face(tmp_path: Path, **content: Any) -> AsyncIterator[Callable[[str], Awaitable[Any]]]:
     """Yield a function that runs a program through a client, and returns the result of the call."""
     given = {"state_folder": tmp_path, "policy": {"default": {"write": "allow"}}, "content": content}
-    functions = {"files": [photo, report, song]}
+    functions = {"files": [photo, report, song, account]}
     async with (
         CodeMode.from_settings(Settings.model_validate(given), functions=functions) as service,
         Client(McpFace(service).server) as client,
@@ -77,3 +82,13 @@ async def test_a_reference_that_a_program_makes_up_shows_nothing(tmp_path: Path)
     async with face(tmp_path) as run:
         ended = await run("{'$content': 'c_0', 'media_type': 'image/png'}")
     assert [block.type for block in ended.content] == ["text"]
+
+
+async def test_clients_in_javascript_get_large_integers_as_text_with_a_note(tmp_path: Path) -> None:
+    async with face(tmp_path) as run:
+        large, small = await run("files.account()"), await run("files.account(large=False)")
+    assert large.content[0].text == '{"id": 1915883588174806058, "members": 3}'
+    assert large.structured_content["value"] == {"id": "1915883588174806058", "members": 3}
+    assert large.structured_content["text"].startswith("note: integers beyond 2**53 are text here")
+    assert small.structured_content["value"] == {"id": 7, "members": 3}
+    assert "text" not in small.structured_content

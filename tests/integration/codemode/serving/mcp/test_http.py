@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import os
 import signal
 import subprocess
@@ -197,3 +198,56 @@ async def test_the_session_of_another_key_does_not_exist(server: str) -> None:
             for key in KEYS.values()
         ]
         assert [answer.status_code for answer in answers] == [200, 404]
+
+
+HELLO = {
+    "jsonrpc": "2.0",
+    "id": 1,
+    "method": "initialize",
+    "params": {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "t", "version": "1"}},
+}
+
+
+def answer_of(answer: httpx2.Response) -> Any:
+    """Return the one JSON-RPC answer of a response, and check that it has the form that it names."""
+    if answer.headers["content-type"].startswith("text/event-stream"):
+        found = [json.loads(line[5:]) for line in answer.text.splitlines() if line.startswith("data: {")]
+        return next(one for one in found if "method" not in one)
+    assert answer.headers["content-type"] == "application/json"
+    return answer.json()
+
+
+@pytest.mark.parametrize(
+    ("accept", "form"),
+    [
+        (None, "application/json"),
+        ("*/*", "application/json"),
+        ("application/json", "application/json"),
+        ("application/json;charset=utf-8", "application/json"),
+        ("text/event-stream", "text/event-stream"),
+        ("text/html", "application/json"),
+        ("application/json, text/event-stream", "text/event-stream"),
+    ],
+)
+async def test_a_client_that_accepts_one_form_is_answered_in_it(server: str, accept: str | None, form: str) -> None:
+    headers = {"Authorization": f"Bearer {KEYS['KEY_OF_ANN']}"}
+    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+        del http.headers["accept"]
+        if accept is not None:
+            http.headers["accept"] = accept
+        hello = await http.post(server, json=HELLO)
+        assert answer_of(hello)["result"]["serverInfo"]["name"] == "codemode"
+        http.headers["mcp-session-id"] = hello.headers["mcp-session-id"]
+        noted = await http.post(server, json={"jsonrpc": "2.0", "method": "notifications/initialized"})
+        assert noted.status_code == 202
+        code = f"import time\ntime.sleep(1.2)\n'the end of {accept}'"
+        call = {"name": "execute", "arguments": {"code": code}, "_meta": {"progressToken": "p"}}
+        ended = await http.post(server, json={"jsonrpc": "2.0", "id": 2, "method": "tools/call", "params": call})
+        assert ended.headers["content-type"].startswith(form)
+        assert answer_of(ended)["result"]["content"][0]["text"] == f'"the end of {accept}"'
+
+
+async def test_a_page_that_opens_the_endpoint_is_not_kept_waiting_for_events(server: str) -> None:
+    headers = {"Authorization": f"Bearer {KEYS['KEY_OF_ANN']}", "Accept": "text/html"}
+    async with httpx2.AsyncClient(headers=headers) as http:
+        assert (await http.get(server)).status_code == 406
