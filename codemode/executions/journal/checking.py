@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codemode.errors import ExecutionNotFound, JournalDamaged
+from codemode.executions.journal.expired import ExpiredExecution, expired_executions
 from codemode.executions.replay.record import Record
 
 if TYPE_CHECKING:
@@ -17,11 +18,15 @@ _ALL_PLANS = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """The result of a check: the number of executions, damage to the store, and damage by execution or plan."""
+    """The result of a check: the number of executions, damage to the store, and damage by execution or plan.
+
+    `expired` are the last executions that expired with undecided calls.
+    """
 
     executions: int
     structure: tuple[str, ...]
     damaged: dict[str, str]
+    expired: tuple[ExpiredExecution, ...] = ()
 
     @property
     def is_whole(self) -> bool:
@@ -48,7 +53,7 @@ async def check(journal: Journal) -> Checked:
         await journal.plans("", _ALL_PLANS)
     except JournalDamaged as error:
         damaged[error.execution] = str(error)
-    return Checked(count, structure, damaged)
+    return Checked(count, structure, damaged, await expired_executions(journal))
 
 
 async def _require_whole(journal: Journal, execution: str) -> None:

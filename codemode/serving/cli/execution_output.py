@@ -12,11 +12,13 @@ from codemode.executions.repeats import repeats, shared_arguments, times
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.tables import print_table
 from codemode.serving.cli.waterfall import MAX_ROWS
+from codemode.text.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from codemode.executions.cards.card import ApprovalCard
+    from codemode.executions.journal.expired import ExpiredExecution
     from codemode.executions.journal.records import PendingCall, StoredExecution
     from codemode.executions.ledger import LedgerEntry
 
@@ -57,6 +59,14 @@ def print_pending(waiting: Sequence[PendingCall]) -> None:
             show.console.print(show.plain(f"{call.id}  {call.damage}"), soft_wrap=True)
     if not waiting:
         show.errors.print("no call waits for a person")
+
+
+def print_expired(expired: Sequence[ExpiredExecution]) -> None:
+    """Print one line on standard error for each execution that expired with undecided calls."""
+    for one in expired:
+        when = rfc3339(one.ended_us)
+        line = f"{one.execution} expired at {when} without a decision on {'; '.join(one.undecided)}: {one.reason}"
+        show.errors.print(show.plain(line, style="yellow"), soft_wrap=True)
 
 
 def pending_line(call: PendingCall) -> str:

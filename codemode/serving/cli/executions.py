@@ -13,12 +13,14 @@ import typer
 
 from codemode.errors import ConfigurationError
 from codemode.executions.cards.desk import whole_card
+from codemode.executions.journal.expired import expired_executions
 from codemode.executions.journal.records import ExecutionStatus  # noqa: TC001 -- typer reads it at run time
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.execution_output import (
     print_card,
     print_execution,
     print_executions,
+    print_expired,
     print_pending,
 )
 from codemode.serving.cli.stored import find_pending, stored_execution, with_journal
@@ -158,7 +160,7 @@ def list_approvals(
     execution: Annotated[str, typer.Option(help="Only calls of this execution.")] = "",
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """List calls that wait for a person, oldest first."""
+    """List calls that wait for a person, oldest first, and name those that expired lately."""
 
     async def work(journal: Journal) -> int:
         if execution:
@@ -168,6 +170,7 @@ def list_approvals(
             show.print_json([call.to_json() for call in waiting])
         else:
             print_pending(waiting)
+        print_expired([one for one in await expired_executions(journal) if execution in ("", one.execution)])
         return 0
 
     with_journal(surface, work, as_json=as_json)

@@ -15,6 +15,7 @@ from codemode.executions.journal.checking import check
 from codemode.executions.journal.configured import journal_file, journal_of
 from codemode.executions.journal.sqlite.maintenance import vacuum
 from codemode.serving.cli import terminal as show
+from codemode.serving.cli.execution_output import print_expired
 from codemode.serving.cli.stored import on_journal
 from codemode.serving.cli.surface import AsJson, Project, errors_as_exit_codes, on_surface
 from codemode.settings import Secrets
@@ -47,6 +48,7 @@ def check_journal(
             for problem in (*found.structure, *found.damaged.values()):
                 show.errors.print(show.plain(problem, style="red"), soft_wrap=True)
             show.console.print(show.plain(_verdict(found)), soft_wrap=True)
+        print_expired(found.expired)
         raise typer.Exit(0 if found.is_whole else 1)
 
 
@@ -158,7 +160,8 @@ def _migration_text(plan: MigrationPlan, *, dry_run: bool) -> str:
     who = "an empty journal" if plan.version == 0 else "running servers go on"
     if plan.version and plan.new_readable_from > plan.version:
         who = f"stop servers that know versions below {plan.new_readable_from} first"
-    return f"{', '.join(plan.steps)} {does}: {reach}; {who}"
+    ends = f". {plan.end_of_executions}" if plan.expires else ""
+    return f"{', '.join(plan.steps)} {does}: {reach}; {who}{ends}"
 
 
 async def _checked(settings: Settings) -> Checked:

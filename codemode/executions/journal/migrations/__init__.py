@@ -15,6 +15,8 @@ from dataclasses import dataclass
 from importlib.resources import files
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
+from codemode.text.counted import counted
+
 if TYPE_CHECKING:
     from importlib.resources.abc import Traversable
 
@@ -38,15 +40,61 @@ class Migration(NamedTuple):
         return any("CONCURRENTLY" in statement for statement in self.statements)
 
 
+#: Why executions that the first version of the journal recorded do not continue.
+UNSEALED = (
+    "it was recorded by version 1 of the journal, without seals and without the places of its calls: nobody could tell"
+    " what an approval would send, and where; run its program again"
+)
+
+#: Executions that a text names.
+_MOST_NAMED = 10
+
+
+@dataclass(frozen=True, slots=True)
+class Expiring:
+    """An open execution that a migration ends as `expired`. `waiting` are its calls that wait for a person."""
+
+    execution: str
+    waiting: tuple[str, ...]
+
+
 @dataclass(frozen=True, slots=True)
 class MigrationPlan:
-    """The migrations that a store lacks, by name, with its schema before and after."""
+    """The migrations that a store lacks, by name, with its schema before and after.
+
+    `expires` are the open executions that end. Only those of version 1 do; see `UNSEALED`.
+    """
 
     version: int
     readable_from: int
     steps: tuple[str, ...]
     new_version: int
     new_readable_from: int
+    expires: tuple[Expiring, ...] = ()
+
+    @property
+    def end_of_executions(self) -> str:
+        """Say which executions end, and why; "" if none does."""
+        if not self.expires:
+            return ""
+        named = [f"{one.execution} ({'; '.join(one.waiting) or 'no call waits'})" for one in self.expires[:_MOST_NAMED]]
+        more = f" and {len(self.expires) - _MOST_NAMED} more" if len(self.expires) > _MOST_NAMED else ""
+        waiting = sum(len(one.waiting) for one in self.expires)
+        return (
+            f"{counted(len(self.expires), 'open execution')} with {counted(waiting, 'undecided call')}"
+            f" will have expired: {', '.join(named)}{more}. The reason: {UNSEALED}"
+        )
+
+    def announcement(self, store: str) -> str:
+        """Say what opening a store is about to change; "" for nothing, or for a new store."""
+        if not self.version or not (self.steps or self.expires):
+            return ""
+        text = f"the journal {store} is from an earlier version"
+        if self.steps:
+            text += f": it is migrated from version {self.version} to {self.new_version} now"
+        if self.new_readable_from > self.version:
+            text += f", and programs that know only versions below {self.new_readable_from} cannot use it any more"
+        return ". ".join(filter(None, (text, self.end_of_executions)))
 
 
 def migrations(dialect: Dialect) -> tuple[Migration, ...]:

@@ -32,7 +32,7 @@ from codemode.executions.journal.sql import transactions
 from codemode.executions.journal.sql.group import GroupCommit
 from codemode.executions.journal.sql.journal import SqlJournal
 from codemode.executions.journal.sql.preparing import prepare_project
-from codemode.executions.journal.sql.schema import pending, plan_of, read_schema, require_none
+from codemode.executions.journal.sql.schema import announced, pending, plan_of, read_schema, require_none
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Collection, Iterator, Mapping, Sequence
@@ -138,6 +138,7 @@ class PostgresJournal(SqlJournal):
         steps = pending(await self._read(read_schema("postgres")), "postgres", self._store)
         if not self._migrates:
             require_none(steps, self._store)
+        await self._read(announced("postgres", self._store, self._seals.project))
         if steps:
             with translated(self._store):
                 await migrate(self._url, self._store)
@@ -147,7 +148,7 @@ class PostgresJournal(SqlJournal):
         """See `Journal.migration_plan`."""
         with translated(self._store):
             async with connected(self._url) as connection:
-                return await carry_out(connection, plan_of("postgres", self._store))
+                return await carry_out(connection, plan_of("postgres", self._store, self._seals.project))
 
     async def aclose(self) -> None:
         """See `Journal.aclose`."""

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import json
 import logging
 from typing import TYPE_CHECKING
 
 from codemode.executions.journal.key import edited_key, wrong_key
-from codemode.executions.journal.sql.schema import apply, pending, read_schema, require_none
+from codemode.executions.journal.migrations import UNSEALED
+from codemode.executions.journal.sql import rows
+from codemode.executions.journal.sql.schema import announced, apply, pending, read_schema, require_none
 from codemode.executions.journal.sql.statements import Statement, now_us
 
 if TYPE_CHECKING:
@@ -26,6 +29,7 @@ def prepare(dialect: Dialect, seals: Seals, store: str, *, migrates: bool = True
     steps = pending((yield from read_schema(dialect)), dialect, store)
     if not migrates:
         require_none(steps, store)
+    yield from announced(dialect, store, seals.project)
     for step in steps:
         yield from apply(step, dialect)
     yield from prepare_project(seals, store)
@@ -34,8 +38,8 @@ def prepare(dialect: Dialect, seals: Seals, store: str, *, migrates: bool = True
 def prepare_project(seals: Seals, store: str) -> Transaction[None]:
     """Check the project's key, and take over executions recorded by an earlier version.
 
-    An earlier journal belonged to one project, or to several that cannot be told apart. Its open executions expire,
-    because their call locations were not recorded.
+    An earlier journal belonged to one project, or to several that cannot be told apart. Its open executions expire, and
+    their outcomes say why.
     """
     project, fingerprint = seals.project, seals.key.fingerprint
     key_rows = yield Statement(
@@ -64,6 +68,7 @@ def prepare_project(seals: Seals, store: str) -> Transaction[None]:
 
 def _take_over(seals: Seals, of: str) -> Transaction[int]:
     now = yield from now_us()
+    yield from _explain(of)
     yield Statement(
         "UPDATE executions SET status = 'expired', ended_us = $1, generation = generation + 1, server = '',"
         " lease_until_us = 0 WHERE project = $2 AND status IN ('queued', 'running', 'paused')",
@@ -82,3 +87,16 @@ def _take_over(seals: Seals, of: str) -> Transaction[int]:
         (seals.project, sealed_from, seal, of),
     )
     return sealed_from
+
+
+def _explain(of: str) -> Transaction[None]:
+    """Add the reason why they end to the outcomes of open executions."""
+    outcomes = yield Statement(
+        "SELECT execution, outcome FROM contents JOIN executions ON id = execution"
+        " WHERE project = $1 AND status IN ('queued', 'running', 'paused')",
+        (of,),
+    )
+    for execution, text in outcomes:
+        outcome = json.loads(text) if text else {"id": execution}
+        outcome |= {"status": "expired", "notes": [*outcome.get("notes", ()), UNSEALED]}
+        yield Statement("UPDATE contents SET outcome = $1 WHERE execution = $2", (rows.encode(outcome), execution))

@@ -7,17 +7,22 @@ The table `journal_schema` holds the version. Older stores lack it; both numbers
 
 from __future__ import annotations
 
+import json
+import logging
 from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.errors import ConfigurationError
-from codemode.executions.journal.migrations import Dialect, Migration, MigrationPlan, migrations
+from codemode.executions.journal.migrations import Dialect, Expiring, Migration, MigrationPlan, migrations
 from codemode.executions.journal.sql.space import measure_all
 from codemode.executions.journal.sql.statements import Statement
 
 if TYPE_CHECKING:
     from codemode.executions.journal.sql.statements import Transaction
 
-#: The migration that introduces the measurement of executions.
+log = logging.getLogger(__name__)
+
+#: The migrations that introduce seals, and the measurement of executions.
+_SEALS = 2
 _MEASURES = 3
 
 
@@ -58,12 +63,42 @@ def pending(schema: Schema, dialect: Dialect, store: str) -> tuple[Migration, ..
     return tuple(step for step in steps if step.version > schema.version)
 
 
-def plan_of(dialect: Dialect, store: str) -> Transaction[MigrationPlan]:
+def plan_of(dialect: Dialect, store: str, project: str) -> Transaction[MigrationPlan]:
     """Return what migrating a store would do. Raises ConfigurationError if this program is too old for it."""
     schema = yield from read_schema(dialect)
     steps = pending(schema, dialect, store)
     new = (steps[-1].version, steps[-1].readable_from) if steps else schema
-    return MigrationPlan(*schema, tuple(step.name for step in steps), *new)
+    expires = yield from _expiring(schema, project)
+    return MigrationPlan(*schema, tuple(step.name for step in steps), *new, expires)
+
+
+def _expiring(schema: Schema, project: str) -> Transaction[tuple[Expiring, ...]]:
+    """Return the open executions that `prepare_project` will end."""
+    if not schema.version:
+        return ()
+    if schema.version >= _SEALS:
+        keys = yield Statement(
+            "SELECT seal FROM journal_key WHERE project IN ($1, '') ORDER BY project DESC LIMIT 1", (project,)
+        )
+        if not keys or keys[0][0] is not None:
+            return ()
+    open_rows = yield Statement(
+        "SELECT executions.id, questions.id, asked FROM executions LEFT JOIN questions ON execution = executions.id"
+        " AND verdict = '' WHERE status IN ('queued', 'running', 'paused') ORDER BY number, asked_us"
+    )
+    waiting: dict[str, list[str]] = {}
+    for execution, question, asked in open_rows:
+        calls = waiting.setdefault(execution, [])
+        if question is not None:
+            calls.append(f"{json.loads(asked)['tool']}, {question}")
+    return tuple(Expiring(execution, tuple(calls)) for execution, calls in waiting.items())
+
+
+def announced(dialect: Dialect, store: str, project: str) -> Transaction[None]:
+    """Log what preparing a store of an earlier version will change. Reads only."""
+    text = (yield from plan_of(dialect, store, project)).announcement(store)
+    if text:
+        log.warning("%s", text)
 
 
 def require_none(steps: tuple[Migration, ...], store: str) -> None:

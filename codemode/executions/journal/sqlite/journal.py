@@ -94,7 +94,7 @@ class SqliteJournal(SqlJournal):
     async def migration_plan(self) -> MigrationPlan:
         """See `Journal.migration_plan`."""
         try:
-            return await asyncio.to_thread(_migration_plan, self._file)
+            return await asyncio.to_thread(_migration_plan, self._file, self._seals.project)
         except sqlite3.Error as error:
             raise self._unavailable(_reason(error)) from error
 
@@ -254,11 +254,11 @@ class SqliteJournal(SqlJournal):
         return JournalUnavailable(f"the journal {self._file} cannot be used: {why}; nothing was recorded")
 
 
-def _migration_plan(file: Path) -> MigrationPlan:
+def _migration_plan(file: Path, project: str) -> MigrationPlan:
     """Return what opening a file would migrate, without creating it. Raises sqlite3.Error."""
     place = f"{file.absolute().as_uri()}?mode=ro" if file.exists() else ":memory:"
     with closing(sqlite3.connect(place, uri=True, isolation_level=None)) as connection:
-        return carry_out(connection, plan_of("sqlite", str(file)), "DEFERRED")
+        return carry_out(connection, plan_of("sqlite", str(file), project), "DEFERRED")
 
 
 def _use_write_ahead_file(connection: sqlite3.Connection) -> None:

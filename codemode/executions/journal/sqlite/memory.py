@@ -60,7 +60,7 @@ class MemoryJournal(SqlJournal):
 
     async def migration_plan(self) -> MigrationPlan:
         """See `Journal.migration_plan`."""
-        return await self._read(plan_of("sqlite", "in memory"))
+        return await self._read(plan_of("sqlite", "in memory", self._seals.project))
 
     async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:
         """See `Journal.append`."""

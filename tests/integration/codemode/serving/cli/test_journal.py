@@ -64,6 +64,7 @@ def test_a_plan_is_json_when_json_is_asked_for(config: Path) -> None:
         "steps": [step.name for step in STEPS],
         "new_version": STEPS[-1].version,
         "new_readable_from": STEPS[-1].readable_from,
+        "expires": [],
         "dry_run": True,
     }
 
