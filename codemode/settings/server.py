@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Literal
+import re
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 
 from codemode.settings.modes import Mode
 from codemode.settings.policy import DEFAULT_ROLE, Name
@@ -15,6 +16,21 @@ if TYPE_CHECKING:
     from pydantic import GetJsonSchemaHandler
     from pydantic.json_schema import JsonSchemaValue
     from pydantic_core import CoreSchema
+
+
+def _origin(text: str) -> str:
+    """Check the origin of a page, as browsers send it (RFC 6454, section 6.2)."""
+    if text == "*":
+        message = "name each origin: any page that a person opens could use the server otherwise"
+        raise ValueError(message)
+    if re.fullmatch(r"https?://[^\s/?#@*]+", text.lower()) is None:
+        message = "an origin is scheme://host[:port], without a path, such as https://chat.example.com"
+        raise ValueError(message)
+    return text.lower()
+
+
+#: The scheme, host and port of a page.
+Origin = Annotated[str, AfterValidator(_origin), Field(json_schema_extra={"pattern": "^https?://[^/]+$"})]
 
 
 class KeySettings(Section):
@@ -147,6 +163,12 @@ class ServerSettings(Section):
         max_length=500,
         description="Address under which people reach this server, for links. Empty: links are relative.",
         examples=["https://codemode.example.com"],
+    )
+    cors_origins: tuple[Origin, ...] = Field(
+        default=(),
+        max_length=100,
+        description="Origins whose pages may call `/mcp` and `/v1/` from a browser, with a key. Empty: none.",
+        examples=[["https://chat.example.com"]],
     )
     request_limit_bytes: int = Field(
         default=1024 * 1024, ge=1024, description="Maximum size of a request body, in bytes. The default is 1 MiB."

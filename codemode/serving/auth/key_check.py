@@ -14,6 +14,8 @@ from codemode.serving.http.problems import problem
 from codemode.serving.mcp.endpoint import PATH
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from codemode.serving.auth.callers import Callers
@@ -22,6 +24,9 @@ log = logging.getLogger(__name__)
 
 #: Paths that need a key: all except health checks and the interface description.
 PROTECTED = ("/v1/", "/metrics", PATH)
+
+#: Paths that pages of other origins may call, if the configuration allows their origin.
+SHARED = ("/v1/", PATH)
 
 #: Host names by which a browser or client on the same machine reaches a server without keys.
 LOOPBACK_HOSTS = frozenset(("127.0.0.1", "localhost", "::1"))
@@ -35,7 +40,11 @@ UNKNOWN_KEYS = problem(503, "journal_unavailable", "keys cannot be checked now; 
 _OTHER_HOST = problem(
     400, "request_invalid", "without keys this server answers only to 127.0.0.1, localhost and [::1]; create a key"
 )
-_OTHER_SITE = problem(403, "cross_site", "a page of another site sent this request; nothing was done")
+_OTHER_SITE = problem(
+    403,
+    "cross_site",
+    "a page of another site sent this request; nothing was done; server.cors_origins lists the origins whose pages may",
+)
 
 
 class KeyCheck:
@@ -43,12 +52,14 @@ class KeyCheck:
 
     Other requests get `scope["state"]["caller"]`. A server that never had a key accepts everybody, but only under
     loopback host names. It then rejects changes sent by pages of other sites, since browsers send some of them without
-    asking first. `/mcp` rejects pages of other sites even with a key. If the keys cannot be checked, the answer is 503.
+    asking first. `/mcp` rejects pages of other sites even with a key. Pages of the given `origins` may call `/v1/` and
+    `/mcp`. If the keys cannot be checked, the answer is 503.
     """
 
-    def __init__(self, app: ASGIApp, *, callers: Callers) -> None:
+    def __init__(self, app: ASGIApp, *, callers: Callers, origins: Collection[str] = ()) -> None:
         self._app = app
         self._callers = callers
+        self._origins = frozenset(origins)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer it."""
@@ -71,7 +82,9 @@ class KeyCheck:
     async def _rejection(self, scope: Scope, headers: Headers, *, is_protected: bool) -> ASGIApp | None:
         state = scope["state"]
         is_open = self._callers.is_open
-        if (is_open or scope["path"].startswith(PATH)) and is_of_another_site(scope, headers):
+        is_checked = is_open or scope["path"].startswith(PATH)
+        is_allowed = headers.get("origin") in self._origins and scope["path"].startswith(SHARED)
+        if is_checked and not is_allowed and is_of_another_site(scope, headers):
             return _OTHER_SITE
         if is_open:
             state["caller"] = ANYBODY

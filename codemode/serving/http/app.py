@@ -38,7 +38,7 @@ from codemode.errors import (
 )
 from codemode.executions.saved.errors import SavingForbidden, SavingRefused
 from codemode.observing.metrics import MetricsObserver
-from codemode.serving.auth.key_check import KeyCheck
+from codemode.serving.auth.key_check import SHARED, KeyCheck
 from codemode.serving.console.app import add_console
 from codemode.serving.console.session import SessionCheck, Sessions
 from codemode.serving.http.admission import Admission
@@ -50,6 +50,7 @@ from codemode.serving.http.executions import add_execution_routes
 from codemode.serving.http.health import add_health_routes
 from codemode.serving.http.intake import Intake
 from codemode.serving.http.interface import Api
+from codemode.serving.http.origins import AllowedOrigins
 from codemode.serving.http.outgoing import Outgoing
 from codemode.serving.http.pages import add_pages
 from codemode.serving.http.plans import add_plan_routes
@@ -118,7 +119,8 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
         middleware=[  # in the order in which it runs
             Middleware(ClosingWhenDraining),
             Middleware(Outgoing),
-            Middleware(KeyCheck, callers=callers),
+            Middleware(AllowedOrigins, origins=server.cors_origins, paths=SHARED),
+            Middleware(KeyCheck, callers=callers, origins=server.cors_origins),
             Middleware(SessionCheck, callers=callers, sessions=sessions),
             Middleware(
                 Intake,
