@@ -1,9 +1,14 @@
-"""The immutable set of tools that a caller may see, with lookup by exact name."""
+"""The immutable set of tools that a caller may see, with lookup by exact name.
+
+A name is authority. Its first part picks a source, and only the ids and aliases of that source are looked at. A view of
+a role resolves names as the whole catalog does, so a name never means another tool where its own is hidden.
+"""
 
 from __future__ import annotations
 
 import hashlib
 from collections import Counter
+from enum import Enum
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -31,11 +36,19 @@ _TYPO = 85
 _VERB_BONUS = 20
 
 
+class Withheld(Enum):
+    """Why the tool of a name cannot be called."""
+
+    GONE = "excluded, or no longer listed"
+    WAITING = "it waits until the operator accepts it"
+
+
 class Catalog:
     """An immutable set of tools, ordered by id, with their toolkits.
 
-    `unavailable` maps namespaces without known tools to the reason. `clocks` are the known clocks, by source. Raises
-    ConfigurationError for a duplicate id.
+    `unavailable` maps namespaces without known tools to the reason. `clocks` are the known clocks, by source.
+    `withheld` are names of tools that cannot be called: no alias takes them over. `whole` is the catalog that this is a
+    view of. Raises ConfigurationError for a duplicate id.
     """
 
     def __init__(
@@ -44,7 +57,11 @@ class Catalog:
         toolkits: Iterable[Toolkit] = (),
         unavailable: Mapping[str, str] = MappingProxyType({}),
         clocks: Mapping[str, Clock] = MappingProxyType({}),
+        withheld: Mapping[str, Withheld] = MappingProxyType({}),
+        whole: Catalog | None = None,
     ) -> None:
+        self.withheld = withheld
+        self._whole = whole
         self.unavailable = unavailable
         self.clocks = clocks
         self.tools: tuple[Tool, ...] = tuple(sorted(tools, key=lambda tool: tool.id))
@@ -65,15 +82,30 @@ class Catalog:
         return name in self._by_id
 
     def get(self, name: str) -> Tool:
-        """Return the tool with an id, or with an exact alias that no other tool has.
+        """Return the tool that a call names: by its id, or by an alias that one tool of the named source has.
 
         Raises ToolNotFound, or SourceUnavailable if the namespace is unavailable.
         """
-        tool = self._by_id.get(name) or self._by_alias.get(name)
+        tool = self._by_id.get(name) or self._by_id.get(self._aliases.get(name, ""))
         if tool is None:
             self.require_available(name)
             raise ToolNotFound(name, self.nearest(name))
         return tool
+
+    def find(self, name: str) -> Tool:
+        """Return the tool that a reader looks up: as `get`, else by an alias that only one tool of all sources has.
+
+        It serves descriptions, never calls. Raises as `get`.
+        """
+        try:
+            return self.get(name)
+        except SourceUnavailable:
+            raise
+        except ToolNotFound:
+            bearers = [tool for tool in self.tools if name in tool.aliases]
+            if len(bearers) != 1:
+                raise
+            return bearers[0]
 
     def require_available(self, name: str) -> None:
         """Raise SourceUnavailable if the namespace of a name is unavailable."""
@@ -126,13 +158,19 @@ class Catalog:
         Of the unavailable namespaces, it keeps those in `unavailable`.
         """
         absent = {name: self.unavailable[name] for name in unavailable}
-        return Catalog((tool for tool in self.tools if predicate(tool)), self.toolkits, absent, self.clocks)
+        tools = (tool for tool in self.tools if predicate(tool))
+        return Catalog(tools, self.toolkits, absent, self.clocks, self.withheld, whole=self._whole or self)
 
     def merged(self, other: Catalog) -> Catalog:
         """Return a catalog with the tools and toolkits of both. Raises ConfigurationError for a duplicate id."""
         unavailable = {**self.unavailable, **other.unavailable}
         clocks = {**self.clocks, **other.clocks}
-        return Catalog((*self.tools, *other.tools), (*self.toolkits, *other.toolkits), unavailable, clocks)
+        toolkits, withheld = (*self.toolkits, *other.toolkits), {**self.withheld, **other.withheld}
+        return Catalog((*self.tools, *other.tools), toolkits, unavailable, clocks, withheld)
+
+    def with_tools(self, tools: Iterable[Tool]) -> Catalog:
+        """Return the catalog with these tools in place of its own. They have the same ids."""
+        return Catalog(tools, self.toolkits, self.unavailable, self.clocks, self.withheld)
 
     @cached_property
     def namespaces(self) -> Mapping[str, int]:
@@ -166,12 +204,18 @@ class Catalog:
         return tuple(id_.replace("_", " ").replace(".", " ") for id_ in self._by_id)
 
     @cached_property
-    def _by_alias(self) -> dict[str, Tool]:
-        names: dict[str, Tool | None] = {}
+    def _aliases(self) -> Mapping[str, str]:
+        """The ids by the aliases with which a call may name them. An alias of two tools of a source names neither."""
+        if self._whole is not None:
+            return self._whole._aliases
+        ids: dict[str, str] = {}
         for tool in self.tools:
-            for alias in {*tool.aliases, *(f"{tool.namespace}.{alias}" for alias in tool.aliases)}:
-                names[alias] = None if alias in names else tool
-        return {alias: tool for alias, tool in names.items() if tool is not None}
+            inside = f"{tool.namespace}."
+            names = {alias for alias in tool.aliases if alias.startswith(inside)}
+            for name in names | {inside + alias for alias in tool.aliases}:
+                ids[name] = "" if name in ids else tool.id
+        taken = self.withheld.keys() | self._by_id.keys()
+        return {name: id_ for name, id_ in ids.items() if id_ and name not in taken}
 
 
 def _likeness(left: str, right: str) -> float:

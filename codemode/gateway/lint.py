@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from codemode.catalog.catalog import Withheld
 from codemode.catalog.saved import SAVED
 from codemode.errors import ConfigurationError
 from codemode.gateway.policy import Globs
@@ -37,8 +38,11 @@ def require_known_tools(settings: Settings, policy: AccessPolicy, catalog: Catal
 
 
 def unknown_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) -> Iterator[Finding]:
-    """Yield patterns that match no tool. Patterns of sources without tools at present are skipped."""
-    silent = _silent(settings, catalog)
+    """Yield patterns that match no tool.
+
+    Patterns of sources without tools at present are skipped, and of tools that wait for the operator.
+    """
+    silent, ids = _silent(settings, catalog), (*(tool.id for tool in catalog), *_waiting(catalog))
     parts = [("rules", rule.settings.tools) for rule in policy.rules]
     parts += [("quotas", quota.settings.tools) for quota in policy.quotas]
     numbers = {"rules": 0, "quotas": 0}
@@ -47,7 +51,7 @@ def unknown_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) ->
         numbers[section] += 1
         for place, pattern in enumerate(patterns):
             globs = Globs((pattern,))
-            if pattern.partition(".")[0] in silent or any(globs.fit(tool.id) for tool in catalog):
+            if pattern.partition(".")[0] in silent or any(globs.fit(id_) for id_ in ids):
                 continue
             text = f"no tool matches {pattern!r}{_nearest(pattern, catalog)}"
             yield Finding(("policy", section, number, "tools", place), text)
@@ -59,10 +63,14 @@ def _silent(settings: Settings, catalog: Catalog) -> set[str]:
     return {*settings.sources, *saved} - set(catalog.namespaces)
 
 
+def _waiting(catalog: Catalog) -> frozenset[str]:
+    return frozenset(id_ for id_, why in catalog.withheld.items() if why is Withheld.WAITING)
+
+
 def _unknown_pins(settings: Settings, catalog: Catalog) -> Iterator[Finding]:
-    silent = _silent(settings, catalog)
+    silent, waiting = _silent(settings, catalog), _waiting(catalog)
     for place, pin in enumerate(settings.pins):
-        if pin not in catalog and pin.partition(".")[0] not in silent:
+        if pin not in catalog and pin not in waiting and pin.partition(".")[0] not in silent:
             yield Finding(("pins", place), f"there is no tool {pin!r}{_nearest(pin, catalog)}")
 
 

@@ -103,11 +103,18 @@ class Selector:
         self._core = self._named(Offered(tool, CORE) for tool in self.core)
 
     def tool(self, name: str) -> Tool | None:
-        """Return the tool with that function name, id or exact alias, offered or not, or None."""
+        """Return the tool that a call names by function name, id or alias of its source, offered or not, or None."""
         if name in self._names:
             return self._names[name]
         try:
             return self.catalog.get(name)
+        except ToolNotFound:
+            return None
+
+    def lookup(self, name: str) -> Tool | None:
+        """Return the tool that a model or a person looks up by a name that a call may have, or any alias, or None."""
+        try:
+            return self.tool(name) or self.catalog.find(name)
         except ToolNotFound:
             return None
 

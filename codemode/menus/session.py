@@ -155,7 +155,7 @@ async def requested_by(selector: Selector, call: AskedCall) -> dict[str, Reason]
             for tool in selector.categories.by_name[name].tools
         }
     wanted = str(call.arguments.get("name_or_description") or "").strip()
-    named = selector.tool(wanted)
+    named = selector.lookup(wanted)
     tools = [named] if named else [hit.tool for hit in await hits_of(selector.finder, wanted, _DESCRIBED)]
     return {tool.id: Reason("requested", selector.category_of(tool), _ASKED_FOR, repr(wanted)) for tool in tools}
 

@@ -39,7 +39,7 @@ def describe(
         return _within((*known, *absent), budget_tokens)
     members = sorted((tool for tool in catalog if tool.id.startswith(f"{name}.")), key=lambda tool: tool.id)
     if name in catalog or not members:
-        tool = catalog.get(name)  # also by an alias
+        tool = catalog.find(name)  # also by an alias
         return stubs.full(tool, budget_tokens=budget_tokens, observed=observed(tool))
     toolkit = catalog.toolkit(name)
     own_text = toolkit and (toolkit.instructions or toolkit.description)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,7 +12,7 @@ from codemode.settings import namespace
 from codemode.sources.detection import detect_kind
 from codemode.sources.functions.source import load_functions
 from codemode.sources.loaded import SourceWarning, Surface
-from codemode.sources.overrides import Overrides, apply_overrides
+from codemode.sources.overrides import Overrides, apply_overrides, excluded_names
 from codemode.sources.registry import source_of
 from codemode.sources.source import SourceContext
 from codemode.sources.toolkits.source import BoundTools
@@ -69,10 +70,24 @@ async def load_source(name: str, settings: SourceSettings, context: SourceContex
             raise
         surface, transport = await source_of(kind)(name, settings, context)
     try:
+        _require_own(name, surface)
         return LoadedSource(name, _with_overrides(name, surface, settings), transport)
-    except ConfigurationError:
+    except (ConfigurationError, SourceError):
         await transport.aclose()
         raise
+
+
+def _require_own(name: str, surface: Surface) -> None:
+    """Raise SourceError for tools outside of the source's namespace, and for two tools of one id."""
+    ids = Counter(tool.id for tool in surface.tools)
+    repeated = [id_ for id_, uses in ids.items() if uses > 1]
+    foreign = [tool.id for tool in surface.tools if tool.source != name or tool.namespace != name]
+    if repeated:
+        message = f"{name} lists two tools as {repeated[0]}"
+        raise SourceError(message)
+    if foreign:
+        message = f"{name} lists the tool {foreign[0]!r}, which is not in its namespace {name!r}"
+        raise SourceError(message)
 
 
 def bind_functions(name: str, target: object, contents: ContentStore | None = None) -> LoadedSource:
@@ -125,8 +140,16 @@ def _with_overrides(name: str, surface: Surface, settings: SourceSettings) -> Su
         revert=settings.revert,
         fields=settings.fields,
     )
-    tools = apply_overrides(surface.tools, overrides, source=name)
-    return replace(surface, tools=tools, digest=f"{surface.digest} {overrides!r}" if surface.digest else "")
+    every = (*surface.tools, *surface.held)
+    changed = apply_overrides(every, overrides, source=name)
+    waiting = {tool.key for tool in surface.held}
+    return replace(
+        surface,
+        tools=tuple(tool for tool in changed if tool.key not in waiting),
+        held=tuple(tool for tool in changed if tool.key in waiting),
+        withheld=surface.withheld | excluded_names(every, changed),
+        digest=f"{surface.digest} {overrides!r}" if surface.digest else "",
+    )
 
 
 def _clock(surface: Surface, settings: SourceSettings) -> Clock:

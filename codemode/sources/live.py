@@ -76,7 +76,7 @@ class LiveSources:
             if self.loaded:
                 return
             require_sources(self._settings, self._functions)
-            bound = bound_functions(self._functions, self._contents)
+            bound = bound_functions(self._functions, self._settings, self._contents)
             self._loop = asyncio.get_running_loop()
             result = await self._reader.read_all(must=lambda _: self._strict, patience_s=patience_s, recent=True)
             catalog = await self._publish({**result.sources, **bound})
@@ -93,7 +93,7 @@ class LiveSources:
             if changes is not None:
                 updates = {name: getattr(changes, name) for name in ("sources", "policy", "menu")}
                 settings = settings.model_copy(update=updates)
-            bound = bound_functions(self._functions, self._contents)
+            bound = bound_functions(self._functions, settings, self._contents)
             reader = self._reader_of(settings)
             loaded = {**(await reader.read_all(must=self._is_required)).sources, **bound}
             try:

@@ -38,7 +38,8 @@ class Surface:
     """The tools of one API surface, and what else was read with them.
 
     `digest` identifies the texts that the surface was read from. It is empty if they can change without notice.
-    `server_defaults` are the defaults that replaced variables in `servers`, as `NAME=DEFAULT`.
+    `server_defaults` are the defaults that replaced variables in `servers`, as `NAME=DEFAULT`. `held` are tools
+    that wait until the operator accepts them. `withheld` are names of excluded and removed tools.
     """
 
     tools: tuple[Tool, ...]
@@ -51,4 +52,6 @@ class Surface:
     server_defaults: tuple[str, ...] = ()
     failure: Failure | None = None  # set if the tools are those last read, or missing
     description: str = ""  # what the document says about the API as a whole
+    held: tuple[Tool, ...] = ()
+    withheld: frozenset[str] = frozenset()
     clock: Clock = UNKNOWN  # as configured, or as the description states

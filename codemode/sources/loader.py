@@ -10,8 +10,9 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from codemode.catalog.catalog import Catalog
+from codemode.catalog.catalog import Catalog, Withheld
 from codemode.catalog.loading import LoadingStep, unheard
+from codemode.catalog.saved import SAVED
 from codemode.errors import ConfigurationError, EnvironmentIncomplete, SourceError
 from codemode.sources.documents.last_known import Documents, KnownDocuments
 from codemode.sources.factory import LoadedSource, absent_source, accepted_source, bind_functions, load_source
@@ -203,8 +204,18 @@ def failure_of(error: BaseException) -> Failure:
     return Failure(str(error), "a secret or package that it needs is missing on the server")
 
 
-def bound_functions(functions: Mapping[str, object], contents: ContentStore | None = None) -> dict[str, LoadedSource]:
-    """Return each target of Python functions as a source. Raises SourceError or ConfigurationError."""
+def bound_functions(
+    functions: Mapping[str, object], settings: Settings, contents: ContentStore | None = None
+) -> dict[str, LoadedSource]:
+    """Return each target of Python functions as a source.
+
+    Raises SourceError, or ConfigurationError, also if the settings have a source of the same name.
+    """
+    own = {SAVED} if settings.saved.folder is not None else set()
+    taken = sorted(functions.keys() & (settings.sources.keys() | own))
+    if taken:
+        message = f"{taken[0]!r} is the name of functions and of a source: give the functions another namespace"
+        raise ConfigurationError(message)
     return {name: bind_functions(name, target, contents) for name, target in functions.items()}
 
 
@@ -221,7 +232,10 @@ def catalog_of(sources: Mapping[str, LoadedSource]) -> Catalog:
     absent = {name: one.failure.told for name, one in sources.items() if one.failure is not None and not one.tools}
     clocks = {name: source.surface.clock for name, source in sources.items() if source.surface.clock}
     toolkits = (toolkit for source in sources.values() for toolkit in source.surface.toolkits)
-    return Catalog(tools, toolkits, absent, clocks)
+    surfaces = [source.surface for source in sources.values()]
+    withheld = dict.fromkeys((name for surface in surfaces for name in surface.withheld), Withheld.GONE)
+    withheld |= {tool.id: Withheld.WAITING for surface in surfaces for tool in surface.held}
+    return Catalog(tools, toolkits, absent, clocks, withheld)
 
 
 def to_retry(sources: Mapping[str, LoadedSource]) -> list[str]:

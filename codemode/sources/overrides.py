@@ -88,6 +88,13 @@ def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str)
     return tuple(changed)
 
 
+def excluded_names(before: Iterable[Tool], after: Iterable[Tool]) -> frozenset[str]:
+    """Return the exact names of the tools that the overrides left out."""
+    left = {tool.key or tool.id for tool in after}
+    out = [tool for tool in before if (tool.key or tool.id) not in left]
+    return frozenset(name for tool in out for name in (tool.id, *(f"{tool.namespace}.{one}" for one in tool.aliases)))
+
+
 class _Pattern:
     def __init__(self, text: str) -> None:
         self.text = text

@@ -54,7 +54,10 @@ class SourceContext:
     progress: LoadingListener = unheard
 
     async def named(self, source: str, settings: SourceSettings, make: Naming) -> Surface:
-        """Return the tools of a source as `StableIds.named` does, or with new ids if `keep_names` is off."""
+        """Return the tools of a source as `StableIds.named` does, or with new ids if `keep_names` is off.
+
+        The ids of operations that are gone stay withheld.
+        """
         if self.given is None or not settings.keep_names:
             return await make({})
         return await self.given.named(source, make)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.shared.values import UNAVAILABLE
@@ -32,6 +33,8 @@ class StableIds:
     async def named(self, source: str, make: Naming) -> Surface:
         """Return the tools of a source with the stored ids, and store the ids of new ones.
 
+        Stored ids of other operations are withheld.
+
         If another server has stored another id for the same operation meanwhile, or has given an id away, the tools are
         made again: the first server decides.
         """
@@ -41,7 +44,7 @@ class StableIds:
             ids = await asyncio.to_thread(self.keep, source, surface.tools)
             if all(ids.get(tool.key) == tool.id for tool in surface.tools):
                 break
-        return surface
+        return replace(surface, withheld=frozenset(ids.values()).difference(tool.id for tool in surface.tools))
 
     def read(self, source: str) -> dict[str, str]:
         """Return the stored ids of a source by operation key (`GET /path`). Empty if there are none."""

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codemode.catalog.catalog import Catalog
 from codemode.errors import ConfigurationError, SourceUnavailable, ToolNotFound
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
     from codemode.settings import Enrichment, Settings
 
@@ -38,13 +38,13 @@ def enriched(catalog: Catalog, settings: Settings) -> Catalog:
     if not more:
         return catalog
     changed = (_with(tool, more[tool.id]) if tool.id in more else tool for tool in catalog)
-    return Catalog(changed, catalog.toolkits, catalog.unavailable, catalog.clocks)
+    return catalog.with_tools(changed)
 
 
 def _named(name: str, catalog: Catalog) -> Iterator[Tool]:
     """Yield the tools of a source, namespace or group, or else the tool of that name. Raises ToolNotFound."""
     members = [tool for tool in catalog if name == tool.source or tool.id.startswith(f"{name}.")]
-    yield from members or (catalog.get(name),)
+    yield from members or (catalog.find(name),)
 
 
 def _with(tool: Tool, more: list[Enrichment]) -> Tool:

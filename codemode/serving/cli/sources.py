@@ -131,7 +131,7 @@ def accept(
     as_json: AsJson = False,  # noqa: FBT002
     config: Config = Path(DEFAULT_FILE),
 ) -> None:
-    """Accept the current tool definitions of an MCP server that has changed them since they were first seen."""
+    """Accept definitions of an MCP server that are held back: changed ones, new destructive ones, another of an id."""
     with errors_as_exit_codes(as_json=as_json):
         settings = load_settings(config)
         if name not in settings.sources or not settings.sources[name].is_mcp:
@@ -151,7 +151,7 @@ def accept(
             if not changes:
                 if not as_json:
                     show.console.print("no changes since the definitions were accepted")
-            elif yes or typer.confirm(f"Accept {len(changes)} changed definitions?"):
+            elif yes or typer.confirm(f"Accept {len(changes)} definition{'s' if len(changes) > 1 else ''}?"):
                 accepted = AcceptedDefinitions(store)
                 accepted.accept(name, [change.definition for change in changes if change.definition is not None])
                 for change in changes:

@@ -19,6 +19,7 @@ from codemode.sources.functions import langchain, tool_objects
 from codemode.sources.functions.callables import tool_of
 from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.registry import remedy
+from codemode.text.normal_form import normalized
 from codemode.transports.function import FunctionTransport
 
 if TYPE_CHECKING:
@@ -69,12 +70,11 @@ def load_functions(target: object, *, name: str) -> Surface:
 
     A module has the functions in `__all__`, else those defined in it, and its classes as groups. A class has its public
     methods, called on one instance that is created without arguments. Functions that cannot be called with JSON data
-    are left out with a warning. Raises SourceError if no tool is left.
+    are left out with a warning. Raises SourceError if no tool is left, or for two functions of one id.
     """
     tools: dict[str, Tool] = {}
     warnings: list[SourceWarning] = []
-    for path, function in _callables(target, ()):
-        id_ = ".".join((name, *path))
+    for id_, (path, function) in _by_id(name, target).items():
         try:
             _check_names(path)
             tools[id_] = python_tool(function, id_, source=name, tags=path[:-1])
@@ -86,6 +86,35 @@ def load_functions(target: object, *, name: str) -> Surface:
         raise SourceError(message)
     text = (inspect.getdoc(target) if isinstance(target, ModuleType) else None) or ""
     return Surface(tuple(tools.values()), tuple(warnings), title=text.partition("\n")[0], description=text)
+
+
+def _by_id(name: str, target: object) -> dict[str, tuple[tuple[str, ...], Any]]:
+    """Return the callables of a target with their paths, by the id that programs write. The same one may come twice.
+
+    Raises SourceError for two callables of one id: neither may stand for the other.
+    """
+    by_id: dict[str, tuple[tuple[str, ...], Any]] = {}
+    for path, function in _callables(target, ()):
+        names = tuple(normalized("NFKC", part) for part in path)  # as Python reads identifiers
+        id_ = ".".join((name, *names))
+        _, earlier = by_id.setdefault(id_, (names, function))
+        if not _is_same(earlier, function):
+            message = (
+                f"two functions have the id {id_}: {_place(earlier)} and {_place(function)}; pass them in a dict under"
+                " different names"
+            )
+            raise SourceError(message)
+    return by_id
+
+
+def _is_same(one: Any, other: Any) -> bool:
+    return one is other or (inspect.ismethod(one) and inspect.ismethod(other) and one == other)
+
+
+def _place(function: Any) -> str:
+    """Return where a function is defined, such as `shop.orders.find`."""
+    named = function if hasattr(function, "__qualname__") else type(function)
+    return f"{named.__module__}.{named.__qualname__}"
 
 
 def python_tool(target: Any, id_: str, *, source: str, tags: tuple[str, ...] = ()) -> Tool:

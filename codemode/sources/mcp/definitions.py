@@ -1,9 +1,15 @@
-"""Read the tool definitions of MCP servers, and hold back those that changed since the operator accepted them."""
+"""Read the tool definitions of MCP servers, and hold back those that an operator must accept first.
+
+An id belongs to its wire name for good, in the order of acceptance. A definition is held back if it has changed, if its
+id belongs to another wire name, or if it is a new destructive tool of a server that has others.
+"""
 
 from __future__ import annotations
 
 import hashlib
 import json
+from collections import Counter
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import mcp_types
@@ -13,13 +19,14 @@ from codemode.catalog.effect_words import Judgement, judge
 from codemode.catalog.identifiers import identifier
 from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tool import Effect, Tool
+from codemode.errors import ConfigurationError
 from codemode.shared.values import UNAVAILABLE
 from codemode.sources.functions.described import parameters_of
 from codemode.sources.loaded import SourceWarning, Surface
 from codemode.text.prose import first_sentence
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from codemode.shared.values import ValueStore
 
@@ -69,18 +76,17 @@ class AcceptedDefinitions:
         new = {definition.name: definition for definition in definitions}
         self._store.value("definitions", source).change(lambda data: _encoded(_parsed(data) | new))
 
-    def accept_new(self, source: str, definitions: Iterable[mcp_types.Tool]) -> dict[str, mcp_types.Tool]:
-        """Store definitions whose names have none yet. Return all that are accepted now."""
-        new = {definition.name: definition for definition in definitions}
-        result: dict[str, mcp_types.Tool] = {}
+    def review(self, source: str, definitions: Iterable[mcp_types.Tool]) -> Review:
+        """Store the new definitions that need no person. Return what is accepted now and what is held back."""
+        result: list[Review] = []
 
-        def add(data: bytes | None) -> bytes:
-            result.clear()
-            result.update(new | _parsed(data))
-            return _encoded(result)
+        def add(data: bytes | None) -> bytes | None:
+            known = _parsed(data) if data is None else _intact(source, data)
+            result[:] = [reviewed(source, definitions, known)]
+            return None if len(result[0].accepted) == len(known) else _encoded(result[0].accepted)
 
         self._store.value("definitions", source).change(add)
-        return result
+        return result[0]
 
     def instructions(self, source: str) -> str | None:
         """Return the accepted instructions of a server, None if the server was never seen."""
@@ -115,8 +121,93 @@ def _parsed(data: bytes | None) -> dict[str, mcp_types.Tool]:
         return {}
 
 
-def _encoded(definitions: dict[str, mcp_types.Tool]) -> bytes:
-    return _STORED.dump_json(definitions, by_alias=True, exclude_none=True)
+def _intact(source: str, data: bytes) -> dict[str, mcp_types.Tool]:
+    """Return stored definitions. Raises ConfigurationError if they are damaged: then nothing may count as new."""
+    known = _parsed(data)
+    if not known and data.strip() != b"{}":
+        message = (
+            f"the accepted definitions of {source} cannot be read: restore the state folder, or remove its file"
+            f" definitions/{source} to accept what the server lists now"
+        )
+        raise ConfigurationError(message)
+    return known
+
+
+def _encoded(definitions: Mapping[str, mcp_types.Tool]) -> bytes:
+    return _STORED.dump_json(dict(definitions), by_alias=True, exclude_none=True)
+
+
+def _can_be_stored(definition: mcp_types.Tool) -> bool:
+    """Whether a definition reads back as it is. Damaged definitions would have all others forgotten."""
+    try:
+        (stored,) = _STORED.validate_json(_encoded({definition.name: definition})).values()
+        return digest(stored) == digest(definition)
+    except (ValueError, RecursionError):
+        return False
+
+
+@dataclass(frozen=True, slots=True)
+class Held:
+    """A definition that waits for the operator, and why. `before` is the accepted one of the same name, if any."""
+
+    definition: mcp_types.Tool
+    reason: str
+    before: mcp_types.Tool | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """The accepted definitions by name, in the order of acceptance, those held back, and those left out."""
+
+    accepted: Mapping[str, mcp_types.Tool]
+    held: tuple[Held, ...] = ()
+    left_out: tuple[SourceWarning, ...] = ()
+
+
+def reviewed(source: str, definitions: Iterable[mcp_types.Tool], known: Mapping[str, mcp_types.Tool]) -> Review:
+    """Review the definitions of a server against the accepted ones. At first sight, all are accepted."""
+    accepted, held, left_out, too_many = dict(known), [], [], 0
+    owners = {id_: name for name, id_ in ids_of(source, known).items()}
+    for definition in sorted(definitions, key=lambda one: one.name):
+        name, before = definition.name, known.get(definition.name)
+        id_ = _plain_id(source, name)
+        if before is not None:
+            if digest(definition) != digest(before):
+                held.append(Held(definition, f"{_changes(before, definition)} changed", before))
+        elif not _can_be_stored(definition):
+            left_out.append(SourceWarning(f"/{name}", "it cannot be stored: it is left out"))
+        elif known and id_ in owners:
+            held.append(Held(definition, f"it is new, and its id {id_} belongs to {owners[id_]!r}"))
+        elif known and effect_of(definition).effect is Effect.DESTRUCTIVE:
+            held.append(Held(definition, "it is new and destructive"))
+        elif len(accepted) >= MOST_KEPT:
+            too_many += 1
+        else:
+            owners.setdefault(id_, name)
+            accepted[name] = definition
+    if too_many:
+        full = f"{too_many:,} new tools are left out: {len(accepted):,} are already stored"
+        left_out.append(SourceWarning("", full))
+    return Review(accepted, tuple(held), tuple(left_out))
+
+
+def _plain_id(source: str, name: str) -> str:
+    return f"{source}.{identifier(name, 'tool')}"
+
+
+def ids_of(source: str, names: Iterable[str]) -> dict[str, str]:
+    """Return the ids of tools by their wire names. The first name of an id has it, and later ones get numbers."""
+    ids: dict[str, str] = {}
+    taken: set[str] = set()
+    numbers: Counter[str] = Counter()
+    for name in names:
+        id_ = plain = _plain_id(source, name)
+        while id_ in taken:
+            numbers[plain] += 1
+            id_ = f"{plain}_{numbers[plain] + 1}"
+        taken.add(id_)
+        ids[name] = id_
+    return ids
 
 
 def stored_instructions(text: str) -> str:
@@ -130,34 +221,37 @@ def surface_of(
     accepted: AcceptedDefinitions,
     instructions: str | None = None,
 ) -> Surface:
-    """Return the tools of a server. New definitions are accepted, and changed ones are left out.
+    """Return the tools of a server, without the definitions that are held back; see `reviewed`.
 
     The description are the accepted instructions, also if the current `instructions` differ.
 
-    This defends against tools that change after they were approved. A warning names each changed tool until the
-    operator runs `codemode sources accept`. Raises OSError or JournalUnavailable if definitions cannot be stored.
+    This defends against tools that change after they were approved. A warning names each tool that is held back until
+    the operator runs `codemode sources accept`. Raises OSError or JournalUnavailable if definitions cannot be stored,
+    ConfigurationError if the stored ones are damaged.
     """
     definitions, repeated = _unique(definitions)
-    known = accepted.read(source)
-    new = [definition for definition in definitions if definition.name not in known]
-    remaining = max(MOST_KEPT - len(known), 0)
-    new, too_many = new[:remaining], new[remaining:]
-    full = f"{len(too_many):,} new tools are left out: {len(known):,} are already stored"
-    if new:
-        known = accepted.accept_new(source, new)
-    changed = [one for one in definitions if one.name in known and digest(one) != digest(known[one.name])]
-    left_out = {definition.name for definition in (*changed, *too_many)}
+    review = accepted.review(source, definitions)
+    waiting = {held.definition.name: held for held in review.held}
+    current = {one.name: one for one in definitions if one.name in review.accepted and one.name not in waiting}
+    every = {**review.accepted, **current}
+    every |= {name: held.definition for name, held in waiting.items() if name not in every}
+    tools, unreadable = tools_of(source, tuple(every.values()))
     advice = f"left out until `codemode sources accept {source}`"
-    warnings = [
-        SourceWarning(f"/{definition.name}", f"{_changes(known[definition.name], definition)} changed: {advice}")
-        for definition in changed
-    ]
-    if too_many:
-        warnings.append(SourceWarning("", full))
-    kept = [definition for definition in definitions if definition.name not in left_out]
-    tools, unreadable = tools_of(source, kept)
+    warnings = [SourceWarning(f"/{name}", f"{held.reason}: {advice}") for name, held in waiting.items()]
     description, changed_text = _accepted_instructions(source, instructions, accepted)
-    return Surface(tools, (*warnings, *changed_text, *repeated, *unreadable), description=description)
+    return Surface(
+        tuple(tool for tool in tools if tool.key in current),
+        (
+            *warnings,
+            *review.left_out,
+            *changed_text,
+            *repeated,
+            *(one for one in unreadable if one.pointer[1:] in current),
+        ),
+        description=description,
+        held=tuple(tool for tool in tools if tool.key in waiting),
+        withheld=frozenset(tool.id for tool in tools if tool.key not in current and tool.key not in waiting),
+    )
 
 
 def _accepted_instructions(
@@ -186,19 +280,16 @@ def _unique(definitions: Sequence[mcp_types.Tool]) -> tuple[list[mcp_types.Tool]
 
 
 def tools_of(source: str, definitions: Sequence[mcp_types.Tool]) -> tuple[tuple[Tool, ...], tuple[SourceWarning, ...]]:
-    """Return definitions as tools. Ids are assigned in the order of the names, so the list order does not matter."""
-    tools: dict[str, Tool] = {}
+    """Return definitions as tools. Ids are assigned in the order of the definitions, which is that of acceptance."""
+    tools: list[Tool] = []
     warnings: list[SourceWarning] = []
-    for definition in sorted(definitions, key=lambda one: one.name):
-        name = identifier(definition.name, "tool")
-        number = 2
-        while f"{source}.{name}" in tools:
-            name, number = f"{identifier(definition.name, 'tool')}_{number}", number + 1
+    ids = ids_of(source, (definition.name for definition in definitions))
+    for definition in definitions:
         try:
-            tools[f"{source}.{name}"] = _tool(f"{source}.{name}", source, definition)
+            tools.append(_tool(ids[definition.name], source, definition))
         except (ValueError, TypeError, AttributeError) as error:
             warnings.append(SourceWarning(f"/{definition.name}", f"its schema cannot be read: {error}"))
-    return tuple(tools.values()), tuple(warnings)
+    return tuple(tools), tuple(warnings)
 
 
 def _tool(id_: str, source: str, definition: mcp_types.Tool) -> Tool:
@@ -217,7 +308,7 @@ def _tool(id_: str, source: str, definition: mcp_types.Tool) -> Tool:
         effect_said=is_said,
         invocation=definition.name,
         returns=Schema(output, Graph.of(output)) if output else None,
-        aliases=(definition.name, f"{source}.{definition.name}"),
+        aliases=(definition.name,),
         retrieval_text=f"{definition.name} {title}",
         key=definition.name,
     )

@@ -14,8 +14,8 @@ from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredentia
 from codemode.sources.loaded import Failure, SourceWarning, Surface
 from codemode.sources.mcp.definitions import (
     AcceptedDefinitions,
-    digest,
     model_facts,
+    reviewed,
     stored_instructions,
     surface_of,
     tools_of,
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
 
     from codemode.settings import Settings, SourceSettings
     from codemode.shared.values import ValueStore
+    from codemode.sources.mcp.definitions import Held
     from codemode.sources.source import SourceContext
     from codemode.transports.content import ContentStore
 
@@ -125,7 +126,7 @@ def _last_error(errors: Path) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Change:
-    """A definition that differs from the accepted one, and the differences as text.
+    """A definition that is held back until it is accepted, as text: what differs, or all of a new one.
 
     For changed instructions, `definition` is None, and `instructions` are the current ones.
     """
@@ -137,7 +138,7 @@ class Change:
 
 
 async def changed_definitions(name: str, settings: Settings, store: ValueStore) -> list[Change]:
-    """Connect to a server and return its changed definitions and instructions.
+    """Connect to a server and return the definitions that are held back, and changed instructions.
 
     Raises SourceError if the server is unreachable.
     """
@@ -148,16 +149,20 @@ async def changed_definitions(name: str, settings: Settings, store: ValueStore) 
     if not transport.definitions:
         raise SourceError(surface.warnings[0].reason)
     accepted = AcceptedDefinitions(store)
-    known = accepted.read(name)
-    changes = [
-        Change(one.name, f"{one.name}:\n{_difference(known[one.name], one)}", one)
-        for one in transport.definitions
-        if one.name in known and digest(one) != digest(known[one.name])
-    ]
+    review = reviewed(name, transport.definitions, accepted.read(name))
+    changes = [Change(held.definition.name, _change(held), held.definition) for held in review.held]
     before, now = accepted.instructions(name), transport.instructions
     if before is not None and before != stored_instructions(now):
         changes.append(Change("instructions", f"instructions:\n- {before}\n+ {now}", instructions=now))
     return changes
+
+
+def _change(held: Held) -> str:
+    """Return a definition that is held back: why, and its facts or what differs in them."""
+    if held.before is not None:
+        return f"{held.definition.name}:\n{_difference(held.before, held.definition)}"
+    facts = json.dumps(model_facts(held.definition), indent=2, ensure_ascii=False).splitlines()
+    return "\n".join([f"{held.definition.name}: {held.reason}", *(f"+ {line}" for line in facts)])
 
 
 def _difference(before: mcp_types.Tool, after: mcp_types.Tool) -> str:

@@ -130,12 +130,20 @@ def _member(target: Any, name: str) -> Any:
         if isinstance(target, Mapping):
             member = target.get(candidate)
         elif isinstance(target, (list, tuple)):
-            member = next((one for one in target if name_of(one) == candidate), None)
+            member = _only([one for one in target if name_of(one) == candidate], candidate)
         else:
             member = None if candidate.startswith("_") else getattr(target, candidate, None)
         if member is not None:
             return member
     return None
+
+
+def _only(members: list[Any], name: str) -> Any:
+    """Return the only member of a name, None without any. Raises SourceError for several."""
+    if any(one is not members[0] for one in members):
+        message = f"{len(members)} callables have the name {name!r}: pass them in a dict under different names"
+        raise SourceError(message)
+    return members[0] if members else None
 
 
 def _names(target: Any) -> list[str]:

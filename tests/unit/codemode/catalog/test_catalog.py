@@ -6,10 +6,10 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from codemode.catalog.catalog import Catalog
+from codemode.catalog.catalog import Catalog, Withheld
 from codemode.catalog.tool import Effect, Tool
 from codemode.catalog.toolkit import Toolkit
-from codemode.errors import ConfigurationError, ToolNotFound
+from codemode.errors import ConfigurationError, SourceUnavailable, ToolNotFound
 
 
 def _tool(id_: str, *aliases: str) -> Tool:
@@ -23,9 +23,10 @@ def test_a_tool_is_found_by_its_id() -> None:
     assert CATALOG.get("gym.clients.list").id == "gym.clients.list"
 
 
-@pytest.mark.parametrize("name", ["listClients", "gym.listClients"])
-def test_a_tool_is_found_by_an_exact_alias(name: str) -> None:
-    assert CATALOG.get(name).id == "gym.clients.list"
+def test_a_tool_is_found_by_an_exact_alias_of_its_source() -> None:
+    assert CATALOG.get("gym.listClients").id == "gym.clients.list"
+    with pytest.raises(ToolNotFound):
+        CATALOG.get("listClients")
 
 
 def test_a_tool_is_frozen_and_changed_as_a_copy() -> None:
@@ -35,10 +36,10 @@ def test_a_tool_is_frozen_and_changed_as_a_copy() -> None:
     assert (first.changed(tier="core").tier, first.tier) == ("core", "")
 
 
-def test_an_alias_that_two_tools_have_finds_neither() -> None:
-    catalog = Catalog([_tool("a.x.one", "same"), _tool("b.x.two", "same")])
+def test_an_alias_that_two_tools_of_a_source_have_names_neither() -> None:
+    catalog = Catalog([_tool("a.x.one", "same"), _tool("a.x.two", "same")])
     with pytest.raises(ToolNotFound):
-        catalog.get("same")
+        catalog.get("a.same")
 
 
 def test_a_near_name_is_suggested_and_never_taken() -> None:
@@ -132,3 +133,84 @@ def test_a_tool_is_known_by_the_end_of_its_name(written: str) -> None:
 
 def test_a_name_that_no_tool_ends_in_is_of_none() -> None:
     assert CLIENTS.called("rows") == CLIENTS.called("clients") == ()
+
+
+# --- a name is authority -------------------------------------------------------------------------------------------
+
+TAKERS = ("bank.pay", "bank.payments.pay", "pay", "bank")
+
+
+def _taken(**more: object) -> Catalog:
+    """A bank with a tool `pay`, and a shop that lists an operation under every name of the bank's."""
+    return Catalog([_tool("bank.pay", "payments.pay"), _tool("shop.buy", *TAKERS)], **more)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("name", TAKERS)
+def test_an_alias_of_another_source_answers_no_call_where_the_own_tool_is_hidden(name: str) -> None:
+    view = _taken().restricted(lambda tool: tool.namespace == "shop")
+    with pytest.raises(ToolNotFound, match="there is no tool"):
+        view.get(name)
+
+
+@pytest.mark.parametrize("name", TAKERS)
+def test_an_alias_of_another_source_answers_no_call_where_there_is_no_such_source(name: str) -> None:
+    with pytest.raises(ToolNotFound):
+        Catalog([_tool("shop.buy", *TAKERS)]).get(name)
+
+
+def test_a_call_to_a_source_that_was_never_read_says_why_whatever_others_call_themselves() -> None:
+    catalog = Catalog([_tool("shop.buy", *TAKERS)], unavailable={"bank": "it is still loading"})
+    with pytest.raises(SourceUnavailable, match="it is still loading"):
+        catalog.get("bank.pay")
+    with pytest.raises(SourceUnavailable):
+        catalog.find("bank.pay")
+
+
+def test_an_alias_belongs_to_its_source_and_two_sources_may_have_the_same() -> None:
+    catalog = Catalog([_tool("a.x.one", "same"), _tool("b.x.two", "same")])
+    assert (catalog.get("a.same").id, catalog.get("b.same").id) == ("a.x.one", "b.x.two")
+
+
+def test_an_alias_never_takes_the_name_of_a_hidden_tool_of_its_own_source() -> None:
+    catalog = Catalog([_tool("bank.pay"), _tool("bank.wipe", "pay", "bank.pay")])
+    assert catalog.get("bank.pay").id == "bank.pay"
+    with pytest.raises(ToolNotFound):
+        catalog.restricted(lambda tool: tool.id != "bank.pay").get("bank.pay")
+
+
+def test_an_alias_of_two_tools_stays_ambiguous_for_a_role_that_sees_one() -> None:
+    view = Catalog([_tool("bank.pay", "send"), _tool("bank.wipe", "send")]).restricted(lambda tool: "wipe" in tool.id)
+    with pytest.raises(ToolNotFound):
+        view.get("bank.send")
+
+
+def test_an_alias_never_takes_a_withheld_name() -> None:
+    catalog = Catalog([_tool("bank.wipe", "pay", "erase")], withheld={"bank.pay": Withheld.GONE})
+    assert catalog.get("bank.erase").id == "bank.wipe"
+    for one in (catalog, catalog.merged(Catalog()), catalog.restricted(lambda _: True)):
+        with pytest.raises(ToolNotFound):
+            one.get("bank.pay")
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "Bank.pay",
+        "bank.Pay",
+        "bank.\N{CYRILLIC SMALL LETTER ER}ay",
+        "\N{FULLWIDTH LATIN SMALL LETTER B}ank.pay",
+        "bank.pay ",
+        "bank..pay",
+        ".bank.pay",
+    ],
+)
+def test_a_name_is_compared_letter_by_letter(name: str) -> None:
+    with pytest.raises(ToolNotFound):
+        _taken().get(name)
+
+
+def test_a_reader_finds_a_tool_by_the_alias_that_one_tool_has() -> None:
+    assert CATALOG.find("listClients").id == "gym.clients.list"
+    assert CATALOG.find("gym.listClients").id == "gym.clients.list"
+    with pytest.raises(ToolNotFound):
+        Catalog([_tool("a.x.one", "same"), _tool("b.x.two", "same")]).find("same")

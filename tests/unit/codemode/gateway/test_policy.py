@@ -119,7 +119,7 @@ BY_NAME = [{"body": {"to": "ann@own.org", name: "x@evil.org"}} for name in NEARL
 @pytest.mark.parametrize("arguments", [*OUTSIDE, *BY_NAME], ids=repr)
 async def test_nothing_that_may_leave_is_sent(arguments: dict[str, Any]) -> None:
     door, transport = gateway(*INSIDE)
-    for name in ("mail.send", "sendMail", "mail.sendMail"):
+    for name in ("mail.send", "mail.sendMail"):
         outcome = await door.call(call(name, arguments))
         assert (outcome.tool, outcome.state) == ("mail.send", CallState.DENIED)
         assert isinstance(outcome.error, AccessDenied)

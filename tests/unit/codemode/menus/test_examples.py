@@ -74,7 +74,7 @@ async def test_the_gym_is_offered_so_many_tools(tmp_path: Path, where: str) -> N
     folders = {"state_folder": tmp_path / "state", "cache_folder": tmp_path / "cache"}
     settings = Settings.model_validate({"sources": {"gym": source}, "menu": menu, **folders})
     async with CodeMode.from_settings(settings) as gym:
-        core = [gym.catalog.get(name).id for name in menu["core"]]
+        core = [gym.catalog.find(name).id for name in menu["core"]]
         for messages, tools, activated in OF_THE_GYM if where == "file" else OF_THE_GYM[:8]:
             history = [{"role": "user", "content": message} for message in messages[:-1]]
             found = await gym.select_menu(messages[-1], history)

@@ -88,7 +88,7 @@ def test_a_renamed_tool_is_still_found_by_its_former_name() -> None:
     tools = apply_overrides(SURFACE.tools, Overrides(rename={"searchOrders": "orders.find"}), source="shop")
     catalog = Catalog(tools)
     assert catalog.get("shop.orders.search_orders").id == "shop.orders.find"
-    assert catalog.get("searchOrders").invocation.path == "/orders"
+    assert catalog.find("searchOrders").invocation.path == "/orders"
 
 
 def test_effect_description_and_examples_are_the_operators() -> None:

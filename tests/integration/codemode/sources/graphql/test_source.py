@@ -84,7 +84,7 @@ async def test_queries_read_and_mutations_write_with_typed_arguments(shop: CodeM
     )
     assert signatures["queries.version"] == "shop.queries.version()"
     assert signatures["mutations.order_delete"] == "shop.mutations.order_delete(*, id: str)"
-    assert "LineInput" in stubs.full(shop.catalog.get("createOrder"), budget_tokens=500)
+    assert "LineInput" in stubs.full(shop.catalog.find("createOrder"), budget_tokens=500)
     assert {one.path: str(one.effect) for one in shop.catalog if one.effect != "read"} == {
         "mutations.create_order": "write",
         "mutations.order_delete": "destructive",

@@ -390,3 +390,58 @@ async def test_no_sources_at_all_are_refused() -> None:
     with pytest.raises(ConfigurationError, match="no sources"):
         async with CodeMode.from_settings(Settings()):
             pass
+
+
+# --- two functions of one name -------------------------------------------------------------------------------------
+
+
+def _named(name: str, answer: str) -> Any:
+    def function() -> str:
+        return answer
+
+    function.__name__ = name
+    return function
+
+
+class HTTPClient:
+    def send(self) -> str:
+        return "first"
+
+
+class HttpClient:
+    def send(self) -> str:
+        return "second"
+
+
+@pytest.mark.parametrize(
+    "target",
+    [
+        [_named("pay", "first"), _named("pay", "second")],
+        [HTTPClient, type("HttpClient", (), {"send": lambda self: "second"}), HttpClient],
+        {"\N{LATIN SMALL LIGATURE FI}nd": _named("a", "first"), "find": _named("b", "second")},
+    ],
+    ids=["list", "classes", "normal form"],
+)
+def test_two_functions_of_one_name_are_refused_and_neither_stands_for_the_other(target: object) -> None:
+    with pytest.raises(SourceError, match=r"two functions have the id shop\..*: .* and .*; pass them in a dict under"):
+        tools_of(target)
+
+
+def test_the_same_function_twice_is_one_tool() -> None:
+    basket = BasketService()
+    assert set(tools_of([find_order, find_order])) == {"shop.find_order"}
+    assert set(tools_of({"a": [basket.add, basket.add]})) == {"shop.a.add"}
+
+
+def test_a_name_is_the_one_that_python_reads() -> None:
+    assert set(tools_of({"\N{LATIN SMALL LIGATURE FI}nd": _named("a", "first")})) == {"shop.find"}
+
+
+async def test_functions_never_take_the_namespace_of_a_source(tmp_path: Path) -> None:
+    (tmp_path / "bank.py").write_text("def pay() -> str:\n    'Pay.'\n    return 'the bank'\n", encoding="utf-8")
+    folders = {"state_folder": tmp_path / "state", "cache_folder": tmp_path / "cache"}
+    settings = Settings.model_validate({"sources": {"bank": {"location": f"python:{tmp_path / 'bank.py'}"}}, **folders})
+    service = CodeMode.from_settings(settings, functions={"bank": [_named("pay", "another")]})
+    with pytest.raises(ConfigurationError, match="'bank' is the name of functions and of a source"):
+        async with service:
+            pass

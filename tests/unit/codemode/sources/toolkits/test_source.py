@@ -161,7 +161,7 @@ async def test_arguments_that_cannot_be_given_are_said(folder: Path) -> None:
     async with CodeMode.from_settings(settings) as service:
         reasons = [warned.reason for warned in service.sources["gym"].warnings]
         assert "find_members takes no argument 'limit': it is left out" in reasons
-        assert service.catalog.get("find_members").parameter_names == ("name",)
+        assert service.catalog.find("find_members").parameter_names == ("name",)
     (folder / "gym.py").write_text("def find_members(city: str): ...\ndef freeze_membership(member_id: int): ...\n")
     with pytest.raises(SourceError, match="takes no argument 'name', but its description requires it"):
         await CodeMode.from_settings(settings, strict=True).__aenter__()
@@ -184,7 +184,7 @@ async def test_a_service_carries_tasks_out_at_its_endpoints(folder: Path, record
         endpoints={"drop": "DELETE /x"},
     )
     async with CodeMode.from_settings(settings) as service:
-        effects = [service.catalog.get(name).effect for name in ("find_members", "freeze_membership", "drop")]
+        effects = [service.catalog.find(name).effect for name in ("find_members", "freeze_membership", "drop")]
         assert effects == ["read", "write", "read"]
         code = "m = gym.members\nm.find_members(name='A B', from_='x'), m.freeze_membership(member_id=7), m.drop()"
         outcome = await service.execute(code)
@@ -265,7 +265,7 @@ async def test_ids_are_kept_when_a_task_comes_that_would_take_one(folder: Path) 
     (folder / "gym.py").write_text(CODE + "\nfindMembers = find_members\n")
     async with CodeMode.from_settings(configured(folder, location="toolkits", bind="gym.py")) as service:
         assert service.catalog.get("gym.members.find_members").key == "members/find_members"
-        assert service.catalog.get("findMembers").id.startswith("gym.members.find_members_")
+        assert service.catalog.find("findMembers").id.startswith("gym.members.find_members_")
 
 
 RESPONSES = {"type": "function", "name": "get_time", "description": "Tell the time.", "parameters": {}, "strict": True}
@@ -285,7 +285,7 @@ async def test_function_tools_of_either_api_are_bound_in_python() -> None:
     }
     async with CodeMode.from_functions(gym=bind(tools, to=functions)) as service:
         assert [one.id for one in service.catalog] == ["gym.crm.freeze_membership", "gym.find_members", "gym.get_time"]
-        assert service.catalog.get("get_time").description == "Tell the time."
+        assert service.catalog.find("get_time").description == "Tell the time."
         assert (await service.execute("gym.find_members(name='A', from_='b'), gym.get_time()")).value == [
             {"name": "A", "from": "b"},
             "noon",
@@ -336,7 +336,7 @@ async def test_tool_descriptions_take_their_types_from_tools_that_have_any(tmp_p
             "shop.cancel(*, number: str, reason: str) -> Any",
             "shop.find_orders(*, text: str, limit: int = 3) -> list[str]",
         ]
-        find = service.catalog.get("find_orders")
+        find = service.catalog.find("find_orders")
         assert find.parameters[1].description == "At most so many."
         assert find.description == "Find orders by what they hold."
         assert (await service.execute("shop.cancel(number='7', reason='late')")).value == "7: late"
@@ -369,7 +369,7 @@ async def test_tool_descriptions_take_the_types_of_pydantic_models(tmp_path: Pat
     (tmp_path / "agent.yaml").write_text(DESCRIPTIONS)
     tools = {"find_orders": find, "cancel": lambda number, reason: None}
     async with CodeMode.from_functions(shop=bind(tmp_path / "agent.yaml", to=tools)) as service:
-        found = service.catalog.get("find_orders")
+        found = service.catalog.find("find_orders")
         assert found.description == "Find orders by what they hold."
         assert "text: str, limit: int = 3" in stubs.signature(found)
         assert found.parameters[0].description == "What is looked for."
@@ -424,7 +424,7 @@ async def test_tool_descriptions_are_carried_out_by_a_service_with_texts(tmp_pat
         "tool_descriptions:\n  - {name: greet, description: Greet., args: 'who, how'}\n"
     )
     async with CodeMode.from_settings(configured(tmp_path, location="agent.yaml", base_url=recorder.url)) as service:
-        assert stubs.signature(service.catalog.get("greet")).startswith("gym.greet(*, who: str, how: str) -> Any")
+        assert stubs.signature(service.catalog.find("greet")).startswith("gym.greet(*, who: str, how: str) -> Any")
         await service.execute("gym.greet(who='Ann', how='loud')")
         assert (recorder.received[0].target, recorder.received[0].body) == ("/greet", b'{"who":"Ann","how":"loud"}')
 
