@@ -9,7 +9,7 @@ from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from codemode.errors import ExecutionEnded, ExecutionWaiting, JournalUnavailable, LeaseLost
+from codemode.errors import ExecutionEnded, ExecutionWaiting, JournalUnavailable, LeaseHeld, LeaseLost
 from codemode.executions.approvals import Approvals
 from codemode.executions.attempts import (
     STOPPING_S,
@@ -23,6 +23,7 @@ from codemode.executions.attempts import (
 )
 from codemode.executions.cancellation import Cancellation
 from codemode.executions.cards.desk import Cards
+from codemode.executions.execution import unasked
 from codemode.executions.execution_ids import new_execution
 from codemode.executions.executor import new_seed, nothing
 from codemode.executions.health import JournalHealth
@@ -309,6 +310,18 @@ class Executions:
         """
         await self.open()
         return await self._approvals.decide(decisions, caller)
+
+    async def explain(self, execution: str, why: str) -> None:
+        """Add a note to the outcome of a paused execution that waits for no decision, unless it has it."""
+        with suppress(LeaseHeld, ExecutionEnded):  # it has continued elsewhere
+            stored = await self._visible.stored(execution)
+            outcome = unasked(stored.outcome) or {"id": execution}
+            notes = outcome.get("notes", [])
+            if stored.status != "paused" or why in notes:
+                return
+            lease = await self._journal.claim(execution)
+            outcome = {**outcome, "status": "paused", "notes": [*notes, why], "pending": []}
+            await self._journal.pause(lease, (), outcome)
 
     # --- read --------------------------------------------------------------------------------------------------
 

@@ -22,6 +22,12 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.serving.two_tools import ExecuteArguments
 
+#: What a person can do about a decided execution that cannot continue.
+_WAY_OUT = (
+    "The decision is recorded: undo the change and continue with `codemode executions resume {0}`, or end it with"
+    " `codemode executions cancel {0}`"
+)
+
 #: Seconds allowed on top of the program's own time limit, for start-up and clean-up.
 BEYOND_S = 30.0
 
@@ -88,14 +94,20 @@ async def _as_it_is(service: CodeMode, execution: str, caller: Caller) -> Execut
 
 
 async def gone_on(service: CodeMode, execution: str, caller: Caller) -> dict[str, Any]:
-    """Continue an execution after a decision. Return its `status`, and in `reason` why it cannot continue yet."""
+    """Continue an execution after a decision. Return its `status`, and in `reason` why it cannot continue yet.
+
+    If something has changed that it depends on, its outcome gets the reason as a note.
+    """
     try:
         if not await service.executions.approvals(caller, execution):
             await service.executions.resume(execution, caller)
         waits = [call.id for call in await service.executions.approvals(caller, execution)]
         why = f"waiting for a decision on {', '.join(waits)}" if waits else ""
-    except (ExecutionWaiting, ExecutionChanged) as error:
+    except ExecutionWaiting as error:
         why = str(error)
+    except ExecutionChanged as error:
+        why = f"{error}. {_WAY_OUT.format(execution)}"
+        await service.executions.explain(execution, why)
     except (LeaseHeld, ExecutionEnded):
         why = ""  # another process continued it first
     return {"status": (await service.executions.get(execution, caller)).status, "reason": why}

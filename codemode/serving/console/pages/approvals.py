@@ -113,7 +113,7 @@ class _Deciding:
             decided = await self._decide(request, [decision])
         except ApprovalRefused as refused:
             return await _Card(self._console).show(request, mistake=str(refused))
-        return self._back(request, decided)
+        return self._back(request, *decided)
 
     async def several(self, request: Request) -> Response:
         """Decide on the chosen calls, all or none."""
@@ -122,19 +122,24 @@ class _Deciding:
         if not chosen:
             raise HTTPException(422, "choose at least one call")
         decisions = [_decision(id_, digest, form) for id_, _, digest in chosen]
-        return self._back(request, await self._decide(request, decisions))
+        return self._back(request, *await self._decide(request, decisions))
 
-    async def _decide(self, request: Request, decisions: list[Decision]) -> tuple[PendingCall, ...]:
+    async def _decide(self, request: Request, decisions: list[Decision]) -> tuple[tuple[PendingCall, ...], list[str]]:
+        """Decide, and continue the executions. Return the decided calls, and why some executions do not continue."""
         service, caller = self._console.service, caller_of(request)
         decided = await service.executions.decide(decisions, caller)
+        reasons = []
         for execution in dict.fromkeys(call.execution for call in decided):
-            if not (await gone_on(service, execution, caller))["reason"]:
+            reason = (await gone_on(service, execution, caller))["reason"]
+            if reason:
+                reasons.append(reason)
+            else:
                 keep_turn(request, service, execution, caller)
-        return decided
+        return decided, reasons
 
-    def _back(self, request: Request, decided: tuple[PendingCall, ...]) -> Response:
+    def _back(self, request: Request, decided: tuple[PendingCall, ...], reasons: list[str]) -> Response:
         verdict = (decided[0].verdict or "").replace("_", " ")
-        message = f"{counted(len(decided), 'call')}: {verdict}"
+        message = ". ".join((f"{counted(len(decided), 'call')}: {verdict}", *reasons))
         return self._console.redirect(request, "executions", decided[0].execution, message=message)
 
 

@@ -59,6 +59,28 @@ async def test_an_approved_call_waits_until_its_place_is_the_one_that_was_shown(
     assert here.upstream.seen == ["DELETE /drop?n=1"]
 
 
+async def test_a_decided_execution_that_cannot_continue_says_why_and_continues_once_the_policy_is_back(
+    here: Place,
+) -> None:
+    async with here.service() as service:
+        paused = await service.execute("up.x.drop(n=1)", caller=OWNER)
+    changed = {"default": {"destructive": "ask", "write": "deny"}, "approvers": ["approver"]}
+    async with here.service(policy=changed) as service:
+        after = await approve(service)
+        assert after["status"] == "paused"
+        assert "the policy has changed. The decision is recorded: undo the change" in after["reason"]
+        assert f"`codemode executions cancel {paused.id}`" in after["reason"]
+        stored = await service.executions.get(paused.id, OWNER)
+        assert (stored.status, stored.outcome["pending"], stored.outcome["notes"]) == ("paused", [], [after["reason"]])
+        assert (await gone_on(service, paused.id, APPROVER)) == after
+        assert (await service.executions.get(paused.id, OWNER)).outcome["notes"] == [after["reason"]]
+    assert here.upstream.seen == []
+    async with here.service() as service:
+        await service.executions.resume(paused.id, OWNER)
+        assert (await service.executions.wait(paused.id, OWNER, 60)).status == "completed"
+    assert here.upstream.seen == ["DELETE /drop?n=1"]
+
+
 async def test_another_reference_is_another_place_and_another_value_is_not(
     here: Place, monkeypatch: pytest.MonkeyPatch
 ) -> None:
