@@ -46,7 +46,7 @@ import re
 from typing import Any, ClassVar
 
 #: URLs, absolute paths, hosts with a port, and IP addresses: hidden from the model.
-_PLACES = re.compile(r"\b\w+://\S+|(?<![\w.])~?/[\w./~-]+|\b[\w.-]+:\d{2,5}\b|\b\d+(?:\.\d+){3}\b")
+_PLACES = re.compile(r"\b\w+://\S+|(?<![\w.])~?/[\w./~-]+|(?<![\w.-])[\w.-]++:\d{2,5}\b|\b\d+(?:\.\d+){3}\b")
 
 
 class CodeModeError(Exception):

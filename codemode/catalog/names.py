@@ -36,9 +36,9 @@ _NO_GROUP = "core"
 _MOST_IN_ONE_PART = 0.9
 
 
-_VERSIONED = re.compile(r"_v\d+\w*$")
+_VERSIONED = re.compile(r"_v\d")
 _VERSION = re.compile(r"^(v\d+([._]\d+)*((alpha|beta|rc)\d*)?|api|rest|\d+(\.\d+)*)$", re.IGNORECASE)
-_PLACEHOLDER = re.compile(r"\{[^}]*\}")
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,7 +232,7 @@ def _operation_name(group: str, operation: OperationKey) -> str:
 def _own_words(group: str, name: str) -> str:
     if not name:
         return ""
-    if _VERSIONED.search(group):
+    if _VERSIONED.search(group.rpartition(".")[2]):
         name = name.replace(f"_{group.replace('.', '_')}_", "_", 1)  # replaceCoreV1NamespacedPod in core_v1
     for prefix in dict.fromkeys((group.replace(".", "_"), group.rpartition(".")[2], group.partition(".")[0])):
         rest = name.removeprefix(f"{prefix}_")

@@ -172,9 +172,15 @@ def _may_be_list(schema: Schema) -> bool:
 
 def _from_link(tool: Tool, link: str) -> dict[str, Any] | None:
     for url, rest in _LINK.findall(link):
-        if re.search(r"""\brel\s*=\s*["']?[^"';]*\bnext\b""", rest):
+        if any(_is_next(parameter) for parameter in rest.split(";")):
             return _arguments_of_url(tool, url)
     return {} if _LINK.search(link) else None
+
+
+def _is_next(parameter: str) -> bool:
+    """Return whether a parameter of a link is `rel=next`, also among other relations (RFC 8288, 3.3)."""
+    name, _, value = parameter.partition("=")
+    return name.strip().lower() == "rel" and "next" in value.replace('"', " ").replace("'", " ").lower().split()
 
 
 def _from_answer(tool: Tool, paging: Paging, value: Any) -> dict[str, Any] | None:

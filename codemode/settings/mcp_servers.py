@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
 #: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${input:ID}`, `${workspaceFolder}`; opencode's `{env:NAME}`.
-_VARIABLE = re.compile(r"\$\{(?:(env|input):)?([\w/.-]+?)(?::-([^}]*))?\}|\{env:(\w+)\}")
+_VARIABLE = re.compile(r"\$\{(?:(env|input):)?([\w/.-]+?)(?::-([^{}]*))?\}|\{env:(\w+)\}")
 
 #: A value that is one variable, as in Gemini CLI: `$NAME`.
 _WHOLE = re.compile(r"\$([A-Za-z_]\w*)")

@@ -18,8 +18,8 @@ if TYPE_CHECKING:
 #: Longer patterns are not written by people.
 _LONGEST = 10_000
 
-#: An escaped character, or a character class with its content.
-_CLASS = re.compile(r"\\.|\[(\^?\]?(?:\\.|[^\]\\])*)\]", re.DOTALL)
+#: An escaped character, or a character class with its content and end. An open class reaches to the end of the text.
+_CLASS = re.compile(r"\\.|\[(\^?\]?(?:\\.|[^\]\\])*+)(\]|\\?\Z)", re.DOTALL)
 #: Syntax with another meaning inside a Rust class: nested classes and set operations.
 _OF_CLASSES = re.compile(r"\\.|\[|&&|--|~~", re.DOTALL)
 
@@ -44,7 +44,7 @@ def matches(pattern: str, value: str) -> bool:
 
 
 def _plain_class(found: re.Match[str]) -> str:
-    if found[1] is None:
+    if found[2] != "]":
         return found[0]
     return f"[{_OF_CLASSES.sub(_literal, found[1])}]"
 

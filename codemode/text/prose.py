@@ -6,8 +6,8 @@ import html
 import re
 
 _TAG = re.compile(r"</?[a-zA-Z][^<>]*>")
-#: Every part is bounded, so that unclosed brackets do not cause quadratic time.
-_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^)\s]{0,500}(?:\s{1,9}\"[^\"]{0,500}\")?\)")
+#: Every part is bounded or ends before the next bracket, so that unclosed brackets do not cause quadratic time.
+_LINK = re.compile(r"!?\[([^\[\]]{0,500})\]\([^)\s\[]{0,500}+(?:\s{1,9}+\"[^\"]{0,500}+\")?\)")
 _MARKUP = re.compile(r"(\*\*|__|`{1,3})")
 _PREFIX = re.compile(r"^[ \t]*(#+|[-*>]+)[ \t]+", re.MULTILINE)
 #: Character references with too many digits for Python. No code point has eight.

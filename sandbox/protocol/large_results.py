@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import re
 from codecs import utf_8_decode
-from math import isinf
 from typing import TYPE_CHECKING
 
 from sandbox.protocol import strict_json
@@ -24,9 +23,8 @@ STEP_BYTES = 1 << 17
 
 #: The search for unusual numbers begins this far before a step, since a step may begin inside a number.
 _BEFORE = 256
-_NUMBER = re.compile(rb"[0-9][0-9.eE+-]*+")
-_AT_END = re.compile(rb"[0-9.eE+-]++\Z")
-_TOO_LONG = re.compile(rb"[0-9]{%d}" % (RESULT_DIGITS + 1))
+_FLOAT = re.compile(rb"(?<![0-9])[0-9]++[.eE][0-9.eE+-]*+")
+_OF_NUMBERS = b"0123456789.eE+-"
 _LONGEST_NUMBER = RESULT_DIGITS + 100
 
 
@@ -94,17 +92,11 @@ class ResultCheck:
             self._check_numbers(before, plain, is_last=end == len(self._data))
 
     def _check_numbers(self, before: bytes, plain: bytes, *, is_last: bool) -> None:
-        begun = _AT_END.search(before)
-        text = (begun[0] if begun else b"") + strict_json.STRING.sub(b'"', plain)
+        begun = before[len(before.rstrip(_OF_NUMBERS)) :]
+        text = begun + strict_json.STRING.sub(b'"', plain)
+        if len(begun) == _LONGEST_NUMBER:
+            raise strict_json.too_many_digits(RESULT_DIGITS)
         if not is_last and not self._is_in_string:
-            text = _AT_END.sub(b"", text) if len(text) < LARGE else text[:-LARGE] + _AT_END.sub(b"", text[-LARGE:])
-        if _TOO_LONG.search(text):
-            message = f"a number of more than {RESULT_DIGITS} digits"
-            raise InvalidJson(message)
-        numbers = [number for number in _NUMBER.findall(text) if b"." in number or b"e" in number or b"E" in number]
-        try:
-            largest = max(map(float, numbers), default=0.0)
-        except ValueError:
-            raise InvalidJson("not JSON: a malformed number") from None
-        if isinf(largest):
-            raise InvalidJson("a number too large for a float")
+            text = text.rstrip(_OF_NUMBERS)
+        self._numbers.add_long(text)
+        strict_json.check_floats(_FLOAT.findall(text))

@@ -27,8 +27,8 @@ if TYPE_CHECKING:
     from codemode.executions.journal.records import StoredExecution
     from sandbox import CallSite
 
-#: A variable that the program sets to a literal in a line of its own: what a parameter replaces.
-_ASSIGNMENT = re.compile(r"^(?P<name>[^\W\d]\w*)[ \t]*=[ \t]*(?P<literal>\S[^\n]*?)[ \t]*(?:#[^\n]*)?$", re.MULTILINE)
+#: A variable that the program sets in a line of its own: what a parameter replaces. A comment may follow the literal.
+_ASSIGNMENT = re.compile(r"^(?P<name>[^\W\d]\w*+)[ \t]*+=[ \t]*+(?P<rest>\S[^\n]*+)$", re.MULTILINE)
 
 #: Literals that mean the same in Python and in YAML.
 _SIMPLE = re.compile(r"""-?\d+(\.\d+)?|True|False|None|"[^"\\]*"|'[^'\\]*'|[\[{][^\\]*[\]}]""")
@@ -116,7 +116,7 @@ def _with_parameters(code: str, wanted: Mapping[str, Mapping[str, Any]]) -> tupl
     schemas: dict[str, dict[str, Any]] = {}
     for name, schema in wanted.items():
         line = _line_of(name, code)
-        value = _literal(name, line["literal"])
+        value = _literal(name, _without_comment(line["rest"]))
         code = code[: line.start()] + code[line.end() + 1 :]
         kind = _TYPES.get(type(value))
         schemas[name] = {**({"type": kind} if kind and "type" not in schema else {}), **schema}
@@ -139,6 +139,11 @@ def _line_of(name: str, code: str) -> re.Match[str]:
         near = did_you_mean(name, [line["name"] for line in lines])
         message = f"the program has no line `{name} = …` that the parameter {name} could replace{near}"
     raise SavingRefused(message)
+
+
+def _without_comment(rest: str) -> str:
+    end = rest.find("#", 1)
+    return (rest if end < 0 else rest[:end]).rstrip(" \t")
 
 
 def _readable(schema: Any) -> Any:

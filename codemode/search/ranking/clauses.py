@@ -28,7 +28,7 @@ _OVERALL = np.array(0.1, np.float32)  # share of the score for the whole query, 
 _SENTENCE_END = ".!?;\n"
 _JOINT = re.compile(
     r"(?=[.!?;\n,abflmnpt])"  # first characters of a joint: the look-ahead skips all others quickly
-    r"(?:[.!?;\n]+\s+|,\s*(?:and\s+)?"
+    r"(?:[.!?;\n]{1,8}\s+|,\s*(?:and\s+)?"
     r"|\b(?:a(?:nd(?: then| also)?|lso|fter(?: that|wards)?|dditionally|s well as)|before|finally|furthermore|lastly"
     r"|moreover|next|plus|then)\b)",
     re.IGNORECASE,

@@ -15,8 +15,11 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
 
-_NAME_LIKE = re.compile(r"[^\W_]\S*[./_\-:]\S*\w|\w*[a-z0-9][A-Z]\w*")
-_SIGN = re.compile(r"[./_\-:]\S|[a-z0-9][A-Z]")  # every such name matches, few other words do
+_SIGN = re.compile(r"[./_\-:]\S|[a-z0-9][A-Z]")  # every name-like word matches, few others do
+_CORE = re.compile(r"[\W_]*+(.*\w)")  # a word without the signs around it
+_SEPARATOR = re.compile(r"[./_\-:]")
+_RUN = re.compile(r"\w+")
+_HUMP = re.compile(r"[a-z0-9][A-Z]")
 
 
 class ExactNames:
@@ -43,8 +46,7 @@ class ExactNames:
         whole = self._places(name) if name.count(" ") <= self._most_spaces else []
         if whole or not _SIGN.search(name):
             return whole
-        name_like = filter(_SIGN.search, name.split())
-        words = dict.fromkeys(match.group() for word in name_like for match in _NAME_LIKE.finditer(word))
+        words = dict.fromkeys(part for word in filter(_SIGN.search, name.split()) for part in _names_in(word))
         return list(dict.fromkeys(place for word in words for place in self._places(word)))
 
     def _places(self, name: str) -> list[int]:
@@ -59,6 +61,14 @@ class ExactNames:
             for place in dict.fromkeys(self.documents[start:end].tolist())
             if any(known.casefold() == folded for known in (self._tools[place].id, *self._tools[place].aliases))
         ]
+
+
+def _names_in(word: str) -> list[str]:
+    """Return what may be a name in a word: `the` part between signs around it, or its parts in camel case."""
+    core = _CORE.match(word)
+    if core is not None and _SEPARATOR.search(core[1], 1) is not None:
+        return [core[1]]
+    return [run for run in _RUN.findall(word) if _HUMP.search(run)]
 
 
 def _hash(name: str) -> int:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from bisect import bisect_left
 from typing import Any
 
 #: Characters of the model's text quoted in an error.
@@ -15,11 +16,9 @@ _FENCE = re.compile(r"```[\w-]*+[^\S\n]*+\n")
 #: The only argument of `execute`, whose quotes were not escaped.
 _CODE = re.compile(r"""\A\{\s*"code"\s*:\s*"(.*)"\s*\}\s*\Z""", re.DOTALL)
 
-#: A string in Python's triple quotes or in backticks as a JSON value.
-_LONG_STRING = re.compile(r'(?<=[:\[,{ ])("""|\'\'\'|`)(.*?)\1(?=\s*[,}\]])', re.DOTALL)
-
-#: Longer texts are not searched for long strings: the time grows with the square of their length.
-_MOST_CHARACTERS = 8_000
+#: The beginning of a string in Python's triple quotes or in backticks as a JSON value, and its end by its quotes.
+_OPENING = re.compile(r"""(?<=[:\[,{ ])(\"{3}|'{3}|`)""")
+_CLOSINGS = {quotes: re.compile(rf"(?={quotes}\s*[,}}\]])") for quotes in ('"""', "'''", "`")}
 
 _ESCAPES = {"n": "\n", "t": "\t", "r": "\r"}
 
@@ -78,9 +77,15 @@ def _decoded(name: str, text: str, *, cut_off: bool) -> Any:
 
 def with_json_strings(text: str) -> str:
     """Return a text with its triple-quoted and backtick strings as JSON strings."""
-    if len(text) > _MOST_CHARACTERS:
-        return text
-    return _LONG_STRING.sub(lambda found: json.dumps(found[2]), text)
+    closings = {quotes: [found.start() for found in pattern.finditer(text)] for quotes, pattern in _CLOSINGS.items()}
+    pieces, done = [], 0
+    for opening in _OPENING.finditer(text):
+        quotes, ends = opening[0], closings[opening[0]]
+        place = bisect_left(ends, opening.end())
+        if opening.start() >= done and place < len(ends):
+            pieces += [text[done : opening.start()], json.dumps(text[opening.end() : ends[place]])]
+            done = ends[place] + len(quotes)
+    return "".join((*pieces, text[done:]))
 
 
 def _code(text: str) -> str | None:

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _DOCUMENT = re.compile(r"(open-?api|swagger|api-?docs)[^/]*\.(ya?ml|json)", re.IGNORECASE)
 
 #: The version key near the beginning of a document of any name, and how many bytes are searched.
-_VERSION = re.compile(rb"""(?:^|[{,])\s*["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]\.""", re.MULTILINE)
+_VERSION = re.compile(rb"""(?:^|[{,])[ \t]*+["']?(?:openapi|swagger)["']?\s*:\s*["']?[23]\.""", re.MULTILINE)
 _BEGINNING = 2048
 
 #: The beginning of a document with sorted keys: its version key comes later, within so many bytes.

@@ -13,8 +13,8 @@ if TYPE_CHECKING:
 
 _FENCE = re.compile(r"^ {0,3}(?:```|~~~)", re.MULTILINE)
 
-#: A blank line before text that is not indented, and so belongs to no list item above it.
-_BREAK = re.compile(r"\n[ \t]*\n+(?=\S)")
+#: Blank lines before text that is not indented, and so belongs to no list item above it.
+_BREAK = re.compile(r"(?<=\S)[ \t]*+\n(?:[ \t]*+\n)++(?=\S)")
 
 
 class TextStream:

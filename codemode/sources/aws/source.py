@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from codemode.sources.source import SourceContext
 
 #: Notices in front of a description, which do not say what the operation does.
-_NOTICE = re.compile(r"<(important|note)>.*?</\1>", re.DOTALL)
+_NOTICE = re.compile(r"<(important|note)>.*?(?:</\1>|\Z)", re.DOTALL)
 
 _TYPES = {
     "string": "string",

@@ -256,11 +256,14 @@ def _is_too_deep(text: str) -> bool:
         if depth > DEEPEST:
             return True
     has_indicators = any(pair in text for pair in ("- - ", "- ? ", "? - ", "? ? "))
-    return " " * DEEPEST in text or (has_indicators and _INDICATORS.search(text) is not None)
+    if " " * DEEPEST in text:
+        return True
+    return has_indicators and any(len(run[0].split()) >= DEEPEST for run in _INDICATORS.finditer(text))
 
 
 _BRACKET = re.compile(r"[\[\]{}]")
-_INDICATORS = re.compile(rf"(?:[-?:][ \t]+){{{DEEPEST}}}")
+#: Indicators in a row. Each opens a level.
+_INDICATORS = re.compile(r"(?:[-?:][ \t]++)++")
 
 
 def _with_text_keys(document: Any) -> Any:

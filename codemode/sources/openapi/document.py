@@ -36,7 +36,7 @@ _TREE_NAME = re.compile(r"(^|[_-])(path|filepath|filename|file|dir|ref|basehead|
 _ENCODED = re.compile(r"url[ _-]?encoded|_encoded\b", re.IGNORECASE)
 
 #: A negated character class. A slash in it is not allowed in the value.
-_NEGATED = re.compile(r"\[\^(?:\\.|[^\]\\])*\]")
+_NEGATED = re.compile(r"\[\^(?:\\.|[^\]\\])*+(?:\]|\\?\Z)", re.DOTALL)
 
 
 def load_openapi(

@@ -35,7 +35,7 @@ _UNSIGNED = (HTTPStatus.UNAUTHORIZED, HTTPStatus.FORBIDDEN, HTTPStatus.NOT_FOUND
 _LOGIN = re.compile(r"log[_-]?in|sign[_-]?in|\bsso\b|oauth|openid|saml|\bidp\b|authori[sz]e|\bauth\b", re.IGNORECASE)
 
 #: A password field, which only login pages have.
-_PASSWORD = re.compile(rb"<input[^>]+type\s*=\s*[\"']?password", re.IGNORECASE)
+_PASSWORD = re.compile(rb"<input[^<>]+type\s*=\s*[\"']?password", re.IGNORECASE)
 
 
 class BehindLogin(SourceError):
