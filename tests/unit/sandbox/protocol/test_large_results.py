@@ -85,3 +85,23 @@ def test_many_exponents_beside_a_number_for_the_slow_parser_are_rejected(exact: 
     data = "[" + " " * before + exact + ",1e100" * 2_001 + "]"
     with pytest.raises(InvalidJson, match="-0 or an integer of 19 digits, beside over 2000 numbers"):
         check_result(data.encode(), 1)
+
+
+@pytest.mark.parametrize("number", [b"7" * 4_300, b"-" + b"7" * 4_200, b"7" * 250])
+def test_long_numbers_may_have_so_many_digits_together(number: bytes) -> None:
+    few = b"[" + b" " * STEP_BYTES + b",".join([number] * (60_000 // len(number))) + b"]"
+    assert check_result(few, 1) == len(few)
+    many = b"[" + b",".join([number] * (1_500_000 // len(number))) + b"]"
+    with pytest.raises(InvalidJson, match="more than 100,000 digits in long numbers: return text"):
+        check_result(many, 1)
+
+
+def test_digits_in_texts_are_no_numbers() -> None:
+    data = b'["' + b"7" * 1_000_000 + b'"]'
+    assert check_result(data, 1) == len(data)
+
+
+def test_a_number_as_long_as_what_is_looked_back_is_too_long() -> None:
+    data = b"[" + b" " * (STEP_BYTES - 4_500) + b"1." + b"7" * 4_200 + b"e" + b"7" * 4_200 + b"]"
+    with pytest.raises(InvalidJson):
+        check_result(data, 1)
