@@ -137,7 +137,7 @@ async def measure(upstream: str, watched: Watched, program: Program, seconds: fl
         raise RuntimeError(message)
     ran = await watched.counted()
     async with journal(watched.url) as opened:
-        removed = (await opened.prune(Retention(1e9, 1, 1e9))).removed
+        removed = (await opened.prune(Retention(1e9, 1))).removed
     removal = (await watched.counted()).since(ran, removed)
     server_ms, *others_ms = (each / len(seen.latencies) * 1000 for each in spent)
     count = len(warmed.latencies) + len(seen.latencies)

@@ -148,7 +148,7 @@ async def measure(name: str, folder: Path, url: str | None, records: int, execut
         show(name, f"{records} records", await timed(service, executes), empty)
         journal = service.executions._journal
         begun = time.perf_counter()
-        pruning = asyncio.create_task(journal.prune(Retention(1e9, KEPT, 1e9)))
+        pruning = asyncio.create_task(journal.prune(Retention(1e9, KEPT)))
         while_pruning = await timed(service, executes)
         still = not pruning.done()
         show(name, "while pruning", while_pruning, empty)

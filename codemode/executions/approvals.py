@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from codemode.errors import ApprovalForbidden, ApprovalRefused, JournalDamaged
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
     from codemode.executions.journal.base import Journal
     from codemode.executions.journal.records import Decision, PendingCall
@@ -56,9 +56,9 @@ class Approvals:
         that already wait in the execution, each by its own digest. Raises ApprovalRefused, and ApprovalForbidden if the
         caller may not decide on a call.
         """
-        waiting = {question.id: question for question in await self._journal.pending()}
+        asked = {decision.id: await self._question(decision.id) for decision in decisions}
         for decision in decisions:
-            question = waiting.get(decision.id)
+            question = asked[decision.id]
             if not self.are_up_to(caller) and not await self._is_asked(question, caller):
                 roles = ", ".join(sorted(self._roles()))
                 message = f"only the roles {roles} may decide on calls; this key has the role {caller.role}"
@@ -70,12 +70,33 @@ class Approvals:
                 message = f"{decision.id} belongs to an execution of the same key; a different person must decide"
                 raise ApprovalForbidden(message, execution=question.execution)
             _require_grantable(decision, question)
-        together = [*decisions, *_under_grants(decisions, waiting)]
+        together = [*decisions, *await self._under_grants(decisions, asked)]
         complete = [replace(decision, by=caller.id, via=decision.via or "python") for decision in together]
         decided = await self._journal.decide(complete)
         for call in decided:
             self._decided(call)
         return decided
+
+    async def _question(self, id_: str) -> PendingCall | None:
+        """Return the question with an id, also one that was answered: the journal then says how."""
+        return next(iter(await self._journal.pending(unanswered=False, question=id_)), None)
+
+    async def _under_grants(
+        self, decisions: Sequence[Decision], asked: Mapping[str, PendingCall | None]
+    ) -> list[Decision]:
+        """Return approvals of further waiting calls, as far as the grants among the decisions reach. Oldest first."""
+        together: list[Decision] = []
+        for decision in decisions:
+            granted = asked[decision.id] if decision.up_to > 1 else None
+            if granted is not None:
+                taken = {one.id for one in (*decisions, *together)}
+                waiting = await self._journal.pending(execution=granted.execution)
+                alike = (one for one in waiting if one.id not in taken and _same(one) == _same(granted))
+                together += [
+                    replace(decision, id=call.id, digest=call.digest, up_to=0, grant=granted.id)
+                    for call in islice(alike, decision.up_to - 1)
+                ]
+        return together
 
     async def _is_asked(self, question: PendingCall | None, caller: Caller) -> bool:
         """Return whether this is a service's question about the caller's own execution."""
@@ -92,17 +113,6 @@ def _require_grantable(decision: Decision, question: PendingCall) -> None:
         raise ApprovalRefused(message, execution=question.execution)
 
 
-def _under_grants(decisions: Sequence[Decision], waiting: Mapping[str, PendingCall]) -> Iterator[Decision]:
-    """Yield approvals of further waiting calls, as far as the grants among the decisions reach. Oldest first."""
-    left = {id_: call for id_, call in waiting.items() if id_ not in {one.id for one in decisions}}
-    for decision in decisions:
-        granted = waiting[decision.id]
-        alike = (call for call in left.values() if _same(call) == _same(granted) and call.kind == "approval")
-        for call in list(islice(alike, max(decision.up_to - 1, 0))):
-            del left[call.id]
-            yield replace(decision, id=call.id, digest=call.digest, up_to=0, grant=granted.id)
-
-
 def _same(call: PendingCall) -> tuple[str, ...]:
-    """Return what a grant is for: one tool at one host, in one execution."""
-    return call.execution, call.tool, call.operation, call.host
+    """Return what a grant is for, in one execution: calls of one tool at one host."""
+    return call.kind, call.tool, call.operation, call.host

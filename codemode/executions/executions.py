@@ -83,11 +83,11 @@ class Executions:
         self.digest = journal.digest
         self._programs = programs
         self._approvals = Approvals(journal, approvers, programs.decided)
-        self.plans = Plans(journal, programs, self._approvals, settings.expire_s, self.open)
+        self.plans = Plans(journal, programs, self._approvals, self.open)
         self._attempts: dict[str, Attempt] = {}
         self._ended = Endings(journal)
         self._visible = VisibleExecutions(journal, self._approvals, self.open)
-        self.cards = Cards(journal, self._approvals, self._visible, settings.expire_s, public_url)
+        self.cards = Cards(journal, self._approvals, self._visible, public_url)
         self._watching = Watching(journal, self._attempts, self._visible.seen)
         self._upkeep = Upkeep(journal, settings, self._attempts, notifier)
         self._launcher = Launcher(journal, programs, self._ended, self._attempts)

@@ -315,7 +315,7 @@ def _visible(failure: Failure | None) -> Failure | None:
 
 async def _answered(function: Callable[[], Awaitable[Any]], call: Call, caller: Caller) -> Any:
     try:
-        if not caller.is_let_in():  # for tool calls, the gateway checks this
+        if not caller.is_still_good():  # for tool calls, the gateway checks this
             raise CallerNotLetIn(call.tool)
         return await function()
     except CodeModeError as error:

@@ -57,7 +57,7 @@ class Upkeep:
         async def prune() -> None:
             await opened()
             settings = self._settings
-            await self._journal.prune(Retention(settings.keep_s, settings.keep_count, settings.expire_s))
+            await self._journal.prune(Retention(settings.keep_s, settings.keep_count))
 
         self._repeat(
             recover,

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 from codemode.settings import DEFAULT_ROLE
+from codemode.text.times import has_passed
 from codemode.transports.auth.credentials import NOBODY, CallerCredentials
 
 if TYPE_CHECKING:
@@ -37,7 +38,7 @@ class Caller:
 
     def is_still_good(self) -> bool:
         """Return whether the caller would be authenticated now, with the same key or token."""
-        return self.is_let_in() and (self.good_until is None or time.time() < self.good_until)
+        return self.is_let_in() and (self.good_until is None or not has_passed(self.good_until, time.time()))
 
     def bringing(self, credentials: Mapping[str, str]) -> Caller:
         """Return the caller with its own credentials, by the names in `{caller: NAME}` of the configuration."""

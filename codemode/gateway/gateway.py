@@ -104,7 +104,7 @@ class Gateway:
             arguments = validate(tool, call.arguments, unchecked=unchecked)
         except CodeModeError as error:
             return JudgedCall(call, tool, error=error)
-        if not call.caller.is_let_in():
+        if not call.caller.is_still_good():
             return JudgedCall(call, tool, arguments, _NOT_LET_IN, CallerNotLetIn(tool.id))
         request = AccessRequest(tool, arguments, call.caller.role, call.caller.read_only)
         ruling = self._policy.ruling(request)

@@ -11,6 +11,14 @@ SECOND_US = 1_000_000
 _LAST_US = 253_402_300_799 * SECOND_US
 
 
+def has_passed(deadline: float, now: float) -> bool:
+    """Return whether a deadline has passed. Every deadline is compared by this rule whenever what it bounds is used.
+
+    Both times are in the same unit. What holds until a time is over at that time. Removing what is over only tidies up.
+    """
+    return now >= deadline
+
+
 def rfc3339(microseconds: float) -> str:
     """Return microseconds since 1970 as RFC 3339 in UTC with milliseconds: `2026-11-25T09:30:00.125Z`.
 

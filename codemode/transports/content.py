@@ -15,12 +15,13 @@ import re
 import time
 from collections import OrderedDict
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.catalog.content import INLINE_KEY, PREFIX, REFERENCE_KEY, content_ids, id_in, is_inline
 from codemode.errors import CallError, CodeModeError
+from codemode.text.times import has_passed
 from codemode.transports.media_types import media_type_of_bytes
 
 if TYPE_CHECKING:
@@ -49,11 +50,12 @@ _ABSENT = "this content is no longer stored, or never was: download or upload it
 
 @dataclass(frozen=True, slots=True)
 class Content:
-    """Bytes with their media type and name."""
+    """Bytes with their media type and name. `expires` is the end of archived content, in seconds since 1970."""
 
     data: bytes
     media_type: str = ANY_BYTES
     name: str = ""
+    expires: float | None = field(default=None, compare=False)
 
     @property
     def id(self) -> str:
@@ -203,7 +205,7 @@ class ContentStore:
     def _held(self, key: tuple[str, str]) -> Content | None:
         with self._lock:
             until_s, content = self._kept.get(key, (0.0, None))
-            if content is None or until_s < time.monotonic():
+            if content is None or has_passed(until_s, time.time()):
                 return None
             self._kept.move_to_end(key)
             return content
@@ -211,7 +213,7 @@ class ContentStore:
     def _hold(self, key: tuple[str, str], content: Content) -> None:
         _, replaced = self._kept.pop(key, (0.0, None))
         self._size_bytes += _weight(content) - (_weight(replaced) if replaced else 0)
-        self._kept[key] = (time.monotonic() + self._keep_s, content)
+        self._kept[key] = (time.time() + self._keep_s if content.expires is None else content.expires, content)
         while self._size_bytes > self._limit_bytes and len(self._kept) > 1:
             _, (_, dropped) = self._kept.popitem(last=False)
             self._size_bytes -= _weight(dropped)

@@ -18,7 +18,6 @@ from codemode.executions.cards.card import (
 from codemode.executions.cards.readings import Readings, same_field
 from codemode.executions.journal.records import LABEL
 from codemode.gateway.call import CallState
-from codemode.text.times import SECOND_US
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -32,17 +31,14 @@ _MOST_ARGUMENTS = 60
 _DEEPEST = 4
 
 
-def brief_card(call: PendingCall, stored: StoredExecution, *, expire_s: float, public_url: str = "") -> ApprovalCard:
-    """Return the card of a call without what takes reading its execution.
-
-    `expire_s` is how long a paused execution waits. `public_url` is the address of the server, "" if it is unknown.
-    """
+def brief_card(call: PendingCall, stored: StoredExecution, *, public_url: str = "") -> ApprovalCard:
+    """Return the card of a call without what takes reading its execution. `public_url` is "" if it is unknown."""
     given = stored.given
     waits = stored.status == "paused" and call.verdict is None
     return ApprovalCard(
         call=call,
         requester=Requester(given.owner, str(given.settings.get(LABEL, "")), given.role),
-        expires_us=stored.updated_us + int(expire_s * SECOND_US) if waits else 0,
+        expires_us=stored.expires_us if waits else 0,
         answers=_answers(call, public_url) if waits else {},
     )
 

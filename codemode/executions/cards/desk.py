@@ -37,16 +37,15 @@ class ApprovalNotFound(ExecutionNotFound):
 
 
 class Cards:
-    """The cards of one journal. `expire_s` is how long paused executions wait, `public_url` the server's address."""
+    """The cards of one journal. `public_url` is the server's address."""
 
     def __init__(
-        self, journal: Journal, approvals: Approvals, visible: VisibleExecutions, expire_s: float, public_url: str = ""
+        self, journal: Journal, approvals: Approvals, visible: VisibleExecutions, public_url: str = ""
     ) -> None:
         self._public_url = public_url
         self._journal = journal
         self._approvals = approvals
         self._visible = visible
-        self._expire_s = expire_s
 
     async def show(self, approval: str, caller: Caller) -> ApprovalCard:
         """Return the card of a pending or decided call, to approvers and to the owner of its execution.
@@ -56,9 +55,7 @@ class Cards:
         call, stored = await self._found(approval, caller)
         is_approver = self._approvals.are_up_to(caller)
         owner = "" if is_approver else caller.id
-        card = await whole_card(
-            self._journal, call, stored, expire_s=self._expire_s, public_url=self._public_url, owner=owner
-        )
+        card = await whole_card(self._journal, call, stored, public_url=self._public_url, owner=owner)
         return replace(card, shows_via=is_approver)
 
     async def waiting(self, caller: Caller, execution: str = "") -> tuple[ApprovalCard, ...]:
@@ -70,7 +67,7 @@ class Cards:
         calls = await self._approvals.waiting(caller, execution)
         executions = await self._executions(calls)
         return tuple(
-            brief_card(call, executions[call.execution], expire_s=self._expire_s, public_url=self._public_url)
+            brief_card(call, executions[call.execution], public_url=self._public_url)
             if call.execution in executions
             else ApprovalCard(call, Requester("", "", ""), 0, {})
             for call in calls
@@ -99,7 +96,6 @@ async def whole_card(
     call: PendingCall,
     stored: StoredExecution,
     *,
-    expire_s: float,
     public_url: str = "",
     owner: str = "",
 ) -> ApprovalCard:
@@ -110,7 +106,7 @@ async def whole_card(
     record = Record(call.execution, await journal.read(call.execution))
     arguments = await asyncio.to_thread(lambda: arguments_of(call, Readings(record)))  # a large record takes long
     return replace(
-        brief_card(call, stored, expire_s=expire_s, public_url=public_url),
+        brief_card(call, stored, public_url=public_url),
         arguments=arguments,
         so_far=calls_made(record, stored),
         earlier=earlier_approval(call, await journal.approved(owner=owner, most=_MOST_EARLIER)),

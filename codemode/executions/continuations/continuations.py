@@ -17,6 +17,7 @@ from codemode.executions.continuations.seal import ContinuationInvalid
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.executions import Executions
 from codemode.executions.journal.sqlite.memory import MemoryJournal
+from codemode.text.times import has_passed
 from sandbox import Failure
 
 if TYPE_CHECKING:
@@ -41,7 +42,7 @@ class Used:
     def take(self, opened: Opened) -> None:
         """Mark a continuation as used. Raises ContinuationInvalid if it is."""
         now = time.time()
-        self._until = {id_: until for id_, until in self._until.items() if until > now}
+        self._until = {id_: until for id_, until in self._until.items() if not has_passed(until, now)}
         if opened.id in self._until:
             message = f"the continuation of {opened.execution} was already used; use the one that its use returned"
             raise ContinuationInvalid(message, execution=opened.execution)
@@ -143,7 +144,8 @@ class Continuations:
     @asynccontextmanager
     async def _executions(self, key: SealingKey, image: bytes) -> AsyncIterator[tuple[MemoryJournal, Executions]]:
         """Yield the executions of a journal in memory. Leaving ends those that still run."""
-        journal = MemoryJournal(key.digests, project=self._project, image=image)
+        expire_s = self._settings.expire_s
+        journal = MemoryJournal(key.digests, project=self._project, image=image, expire_s=expire_s)
         executions = Executions(journal, self._programs, self._settings, self._approvers)
         executions.role_of = lambda given: self.role_of(given)
         await executions.open()

@@ -24,6 +24,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
 from codemode.errors import ConfigurationError, ExecutionError
 from codemode.executions.journal.key import DigestKey
+from codemode.text.times import has_passed
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -115,7 +116,7 @@ class Sealer:
         key, plain = self._decrypted(header, rest)
         if not text.startswith(_PREFIX):
             raise _not_authentic()
-        if time.time() >= expires:
+        if has_passed(expires, time.time()):
             raise ContinuationInvalid("the continuation has expired; run the program again")
         execution, _, packed = plain.partition(b"\0")
         image = zlib.decompressobj().decompress(packed, _UNPACKED_BYTES)

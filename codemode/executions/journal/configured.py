@@ -110,6 +110,7 @@ def _options(settings: Settings, *, migrates: bool) -> Any:
         "lease_s": wanted.lease_s,
         "durability": wanted.durability,
         "project": settings.project,
+        "expire_s": wanted.expire_s,
         "bounds": Bounds(wanted.keep_bytes, wanted.keep_bytes_per_key),
         "migrates": migrates or wanted.migrate == "automatic",
     }

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from codemode.errors import JournalDamaged
-from codemode.text.times import microseconds_of, rfc3339
+from codemode.text.times import has_passed, microseconds_of, rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -112,7 +112,8 @@ class StoredExecution:
     """An execution as stored. `server` holds the lease until `lease_until_us`; "" and 0 if there is no lease.
 
     `outcome` is JSON data, None before the first pause or end, and in lists. `ended_us` is 0 until the end. In lists,
-    `damage` describes an unreadable execution, whose `given` then has only id, owner and start.
+    `damage` describes an unreadable execution, whose `given` then has only id, owner and start. `expires_us` is when a
+    paused execution expires, 0 for others: from then on, its status is `expired`.
     """
 
     given: NewExecution
@@ -124,6 +125,7 @@ class StoredExecution:
     ended_us: int
     outcome: Any = None
     damage: str = ""
+    expires_us: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,6 +171,7 @@ class PendingCall:
     - `summary`, `effect`, `operation`: what the tool does, as the catalog described it when the person was asked.
       `operation` is the tool's identity in its source, such as `POST /salaries/{salaryId}/pay`.
     - `up_to`, `grant`: as in `Decision`.
+    - `expires_us`: when an approval of the call is no longer good, 0 before the decision.
     - `asks`: the question of a service (kind `input`), see `codemode.transports.questions.InputRequired`.
     """
 
@@ -194,7 +197,12 @@ class PendingCall:
     via: str = ""
     up_to: int = 0
     grant: str = ""
+    expires_us: int = 0
     asks: Mapping[str, Any] | None = None
+
+    def is_outdated(self, now_us: int) -> bool:
+        """Return whether the decision let the call be sent, and is too old for that now. Then it is asked again."""
+        return self.verdict in ("approved", "send_again") and has_passed(self.expires_us, now_us)
 
     def to_json(self) -> dict[str, Any]:
         """Return the call as JSON data. The times are `asked` and `decided`, which is None before the decision.
@@ -239,14 +247,10 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How long executions are kept: ended ones for `age_s` seconds, and at most the newest `count` of them.
-
-    Paused ones end as `expired` after `paused_s` seconds without a decision.
-    """
+    """How long executions are kept: ended ones for `age_s` seconds, and at most the newest `count` of them."""
 
     age_s: float
     count: int
-    paused_s: float
 
 
 @dataclass(frozen=True, slots=True)

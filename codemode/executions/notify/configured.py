@@ -43,9 +43,7 @@ def notifier_of(
     if journal is None:
         message = "notify.targets needs recorded executions: set `journal.enabled: true`, or remove the targets"
         raise ConfigurationError(message)
-    writer = NoticeWriter(
-        settings.project, settings.server.public_url, wanted.show_arguments, settings.journal.expire_s
-    )
+    writer = NoticeWriter(settings.project, settings.server.public_url, wanted.show_arguments)
     couriers = []
     for name, one in wanted.targets.items():
         target = target_of(name, one, secrets, wanted.timeout_s)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from codemode.text.times import SECOND_US, rfc3339
+from codemode.text.times import rfc3339
 from codemode.text.visible import visible
 
 if TYPE_CHECKING:
@@ -94,12 +94,11 @@ class Notice:
 
 @dataclass(frozen=True, slots=True)
 class NoticeWriter:
-    """Writes notices for one project. `expire_s` is how long a paused execution waits."""
+    """Writes notices for one project."""
 
     project: str
     public_url: str = ""
     show_arguments: bool = False
-    expire_s: float = 0.0
 
     def of_call(self, id_: str, event: str, call: PendingCall, stored: StoredExecution) -> Notice:
         """Return the notice about a pending call."""
@@ -117,7 +116,7 @@ class NoticeWriter:
             requester=stored.given.owner,
             role=stored.given.role,
             asked=rfc3339(call.asked_us),
-            expires=rfc3339(stored.updated_us + self.expire_s * SECOND_US),
+            expires=rfc3339(stored.expires_us) if stored.expires_us else "",
             link=self._link("approvals", call.id),
         )
 

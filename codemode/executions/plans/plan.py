@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Self
 
 from codemode.executions.planned import PlannedCall
-from codemode.text.times import SECOND_US, rfc3339
+from codemode.text.times import has_passed, rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -45,6 +45,7 @@ class Plan:
     - `environment`: versions and digests of everything that the dry run depended on, by name.
     - `verdict`, `by`, `note`: the decision of a person; "" before it.
     - `execution`: the execution that ran under the plan, "" if there is none. A plan is used once.
+    - `expires_us`: counted from its creation, and then from the decision.
     """
 
     id: str
@@ -69,17 +70,13 @@ class Plan:
         """The SHA-256 of the program, in hexadecimal digits."""
         return hashlib.sha256(self.code.encode("utf-8", "surrogatepass")).hexdigest()
 
-    def expiring(self, expire_s: float) -> Self:
-        """Return the plan with its expiry: `expire_s` seconds after its creation, or after the decision on it."""
-        return replace(self, expires_us=max(self.created_us, self.decided_us) + int(expire_s * SECOND_US))
-
     def status(self, now_us: int) -> PlanStatus:
         """Return the status at a time."""
         if self.execution:
             return "used"
         if self.verdict == "rejected":
             return "rejected"
-        return "expired" if now_us >= self.expires_us else self.verdict or "pending"
+        return "expired" if has_passed(self.expires_us, now_us) else self.verdict or "pending"
 
     def content(self) -> dict[str, Any]:
         """Return what is fixed when the plan is made, as JSON data."""
@@ -116,20 +113,25 @@ class Plan:
     def approved(self) -> dict[str, Any]:
         """Return what an execution needs to run under the plan, as JSON data. See `ApprovedPlan`."""
         content = self.content()
-        return {"id": self.id, "by": self.by, "calls": content["calls"], "reads": content["reads"]}
+        fixed = {"id": self.id, "by": self.by, "expires_us": self.expires_us}
+        return {**fixed, "calls": content["calls"], "reads": content["reads"]}
 
 
 @dataclass(frozen=True, slots=True)
 class ApprovedPlan:
-    """A plan as recorded with the execution that runs under it. `by` is the id of the approver's key."""
+    """A plan as recorded with the execution that runs under it. `by` is the id of the approver's key.
+
+    From `expires_us` on, the plan covers no further call.
+    """
 
     id: str
     by: str
     calls: tuple[PlannedCall, ...]
     reads: tuple[PlannedCall, ...]
+    expires_us: int
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Return the plan stored as JSON data."""
         calls, reads = (tuple(PlannedCall(**call) for call in data[name]) for name in ("calls", "reads"))
-        return cls(data["id"], data["by"], calls, reads)
+        return cls(data["id"], data["by"], calls, reads, data.get("expires_us", 0))

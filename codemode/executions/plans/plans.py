@@ -35,8 +35,8 @@ _UNRECORDED = "the journal is unavailable: this dry run has no plan that could b
 class Plans:
     """The plans of one journal, as callers may see them.
 
-    The key that starts a dry run owns its plan; to every other key but an approver's, the plan does not exist. A plan
-    expires `expire_s` seconds after it was made or decided. `opened` opens the journal on first use.
+    The key that starts a dry run owns its plan; to every other key but an approver's, the plan does not exist.
+    `opened` opens the journal on first use.
     """
 
     def __init__(
@@ -44,13 +44,11 @@ class Plans:
         journal: Journal,
         programs: Programs,
         approvals: Approvals,
-        expire_s: float,
         opened: Callable[[], Awaitable[None]],
     ) -> None:
         self._journal = journal
         self._programs = programs
         self._approvals = approvals
-        self._expire_s = expire_s
         self._opened = opened
 
     def digest(self, value: Any) -> str:
@@ -92,13 +90,13 @@ class Plans:
         found = await self._journal.plan(plan)
         if found.owner != caller.id and not self._approvals.are_up_to(caller):
             raise PlanNotFound(plan)
-        return found.expiring(self._expire_s)
+        return found
 
     async def list(self, caller: Caller) -> tuple[Plan, ...]:
         """Return the newest 100 plans, newest first: of all keys to approvers, to other callers their own."""
         await self._opened()
         owner = "" if self._approvals.are_up_to(caller) else caller.id
-        return tuple(plan.expiring(self._expire_s) for plan in await self._journal.plans(owner, _LISTED))
+        return await self._journal.plans(owner, _LISTED)
 
     async def decide(self, plan: str, digest: str, verdict: PlanVerdict, caller: Caller, *, note: str = "") -> Plan:
         """Record the caller's decision on a plan as it was shown, with this digest.
@@ -118,8 +116,7 @@ class Plans:
         if found.digest != digest:
             message = f"the decision on {plan} was rejected: it is for another list of calls; read the plan again"
             raise PlanRefused(message)
-        decided = await self._journal.decide_plan(found, verdict, caller.id, note)
-        return decided.expiring(self._expire_s)
+        return await self._journal.decide_plan(found, verdict, caller.id, note)
 
     async def applied(self, request: Request, caller: Caller) -> tuple[Request, dict[str, Any]]:
         """Return a request with the program of its plan, and the settings of the execution that runs under the plan.

@@ -7,6 +7,7 @@ the policy allows it. The policy's denials stay denials, and reads that the poli
 from __future__ import annotations
 
 import json
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,6 +21,7 @@ from codemode.executions.replay.record import End
 from codemode.executions.replay.recorded_session import RecordedSession
 from codemode.gateway.call import CallState
 from codemode.gateway.policy import Decision, Ruling
+from codemode.text.times import has_passed, rfc3339
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
@@ -67,6 +69,9 @@ class PlanSession(RecordedSession):
         if tool.effect is Effect.READ and judged.state is CallState.NOT_STARTED:
             self._matching.take_read(made)
             return judged
+        if has_passed(self._under.expires_us, time.time_ns() // 1000):
+            reason = f"the plan expired at {rfc3339(self._under.expires_us)}"
+            return self._amended(_asked(judged, tool, reason, self.plan))
         listed = self._matching.take(made)
         if listed is None:
             return self._amended(_asked(judged, tool, self._matching.difference(made), self.plan))

@@ -6,8 +6,11 @@ the grant in `approval`. So the record shows which call each use of a grant was 
 
 from __future__ import annotations
 
+import time
 from collections import Counter
 from typing import TYPE_CHECKING
+
+from codemode.executions.replay.questions import first_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -29,8 +32,10 @@ class Grants:
 
     def take(self, judged: JudgedCall, questions: Questions) -> PendingCall | None:
         """Use a grant for a pending call and return it, or None if there is none left."""
+        now_us = time.time_ns() // 1000
         for grant in self._grants:
-            if self._used[grant.id] < grant.up_to - 1 and _holds(grant, judged, questions):
+            is_left = self._used[grant.id] < grant.up_to - 1 and not grant.is_outdated(now_us)
+            if is_left and _holds(grant, judged, questions):
                 self._used[grant.id] += 1
                 return grant
         return None
@@ -41,4 +46,4 @@ def _holds(grant: PendingCall, judged: JudgedCall, questions: Questions) -> bool
     tool = judged.tool
     if tool is None or tool.id != grant.tool:
         return False
-    return questions.id_of(tool, grant.path, grant.digest, grant.kind) == grant.id
+    return questions.id_of(tool, grant.path, grant.digest, grant.kind) == first_id(grant.id)

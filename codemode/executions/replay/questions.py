@@ -26,6 +26,11 @@ _SUMMARY_CHARACTERS = 400
 _UNKNOWN = "it was sent, and the server died before the answer arrived: check whether it took effect"
 
 
+def first_id(id_: str) -> str:
+    """Return the id under which a question was asked first. Only one that is asked again has another."""
+    return "_".join(id_.split("_")[:2])
+
+
 class Questions:
     """Makes the questions of one execution. `digest` is the journal's keyed digest."""
 
@@ -35,7 +40,11 @@ class Questions:
         self._digest = digest
 
     def id_of(self, tool: Tool | None, path: str, digest: str, kind: QuestionKind, attempt: int = 0) -> str:
-        """Return the id of a question. It stands for one call, and for the tool's present definition and location."""
+        """Return the id of a question. It stands for one call, and for the tool's present definition and location.
+
+        A question that is asked again, because the decision was outdated when the call was to be sent, has the same id
+        with a number: `ap_…_1`.
+        """
         means = meaning(tool, self._gateway, self._digest)
         return f"ap_{self._digest([self._execution, path, digest, kind, attempt, means])[:DIGITS]}"
 

@@ -12,6 +12,7 @@ import json
 import time
 from dataclasses import replace
 from functools import partial
+from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from codemode.catalog.tool import Effect
@@ -253,8 +254,7 @@ class RecordedSession(CallSession):
                 return earlier
         if judged.state is not CallState.PENDING:
             return judged
-        question = self._question(judged, "approval", 0)
-        answered = self._recording.answered.get(question.id)
+        question, answered = self._asked(judged, "approval", 0)
         if answered is None or answered.verdict is None:
             decided = self._granted(judged) or await self._of_plugin(judged)
             return decided or await self._pause_for(question, CallState.PENDING)
@@ -290,8 +290,7 @@ class RecordedSession(CallSession):
     async def _of_unknown_end(self, judged: JudgedCall, attempts: int) -> JudgedCall | End:
         """Decide on a sent call with an unknown end. A key is no help if `attempts` is 0: another execution sent it."""
         allowed = judged.approved("a person") if judged.state is CallState.PENDING else judged
-        question = self._question(judged, "unknown", attempts)
-        answered = self._recording.answered.get(question.id)
+        question, answered = self._asked(judged, "unknown", attempts)
         of_service = self._question(judged, "input", attempts).id
         if (answered is not None and answered.verdict == "send_again") or of_service in self._recording.answered:
             self._sent_again.add(judged.call.path)
@@ -304,6 +303,17 @@ class RecordedSession(CallSession):
             self._doubtful.add(judged.call.path)
             return allowed
         return await self._pause_for(question, CallState.UNKNOWN)
+
+    def _asked(self, judged: JudgedCall, kind: QuestionKind, attempt: int) -> tuple[PendingCall, PendingCall | None]:
+        """Return the question about a call with the answer to it, None without one. It is new if that is outdated."""
+        question, now_us = self._question(judged, kind, attempt), time.time_ns() // 1000
+        first, answered = question.id, self._recording.answered.get(question.id)
+        for again in count(1):
+            if answered is None or not answered.is_outdated(now_us):
+                break
+            question = replace(question, id=f"{first}_{again}")
+            answered = self._recording.answered.get(question.id)
+        return question, answered
 
     def _question(self, judged: JudgedCall, kind: QuestionKind, attempt: int) -> PendingCall:
         path = judged.call.path

@@ -8,6 +8,7 @@ import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codemode.executions.state.values import StateKey, StateWrite, size_of
+from codemode.text.times import has_passed
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -49,7 +50,7 @@ class MemoryState:
 
     def _forget_expired(self) -> None:
         now = self._clock()
-        for key in [key for key, one in self._kept.items() if one.until_s <= now]:
+        for key in [key for key, one in self._kept.items() if has_passed(one.until_s, now)]:
             del self._kept[key]
 
 

@@ -18,6 +18,7 @@ from codemode.serving.auth.keys import keys_of
 from codemode.serving.auth.tokens import TokenCheck, TokenRefused
 from codemode.settings import DEFAULT_ROLE, Secrets
 from codemode.shared.files import KEY_FILE, MOVED
+from codemode.text.times import has_passed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -122,7 +123,7 @@ class Callers:
                 role = self._keys.role_of(id_)
                 return role if role in self._roles else None
             case "token":
-                is_good = time.time() < (given.settings.get(GOOD_UNTIL) or 0)
+                is_good = not has_passed(given.settings.get(GOOD_UNTIL) or 0, time.time())
                 is_given = self._tokens is not None and self._tokens.gives(given.owner, given.role)
                 return given.role if is_good and is_given else None
             case "configured":

@@ -17,6 +17,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError, JournalDamaged
 from codemode.shared.files import key_file
+from codemode.text.times import has_passed
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable, Iterable
@@ -58,11 +59,11 @@ class StoredKey:
         """Return `active`, `expired` or `revoked`."""
         if self.revoked is not None:
             return "revoked"
-        return "expired" if self.expires is not None and now >= self.expires else "active"
+        return "expired" if self.expires is not None and has_passed(self.expires, now) else "active"
 
     def opens(self, digest: str, now: float) -> bool:
         """Whether the digest is that of this key, and the key is valid."""
-        is_known = digest == self.digest or (digest == self.old_digest and now < self.old_until)
+        is_known = digest == self.digest or (digest == self.old_digest and not has_passed(self.old_until, now))
         return is_known and self.status(now) == "active"
 
 

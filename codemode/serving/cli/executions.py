@@ -189,10 +189,7 @@ def show_approval(
         known = await journal.pending(unanswered=False, question=call) or await journal.pending()
         (found,) = find_pending([call], known)
         stored = await stored_execution(journal, found.execution)
-        settings = surface.settings()
-        card = await whole_card(
-            journal, found, stored, expire_s=settings.journal.expire_s, public_url=settings.server.public_url
-        )
+        card = await whole_card(journal, found, stored, public_url=surface.settings().server.public_url)
         card, code = replace(card, shows_via=True), stored.given.code
         if as_json:
             show.print_json({**card.to_json(), "code": code})

@@ -36,8 +36,7 @@ def list_plans(surface: Project, as_json: AsJson = False) -> None:  # noqa: FBT0
     """List the newest 100 plans, newest first."""
 
     async def work(journal: Journal) -> int:
-        expire_s = surface.settings().journal.expire_s
-        found = [plan.expiring(expire_s) for plan in await journal.plans("", 100)]
+        found = await journal.plans("", 100)
         if as_json:
             show.print_json([plan.to_json(_now_us()) for plan in found])
         elif found:
@@ -56,9 +55,8 @@ def show_plan(surface: Project, plan: PlanId, as_json: AsJson = False) -> None: 
     """Show one plan: its program, and the calls that it lists."""
 
     async def work(journal: Journal) -> int:
-        expire_s = surface.settings().journal.expire_s
         _require_id(plan)
-        _print((await journal.plan(plan)).expiring(expire_s), as_json=as_json)
+        _print(await journal.plan(plan), as_json=as_json)
         return 0
 
     with_journal(surface, work, as_json=as_json)

@@ -30,7 +30,7 @@ from codemode.executions.journal.postgres.slots import PostgresSlots
 from codemode.executions.journal.postgres.transactions import carry_out
 from codemode.executions.journal.sql import transactions
 from codemode.executions.journal.sql.group import GroupCommit
-from codemode.executions.journal.sql.journal import SqlJournal
+from codemode.executions.journal.sql.journal import EXPIRE_S, SqlJournal
 from codemode.executions.journal.sql.preparing import prepare_project
 from codemode.executions.journal.sql.schema import announced, pending, plan_of, read_schema, require_none
 
@@ -96,10 +96,12 @@ class PostgresJournal(SqlJournal):
         durability: Durability = "process",
         project: str = "",
         bounds: Bounds | None = None,
+        expire_s: float = EXPIRE_S,
         migrates: bool = True,
         outages: Outages | None = None,
     ) -> None:
-        super().__init__(key, f"{os.uname().nodename}-{os.getpid()}-{secrets.token_hex(6)}", lease_s, project, bounds)
+        server = f"{os.uname().nodename}-{os.getpid()}-{secrets.token_hex(6)}"
+        super().__init__(key, server, lease_s, project, bounds, expire_s)
         self._url = url
         self._store = shown(url)
         self._migrates = migrates
@@ -163,7 +165,8 @@ class PostgresJournal(SqlJournal):
 
     async def create(self, execution: NewExecution) -> Lease:
         """See `Journal.create`."""
-        transaction = transactions.create(self._seals, execution, self.server, self._lease_s, self._bounds)
+        own = (self.server, self._lease_s, self._bounds, self._expire_us)
+        transaction = transactions.create(self._seals, execution, *own)
         return await self._write(transaction, waits=bool(execution.request_key))
 
     async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:

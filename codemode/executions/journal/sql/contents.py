@@ -71,11 +71,14 @@ def find(project: str, owner: str, id_: str) -> Transaction[Content | None]:
     """Return content that has not expired, None if there is none."""
     now = yield from now_us()
     found = yield Statement(
-        "SELECT data, media_type, name FROM kept_content WHERE project = $1 AND owner = $2 AND id = $3"
+        "SELECT data, media_type, name, expires_us FROM kept_content WHERE project = $1 AND owner = $2 AND id = $3"
         " AND expires_us > $4",
         (project, owner, id_, now),
     )
-    return Content(bytes(found[0][0]), *found[0][1:]) if found else None
+    if not found:
+        return None
+    data, media_type, name, expires_us = found[0]
+    return Content(bytes(data), media_type, name, expires_us / _SECOND_US)
 
 
 def list_contents(project: str, owner: str, limit: int) -> Transaction[tuple[KeptContent, ...]]:

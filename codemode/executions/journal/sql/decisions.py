@@ -9,6 +9,7 @@ from codemode.executions.journal.records import VERDICTS, Decision, JournalEntry
 from codemode.executions.journal.sql import rows
 from codemode.executions.journal.sql.statements import Statement, Transaction, now_us
 from codemode.executions.journal.sql.transactions import note
+from codemode.text.times import has_passed, rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -18,39 +19,43 @@ if TYPE_CHECKING:
 
 _QUESTION = (
     "questions.id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us, questions.seal, verdict_seal,"
-    " number, status FROM questions JOIN executions ON executions.id = execution"
+    " number, status, updated_us FROM questions JOIN executions ON executions.id = execution"
 )
 
 
-def pending(seals: Seals, execution: str, question: str, *, unanswered: bool) -> Transaction[tuple[PendingCall, ...]]:
+def pending(
+    seals: Seals, expire_us: int, execution: str, question: str, *, unanswered: bool
+) -> Transaction[tuple[PendingCall, ...]]:
     """See `Journal.pending`."""
-    condition = "verdict = '' AND status = 'paused' AND " if unanswered else ""
+    now = yield from now_us()
+    condition = "verdict = '' AND status = 'paused' AND updated_us > $4 AND " if unanswered else ""
     question_rows = yield Statement(
         f"SELECT {_QUESTION} WHERE project = $2 AND {condition}($1 = '' OR execution = $1)"
         " AND ($3 = '' OR questions.id = $3) ORDER BY asked_us, questions.id",
-        (execution, seals.project, question),
+        (execution, seals.project, question, *((now - expire_us,) if unanswered else ())),
     )
     read = rows.pending_call if execution else rows.listed_call
-    return tuple(read(row, seals) for row in question_rows)
+    return tuple(read(row, seals, expire_us) for row in question_rows)
 
 
-def approved(seals: Seals, owner: str, most: int) -> Transaction[tuple[PendingCall, ...]]:
+def approved(seals: Seals, expire_us: int, owner: str, most: int) -> Transaction[tuple[PendingCall, ...]]:
     """See `Journal.approved`."""
     question_rows = yield Statement(
         f"SELECT {_QUESTION} WHERE project = $1 AND verdict = 'approved' AND ($2 = '' OR owner = $2)"
         " ORDER BY decided_us DESC, questions.id LIMIT $3",
         (seals.project, owner, most),
     )
-    return tuple(call for call in (rows.listed_call(row, seals) for row in question_rows) if not call.damage)
+    calls = (rows.listed_call(row, seals, expire_us) for row in question_rows)
+    return tuple(call for call in calls if not call.damage)
 
 
-def decide(seals: Seals, decisions: Sequence[Decision]) -> Transaction[tuple[PendingCall, ...]]:
+def decide(seals: Seals, expire_us: int, decisions: Sequence[Decision]) -> Transaction[tuple[PendingCall, ...]]:
     """See `Journal.decide`."""
     now = yield from now_us()
     answered = []
     data: dict[str, Any]
     for decision in decisions:
-        execution, asked = yield from _require_open_question(seals, decision)
+        execution, asked = yield from _require_open_question(seals, decision, now, expire_us)
         answer = rows.answer_text(decision)
         seal = seals.verdict(decision.id, asked, decision.verdict, answer, now)
         updated = yield Statement(
@@ -61,7 +66,7 @@ def decide(seals: Seals, decisions: Sequence[Decision]) -> Transaction[tuple[Pen
         if not updated:
             raise _refused(decision, "it was already answered", execution)
         question_rows = yield Statement(f"SELECT {_QUESTION} WHERE questions.id = $1", (decision.id,))
-        call = rows.pending_call(question_rows[0], seals)
+        call = rows.pending_call(question_rows[0], seals, expire_us)
         more = {"via": call.via, "up_to": call.up_to, "grant": call.grant}
         data = {"question": call.id, "verdict": call.verdict, "by": call.by}
         data |= {name: value for name, value in more.items() if value}
@@ -71,19 +76,24 @@ def decide(seals: Seals, decisions: Sequence[Decision]) -> Transaction[tuple[Pen
     return tuple(answered)
 
 
-def _require_open_question(seals: Seals, decision: Decision) -> Transaction[tuple[str, bytes]]:
+def _require_open_question(
+    seals: Seals, decision: Decision, now: int, expire_us: int
+) -> Transaction[tuple[str, bytes]]:
     """Return the execution of a decision and the question's seal. Raises ApprovalRefused, JournalDamaged."""
     question_rows = yield Statement(
         f"SELECT {_QUESTION} WHERE questions.id = $1 AND project = $2", (decision.id, seals.project)
     )
     if not question_rows:
         raise _refused(decision, "nothing is pending under this id", "")
-    call, seal, status = rows.pending_call(question_rows[0], seals), question_rows[0][9], question_rows[0][-1]
+    call, seal = rows.pending_call(question_rows[0], seals, expire_us), question_rows[0][9]
+    status, updated_us = question_rows[0][-2:]
     execution = call.execution
     if call.verdict:
         raise _refused(decision, f"it was already answered: {call.verdict}", execution)
     if status != "paused":
         raise _refused(decision, f"its execution is {status}, not paused", execution)
+    if has_passed(updated_us + expire_us, now):
+        raise _refused(decision, f"its execution expired at {rfc3339(updated_us + expire_us)}", execution)
     if call.digest != decision.digest:
         raise _refused(decision, "the decision is for other arguments; read the pending call again", execution)
     if decision.verdict not in VERDICTS[call.kind]:

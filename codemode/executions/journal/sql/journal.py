@@ -19,6 +19,7 @@ from codemode.executions.journal.sql.decisions import decide
 from codemode.executions.journal.sql.decisions import pending as pending_calls
 from codemode.executions.journal.sql.outbox import Outbox
 from codemode.executions.journal.sql.space import Bounds
+from codemode.text.times import SECOND_US
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
@@ -42,6 +43,9 @@ if TYPE_CHECKING:
     from codemode.transports.content import Content
 
 
+#: Seconds that a paused execution waits, and that a decision is good for.
+EXPIRE_S = 7 * 24 * 3600.0
+
 #: Pause after a pruning step, as a multiple of the step's duration.
 _PAUSE = 4.0
 
@@ -52,12 +56,21 @@ _PAUSE_S = 0.02
 class SqlJournal(ABC):
     """A `codemode.executions.journal.base.Journal` without open, close and append, which each store implements."""
 
-    def __init__(self, key: DigestKey, server: str, lease_s: float, project: str, bounds: Bounds | None) -> None:
+    def __init__(
+        self,
+        key: DigestKey,
+        server: str,
+        lease_s: float,
+        project: str,
+        bounds: Bounds | None,
+        expire_s: float = EXPIRE_S,
+    ) -> None:
         self.server = server
         self._key = key
         self._seals = Seals(key, project)
         self._lease_s = lease_s
         self._bounds = bounds or Bounds()
+        self._expire_us = int(expire_s * SECOND_US)
         self.outbox = Outbox(self._write, self._read, self._seals)
         self.signals = Signals()
         self.slots: Slots | None = None
@@ -84,24 +97,28 @@ class SqlJournal(ABC):
 
     async def create(self, execution: NewExecution) -> Lease:
         """See `Journal.create`."""
-        own = (self.server, self._lease_s, self._bounds)
+        own = (self.server, self._lease_s, self._bounds, self._expire_us)
         return await self._write_briefly(partial(transactions.create, self._seals, execution, *own))
 
     async def get(self, execution: str) -> StoredExecution:
         """See `Journal.get`."""
-        return await self._read(transactions.get(self._seals, execution))
+        return await self._read(transactions.get(self._seals, execution, self._expire_us))
 
     async def list(
         self, *, owner: str | None = None, status: ExecutionStatus | None = None, limit: int = 50, before: str = ""
     ) -> tuple[StoredExecution, ...]:
         """See `Journal.list`."""
-        return await self._read(transactions.list_executions(self._seals, owner or "", status or "", limit, before))
+        wanted = (owner or "", status or "", limit, before)
+        return await self._read(transactions.list_executions(self._seals, self._expire_us, *wanted))
 
     async def claim(self, execution: str, *, by_force: bool = False, is_orphan: bool = False) -> Lease:
         """See `Journal.claim`."""
         is_free: Callable[[str], bool] = (lambda _: True) if by_force else self._is_dead
         own = (self.server, self._lease_s, is_free)
-        return await self._write(transactions.claim(self._seals.project, execution, *own, is_orphan=is_orphan))
+        claimed = transactions.claim(
+            self._seals.project, execution, *own, expire_us=self._expire_us, is_orphan=is_orphan
+        )
+        return await self._write(claimed)
 
     async def orphans(self) -> tuple[str, ...]:
         """See `Journal.orphans`."""
@@ -144,15 +161,16 @@ class SqlJournal(ABC):
         self, *, execution: str = "", unanswered: bool = True, question: str = ""
     ) -> tuple[PendingCall, ...]:
         """See `Journal.pending`."""
-        return await self._read(pending_calls(self._seals, execution, question, unanswered=unanswered))
+        wanted = (self._expire_us, execution, question)
+        return await self._read(pending_calls(self._seals, *wanted, unanswered=unanswered))
 
     async def approved(self, *, owner: str = "", most: int = 100) -> tuple[PendingCall, ...]:
         """See `Journal.approved`."""
-        return await self._read(approved_calls(self._seals, owner, most))
+        return await self._read(approved_calls(self._seals, self._expire_us, owner, most))
 
     async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
         """See `Journal.decide`."""
-        return await self._write(decide(self._seals, decisions))
+        return await self._write(decide(self._seals, self._expire_us, decisions))
 
     async def store_state(self, lease: Lease, path: str, write: StateWrite) -> int:
         """See `Journal.store_state`."""
@@ -169,26 +187,26 @@ class SqlJournal(ABC):
 
     async def save_plan(self, plan: Plan) -> Plan:
         """See `Journal.save_plan`."""
-        return await self._write(plans.save(self._seals, plan))
+        return await self._write(plans.save(self._seals, plan, self._expire_us))
 
     async def plan(self, plan: str) -> Plan:
         """See `Journal.plan`."""
-        return await self._read(plans.get(self._seals, plan))
+        return await self._read(plans.get(self._seals, plan, self._expire_us))
 
     async def plans(self, owner: str, limit: int) -> tuple[Plan, ...]:
         """See `Journal.plans`."""
-        return await self._read(plans.list_plans(self._seals, owner, limit))
+        return await self._read(plans.list_plans(self._seals, owner, limit, self._expire_us))
 
     async def decide_plan(self, plan: Plan, verdict: PlanVerdict, by: str, note: str) -> Plan:
         """See `Journal.decide_plan`."""
-        return await self._write(plans.decide(self._seals, plan, verdict, by, note))
+        return await self._write(plans.decide(self._seals, plan, verdict, by, note, self._expire_us))
 
     async def prune(self, retention: Retention) -> Pruned:
         """See `Journal.prune`."""
         await self._paced(plans.remove_old(self._seals.project, retention.age_s))
         expired: list[str] = []
         removed = 0
-        while some := await self._paced(transactions.expire(self._seals, retention)):
+        while some := await self._paced(transactions.expire(self._seals, self._expire_us)):
             expired.extend(some)
         while count := await self._prune_once(retention):
             removed += count

@@ -25,7 +25,7 @@ _SECOND_US = 1_000_000
 _COLUMNS = "id, project, owner, created_us, content, seal, verdict, answer, decided_us, verdict_seal, execution"
 
 
-def save(seals: Seals, plan: Plan) -> Transaction[Plan]:
+def save(seals: Seals, plan: Plan, expire_us: int) -> Transaction[Plan]:
     """See `Journal.save_plan`."""
     now = yield from now_us()
     fixed = (plan.id, seals.project, plan.owner, now, rows.encode(plan.content()))
@@ -38,54 +38,57 @@ def save(seals: Seals, plan: Plan) -> Transaction[Plan]:
         " WHERE project = $1 AND owner = $2 ORDER BY created_us DESC, id DESC LIMIT 1 OFFSET $3)",
         (seals.project, plan.owner, PER_OWNER),
     )
-    return (yield from get(seals, plan.id))
+    return (yield from get(seals, plan.id, expire_us))
 
 
-def get(seals: Seals, plan: str) -> Transaction[Plan]:
+def get(seals: Seals, plan: str, expire_us: int) -> Transaction[Plan]:
     """See `Journal.plan`."""
     found = yield Statement(f"SELECT {_COLUMNS} FROM plans WHERE id = $1 AND project = $2", (plan, seals.project))
     if not found:
         raise PlanNotFound(plan)
-    return _plan(found[0], seals)
+    return _plan(found[0], seals, expire_us)
 
 
-def list_plans(seals: Seals, owner: str, limit: int) -> Transaction[tuple[Plan, ...]]:
+def list_plans(seals: Seals, owner: str, limit: int, expire_us: int) -> Transaction[tuple[Plan, ...]]:
     """See `Journal.plans`. An empty string means every owner."""
     found = yield Statement(
         f"SELECT {_COLUMNS} FROM plans WHERE project = $1 AND ($2 = '' OR owner = $2)"
         " ORDER BY created_us DESC, id DESC LIMIT $3",
         (seals.project, owner, limit),
     )
-    return tuple(_plan(row, seals) for row in found)
+    return tuple(_plan(row, seals, expire_us) for row in found)
 
 
-def decide(seals: Seals, plan: Plan, verdict: PlanVerdict, by: str, note: str) -> Transaction[Plan]:
+def decide(seals: Seals, plan: Plan, verdict: PlanVerdict, by: str, note: str, expire_us: int) -> Transaction[Plan]:
     """See `Journal.decide_plan`."""
     now = yield from now_us()
     answer = rows.encode({"by": by, "note": note})
     decided = yield Statement(
         "UPDATE plans SET verdict = $1, answer = $2, decided_us = $3, verdict_seal = $4"
-        " WHERE id = $5 AND project = $6 AND verdict = '' RETURNING id",
-        (verdict, answer, now, seals.seal(b"plan verdict", plan.id, verdict, answer, now), plan.id, seals.project),
+        " WHERE id = $5 AND project = $6 AND verdict = '' AND created_us > $7 RETURNING id",
+        (
+            *(verdict, answer, now, seals.seal(b"plan verdict", plan.id, verdict, answer, now)),
+            *(plan.id, seals.project, now - expire_us),
+        ),
     )
     if not decided:
-        message = f"the decision on {plan.id} was rejected: it was already answered"
+        message = f"the decision on {plan.id} was rejected: it was already answered, or has expired"
         raise PlanRefused(message)
-    return (yield from get(seals, plan.id))
+    return (yield from get(seals, plan.id, expire_us))
 
 
-def use(project: str, plan: str, execution: str) -> Transaction[None]:
+def use(project: str, plan: str, execution: str, decided_after_us: int) -> Transaction[None]:
     """Record the execution that runs under an approved plan. Among concurrent ones, one succeeds.
 
-    Raises PlanRefused.
+    Raises PlanRefused, also for a plan that was not decided after this time.
     """
     used = yield Statement(
         "UPDATE plans SET execution = $1 WHERE id = $2 AND project = $3 AND verdict = 'approved' AND execution = ''"
-        " RETURNING id",
-        (execution, plan, project),
+        " AND decided_us > $4 RETURNING id",
+        (execution, plan, project, decided_after_us),
     )
     if not used:
-        message = f"{plan} was already used, or is not approved; make another dry run for a new plan"
+        message = f"{plan} was already used, has expired, or is not approved; make another dry run for a new plan"
         raise PlanRefused(message)
 
 
@@ -97,7 +100,7 @@ def remove_old(project: str, age_s: float) -> Transaction[None]:
     )
 
 
-def _plan(row: Sequence[Any], seals: Seals) -> Plan:
+def _plan(row: Sequence[Any], seals: Seals, expire_us: int) -> Plan:
     """Parse a row. Raises JournalDamaged."""
     plan, _, owner, created_us, content, seal, verdict, answer, decided_us, verdict_seal, execution = row
     with readable("the plan", plan):
@@ -119,5 +122,6 @@ def _plan(row: Sequence[Any], seals: Seals) -> Plan:
             verdict=verdict,
             decided_us=decided_us,
             execution=execution,
+            expires_us=max(created_us, decided_us) + expire_us,
             **json.loads(answer),
         )

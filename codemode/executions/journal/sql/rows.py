@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +18,7 @@ from codemode.executions.journal.records import (
     check_types,
     readable,
 )
+from codemode.text.times import has_passed
 from sandbox import JsonText
 
 if TYPE_CHECKING:
@@ -53,6 +55,16 @@ _GIVEN: dict[str, type | tuple[type, ...]] = {
     "start_us": int,
     "credentials": list,
 }
+
+
+def at(now: int, execution: StoredExecution, expire_us: int) -> StoredExecution:
+    """Return an execution as it is at a time: a paused one expires `expire_us` after its last change."""
+    if execution.status != "paused":
+        return execution
+    expires = execution.updated_us + expire_us
+    if has_passed(expires, now):
+        return replace(execution, status="expired", ended_us=expires)
+    return replace(execution, expires_us=expires)
 
 
 def stored(row: Sequence[Any], seals: Seals, *, has_outcome: bool = True) -> StoredExecution:
@@ -163,13 +175,14 @@ def answer_text(decision: Decision) -> str:
     return encode(answer | {"up_to": decision.up_to, "grant": decision.grant})
 
 
-def pending_call(row: Sequence[Any], seals: Seals) -> PendingCall:
+def pending_call(row: Sequence[Any], seals: Seals, expire_us: int) -> PendingCall:
     """Parse (id, execution, asked_us, digest, kind, asked, verdict, answer, decided_us) and its seals.
 
-    The seals are (seal, verdict_seal, number of the execution, its status). Raises JournalDamaged.
+    The seals are (seal, verdict_seal, number of the execution, its status). A decision is good for `expire_us`. Raises
+    JournalDamaged.
     """
     identity, execution, asked_us, digest, kind, asked, verdict, answer, decided_us, *sealed = row
-    seal, verdict_seal, number, status = sealed
+    seal, verdict_seal, number, status, *_ = sealed
     with readable(f"question {identity}", execution):
         if seals.is_sealed(number, status):
             seals.require(seal, b"question", *row[:6])
@@ -183,15 +196,16 @@ def pending_call(row: Sequence[Any], seals: Seals) -> PendingCall:
             asked_us=asked_us,
             verdict=verdict or None,
             decided_us=decided_us,
+            expires_us=decided_us + expire_us if verdict else 0,
             **json.loads(asked),
             **json.loads(answer),
         )
 
 
-def listed_call(row: Sequence[Any], seals: Seals) -> PendingCall:
+def listed_call(row: Sequence[Any], seals: Seals, expire_us: int) -> PendingCall:
     """Parse the columns of `pending_call`. Damage becomes a field of the result."""
     try:
-        return pending_call(row, seals)
+        return pending_call(row, seals, expire_us)
     except JournalDamaged as error:
         identity, execution, asked_us, digest, kind, *_ = row
         return PendingCall(identity, execution, "", "", {}, digest, "", kind, asked_us, damage=str(error))

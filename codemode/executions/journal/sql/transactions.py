@@ -25,7 +25,6 @@ from codemode.executions.journal.records import (
     Lease,
     NewExecution,
     PendingCall,
-    Retention,
     StoredExecution,
 )
 from codemode.executions.journal.sql import plans, rows
@@ -33,6 +32,7 @@ from codemode.executions.journal.sql.outbox import note_unknown
 from codemode.executions.journal.sql.space import BATCH, Bounds, add, require_room, settle
 from codemode.executions.journal.sql.statements import Statement, Statements, Transaction, now_us
 from codemode.executions.plans.plan import PLAN
+from codemode.text.times import has_passed
 
 if TYPE_CHECKING:
     from codemode.executions.journal.seals import Seals
@@ -47,7 +47,9 @@ _SECOND_US = 1_000_000
 IsDead = Callable[[str], bool]
 
 
-def create(seals: Seals, execution: NewExecution, server: str, lease_s: float, bounds: Bounds) -> Transaction[Lease]:
+def create(
+    seals: Seals, execution: NewExecution, server: str, lease_s: float, bounds: Bounds, expire_us: int
+) -> Transaction[Lease]:
     """See `Journal.create`."""
     now = yield from now_us()
     named = (seals.project, execution.owner, execution.request_key, execution.request_digest)
@@ -61,7 +63,7 @@ def create(seals: Seals, execution: NewExecution, server: str, lease_s: float, b
         yield from _refuse_request(seals.project, execution)
     yield from require_room(seals.project, execution.owner, bounds)
     if PLAN in execution.settings:
-        yield from plans.use(seals.project, execution.settings[PLAN]["id"], execution.id)
+        yield from plans.use(seals.project, execution.settings[PLAN]["id"], execution.id, now - expire_us)
     text = rows.given_text(execution)
     yield Statement(
         "INSERT INTO contents (execution, given, seal) VALUES ($1, $2, $3)",
@@ -91,42 +93,53 @@ _STORED = (
 )
 
 
-def get(seals: Seals, execution: str) -> Transaction[StoredExecution]:
+def get(seals: Seals, execution: str, expire_us: int) -> Transaction[StoredExecution]:
     """See `Journal.get`."""
+    now = yield from now_us()
     matching = yield Statement(
         f"SELECT {_STORED.format(outcome='outcome')} WHERE id = $1 AND project = $2", (execution, seals.project)
     )
     if not matching:
         raise ExecutionNotFound(execution)
-    return rows.stored(matching[0], seals)
+    return rows.at(now, rows.stored(matching[0], seals), expire_us)
 
 
 def list_executions(
-    seals: Seals, owner: str, status: str, limit: int, before: str
+    seals: Seals, expire_us: int, owner: str, status: str, limit: int, before: str
 ) -> Transaction[tuple[StoredExecution, ...]]:
     """See `Journal.list`. An empty string means every owner, every status, or the newest."""
+    now = yield from now_us()
     listed = yield Statement(
         f"SELECT owner, {_STORED.format(outcome='NULL')} WHERE project = $5 AND ($1 = '' OR owner = $1)"
-        " AND ($2 = '' OR status = $2)"
+        " AND ($2 = '' OR CASE WHEN status = 'paused' AND updated_us <= $6 THEN 'expired' ELSE status END = $2)"
         " AND ($3 = '' OR (created_us, id) < (SELECT created_us, id FROM executions WHERE id = $3))"
         " ORDER BY created_us DESC, id DESC LIMIT $4",
-        (owner, status, before, limit, seals.project),
+        (owner, status, before, limit, seals.project, now - expire_us),
     )
-    return tuple(rows.listed(row, seals) for row in listed)
+    return tuple(rows.at(now, rows.listed(row, seals), expire_us) for row in listed)
 
 
 def claim(
-    project: str, execution: str, server: str, lease_s: float, is_dead: IsDead, *, is_orphan: bool = False
+    project: str,
+    execution: str,
+    server: str,
+    lease_s: float,
+    is_dead: IsDead,
+    *,
+    expire_us: int,
+    is_orphan: bool = False,
 ) -> Transaction[Lease]:
     """See `Journal.claim`."""
     now = yield from now_us()
     matching = yield Statement(
-        "SELECT status, server, lease_until_us, generation FROM executions WHERE id = $1 AND project = $2",
+        "SELECT status, server, lease_until_us, generation, updated_us FROM executions WHERE id = $1 AND project = $2",
         (execution, project),
     )
     if not matching:
         raise ExecutionNotFound(execution)
-    status, holder, until_us, generation = matching[0]
+    status, holder, until_us, generation, updated_us = matching[0]
+    if status == "paused" and has_passed(updated_us + expire_us, now):
+        status = "expired"
     if status not in OPEN:
         message = f"execution {execution} has ended: {status}"
         raise ExecutionEnded(message, execution=execution)
@@ -331,13 +344,13 @@ def note(seals: Seals, execution: str, entry: JournalEntry, status: ExecutionSta
     return bool(mine)
 
 
-def expire(seals: Seals, retention: Retention) -> Transaction[tuple[str, ...]]:
-    """End some paused executions that have waited too long. Return their ids."""
+def expire(seals: Seals, expire_us: int) -> Transaction[tuple[str, ...]]:
+    """End some paused executions that have expired, so that they no longer take space. Return their ids."""
     now = yield from now_us()
     candidates = yield Statement(
         "SELECT id FROM executions WHERE project = $3 AND status = 'paused' AND updated_us <= $1"
         " ORDER BY updated_us LIMIT $2",
-        (now - int(retention.paused_s * _SECOND_US), BATCH, seals.project),
+        (now - expire_us, BATCH, seals.project),
     )
     expired = []
     for (execution,) in candidates:

@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import JournalUnavailable
 from codemode.executions.journal.sql import transactions
 from codemode.executions.journal.sql.group import GroupCommit
-from codemode.executions.journal.sql.journal import SqlJournal
+from codemode.executions.journal.sql.journal import EXPIRE_S, SqlJournal
 from codemode.executions.journal.sql.preparing import prepare
 from codemode.executions.journal.sql.schema import plan_of
 from codemode.executions.journal.sqlite.presence import Presence
@@ -70,10 +70,11 @@ class SqliteJournal(SqlJournal):
         durability: Durability = "process",
         project: str = "",
         bounds: Bounds | None = None,
+        expire_s: float = EXPIRE_S,
         migrates: bool = True,
     ) -> None:
         self._presence = Presence(Path(f"{file}-servers"))
-        super().__init__(key, self._presence.name, lease_s, project, bounds)
+        super().__init__(key, self._presence.name, lease_s, project, bounds, expire_s)
         self._file = file
         self._durability = durability
         self._migrates = migrates

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from codemode.errors import JournalUnavailable, LeaseLost
 from codemode.executions.journal.sql import rows, transactions
 from codemode.executions.journal.sql.group import Write
-from codemode.executions.journal.sql.journal import SqlJournal
+from codemode.executions.journal.sql.journal import EXPIRE_S, SqlJournal
 from codemode.executions.journal.sql.preparing import prepare
 from codemode.executions.journal.sql.schema import plan_of
 from codemode.executions.journal.sqlite.transactions import carry_out
@@ -32,8 +32,8 @@ _PAGE_BYTES = 512
 class MemoryJournal(SqlJournal):
     """A `codemode.executions.journal.base.Journal` of one server. `image` is an earlier journal's, of the same key."""
 
-    def __init__(self, key: DigestKey, *, project: str = "", image: bytes = b"") -> None:
-        super().__init__(key, f"memory-{secrets.token_hex(6)}", _FOREVER_S, project, None)
+    def __init__(self, key: DigestKey, *, project: str = "", image: bytes = b"", expire_s: float = EXPIRE_S) -> None:
+        super().__init__(key, f"memory-{secrets.token_hex(6)}", _FOREVER_S, project, None, expire_s)
         self._image = image
         self._database: sqlite3.Connection | None = None
 

@@ -427,10 +427,11 @@ async def test_who_is_asked_no_more_waits_for_nothing(here: Place) -> None:
         ]
         shown = await service.executions.cancel(cancelled, OWNER)
         settings = service.settings
-    journal = journal_of(settings, Secrets())
+    at_once = settings.model_copy(update={"journal": settings.journal.model_copy(update={"expire_s": 0})})
+    journal = journal_of(at_once, Secrets())
     assert journal is not None
     await journal.open()
-    assert (await journal.prune(Retention(3600, 100, 0))).expired == (expired,)
+    assert (await journal.prune(Retention(3600, 100))).expired == (expired,)
     await journal.aclose()
     async with here.service() as service:
         for stored in (shown, *[await service.executions.get(each, OWNER) for each in (cancelled, expired)]):

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
     from tests.integration.codemode.executions.journal.conftest import Store
 
-FOREVER = Retention(age_s=1e9, count=1_000_000, paused_s=1e9)
+FOREVER = Retention(age_s=1e9, count=1_000_000)
 
 
 def question(identity: str = "ap_1", **fields: Any) -> PendingCall:
@@ -445,7 +445,7 @@ async def test_pausing_again_and_expiring_count_an_execution_once(store: Store) 
         await journal.pause(await journal.claim("ex_0"), [question("ap_ex_0", execution="ex_0")], {})
     assert await kept(journal) == ["ex_0"]
     await journal.create(new("ex_1"))
-    await journal.prune(replace(FOREVER, paused_s=0))
+    await (await store.server(expire_s=0)).prune(FOREVER)
     await ended(journal, "ex_2")
     assert await kept(journal) == ["ex_2", "ex_1", "ex_0"]
     await ended(journal, "ex_3")
@@ -479,9 +479,9 @@ async def test_retention_by_count_keeps_the_newest(journal: Journal) -> None:
     assert [one.given.id for one in await journal.list()] == ["ex_4", "ex_3"]
 
 
-async def test_what_waits_too_long_for_a_person_expires_and_says_so(journal: Journal) -> None:
+async def test_what_waits_too_long_for_a_person_expires_and_says_so(store: Store, journal: Journal) -> None:
     await paused(journal)
-    pruned = await journal.prune(replace(FOREVER, paused_s=0))
+    pruned = await (await store.server(expire_s=0)).prune(FOREVER)
     assert (pruned.expired, pruned.removed) == (("ex_1",), 0)
     stored = await journal.get("ex_1")
     assert (stored.status, stored.ended_us > 0) == ("expired", True)

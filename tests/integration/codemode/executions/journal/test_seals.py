@@ -171,9 +171,9 @@ async def test_an_execution_that_goes_on_adds_to_its_chain(store: Store) -> None
     assert (await first.get("ex_1")).outcome == {"value": 1}
 
 
-async def test_what_has_expired_can_still_be_looked_at(journal: Journal) -> None:
+async def test_what_has_expired_can_still_be_looked_at(store: Store, journal: Journal) -> None:
     await paused(journal)
-    pruned = await journal.prune(Retention(age_s=1e9, count=10, paused_s=0))
+    pruned = await (await store.server(expire_s=0)).prune(Retention(age_s=1e9, count=10))
     assert pruned.expired == ("ex_1",)
     assert (await journal.get("ex_1")).outcome == {"status": "paused"}
     assert [entry.kind for entry in await journal.read("ex_1")] == ["ended", "expired"]
@@ -196,7 +196,7 @@ async def test_two_projects_of_one_store_do_not_see_each_other(store: Store) -> 
     assert await prod.read("ex_1") == ()
     with pytest.raises(Exception, match="nothing is pending under this id"):
         await prod.decide([YES])
-    assert await prod.prune(Retention(age_s=0, count=1, paused_s=0)) == await prod.prune(Retention(0, 1, 0))
+    assert await prod.prune(Retention(age_s=0, count=1)) == await prod.prune(Retention(0, 1))
     async with edited(staging) as edit:
         await edit("UPDATE executions SET lease_until_us = 1, server = '' WHERE id = 'ex_9'")
         assert await prod.orphans() == ()

@@ -52,7 +52,7 @@ class Receiver:
 
 
 def courier(journal: Journal, target: Any, seen: list[Delivery], *, waits_s: tuple[float, ...] = (0.0,) * 3) -> Courier:
-    writer = NoticeWriter("gym", "https://cm.example.com", expire_s=1000)
+    writer = NoticeWriter("gym", "https://cm.example.com")
     wanted = messages_to("ops", SETTINGS)
     return Courier(journal, "ops", target, wanted, writer, record=seen.append, schedule_s=waits_s)
 
@@ -188,7 +188,7 @@ async def test_each_kind_of_question_has_its_event(store: Store) -> None:
 
 
 async def test_an_approval_that_expires_soon_is_told_again(store: Store) -> None:
-    journal, receiver = await store.server(), Receiver()
+    journal, receiver = await store.server(expire_s=1000), Receiver()
     await paused(journal)
     await courier(journal, receiver, []).deliver()
 

@@ -16,12 +16,19 @@ CALL = PendingCall(
     host="bank.example",
 )
 STORED = StoredExecution(
-    NewExecution("ex_1", "key:a", "clerk", "1", b"", 0), "paused", "", 0, 0, updated_us=1_000_000, ended_us=0
+    NewExecution("ex_1", "key:a", "clerk", "1", b"", 0),
+    "paused",
+    "",
+    0,
+    0,
+    updated_us=1_000_000,
+    ended_us=0,
+    expires_us=61_000_000,
 )
 
 
 def card(**changes: object) -> ApprovalCard:
-    whole = brief_card(replace(CALL, **changes), STORED, expire_s=60, public_url="https://desk.example")  # type: ignore[arg-type]
+    whole = brief_card(replace(CALL, **changes), STORED, public_url="https://desk.example")  # type: ignore[arg-type]
     return replace(whole, arguments=arguments_of(whole.call, Readings(Record("ex_1"))))
 
 

@@ -31,9 +31,9 @@ ARGUMENTS = {"id": 173, "note": "x" * 81, "to": "a\u202eb", "lines": [1], "passw
 
 def notice(tool: str = "bank.pay", *, show_arguments: bool = False, reason: str = "money") -> Notice:
     given = NewExecution("ex_1", "key-1", "support", "1", b"", 0)
-    stored = StoredExecution(given, "paused", "", 0, 0, updated_us=0, ended_us=0)
+    stored = StoredExecution(given, "paused", "", 0, 0, updated_us=0, ended_us=0, expires_us=60_000_000)
     call = PendingCall("ap_1", "ex_1", "1", tool, ARGUMENTS, "d", reason, host="bank.example.com")
-    writer = NoticeWriter("gym", "https://cm.example.com/", show_arguments, 60)
+    writer = NoticeWriter("gym", "https://cm.example.com/", show_arguments)
     return writer.of_call("msg_1", "approval.asked", call, stored)
 
 

@@ -115,7 +115,7 @@ async def test_rates_that_nobody_asks_for_are_removed(journal: PostgresJournal, 
         await journal.slots.lease(Rate(name, 1.0), 1, due_only=True)
     control = await asyncpg.connect(url)
     await control.execute("UPDATE allowances SET asked_us = 0 WHERE name = 'key old'")
-    await journal.prune(Retention(age_s=1.0, count=1, paused_s=1.0))
+    await journal.prune(Retention(age_s=1.0, count=1))
     assert [row["name"] for row in await control.fetch("SELECT name FROM allowances")] == ["key new"]
     await control.close()
 

@@ -36,7 +36,7 @@ async def test_expired_content_is_unknown_and_pruned(journal: Journal) -> None:
     await journal.keep_content("ann", PHOTO, keep_s=-1, limit_bytes=LARGE)
     assert await journal.find_content("ann", PHOTO.id) is None
     assert await journal.contents("ann") == ()
-    await journal.prune(Retention(60, 10, 60))
+    await journal.prune(Retention(60, 10))
     await journal.keep_content("ann", Content(b"new"), keep_s=60, limit_bytes=LARGE)
     assert [one.id for one in await journal.contents("ann")] == [Content(b"new").id]
 

@@ -72,9 +72,9 @@ async def test_old_plans_and_all_but_the_newest_of_a_key_are_removed(
     other = await journal.save_plan(made("key-2"))
     kept = [await journal.save_plan(made()) for _ in range(4)][2:]
     assert await journal.plans("", 10) == (*reversed(kept), other)
-    await journal.prune(Retention(age_s=3600, count=10, paused_s=3600))
+    await journal.prune(Retention(age_s=3600, count=10))
     assert len(await journal.plans("", 10)) == 3
-    await journal.prune(Retention(age_s=-60, count=10, paused_s=3600))
+    await journal.prune(Retention(age_s=-60, count=10))
     assert await journal.plans("", 10) == ()
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tests.integration.codemode.executions.journal.conftest import Store
 
 KEY = StateKey("ann", "c1", "totals")
-EVERYTHING = Retention(age_s=0, count=1, paused_s=1e9)
+EVERYTHING = Retention(age_s=0, count=1)
 
 
 def write(value: bytes = b"[1]", key: StateKey = KEY, *, keep_s: float = 1e6, owner_bytes: int = 10_000) -> StateWrite:

@@ -75,7 +75,7 @@ def test_a_file_that_others_could_read_is_theirs_no_more(file: Path) -> None:
     assert list(Path(f"{file}-servers").iterdir()) == []
 
 
-ALL = Retention(age_s=0, count=1, paused_s=1e9)
+ALL = Retention(age_s=0, count=1)
 
 
 async def filled(journal: SqliteJournal, file: Path) -> int:
@@ -128,7 +128,7 @@ async def test_a_file_that_is_deleted_while_it_is_open_is_noticed(file: Path, jo
 async def test_damage_is_noticed_before_its_pages_are_needed(file: Path, journal: SqliteJournal) -> None:
     await filled(journal, file)
     assert await journal.damages() == ()
-    never = Retention(age_s=1e9, count=1000, paused_s=1e9)
+    never = Retention(age_s=1e9, count=1000)
     await journal.prune(never)
     damage(file)
     with pytest.raises(JournalUnavailable, match=r"it is damaged .*codemode journal check.*restore a backup"):
