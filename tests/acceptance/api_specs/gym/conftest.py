@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import shutil
+from contextlib import contextmanager
+from itertools import count
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -13,7 +15,8 @@ from api_specs.gym.app import create_app
 from api_specs.gym.document import Document, load
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
+    from contextlib import AbstractContextManager
     from pathlib import Path
 
     import httpx2
@@ -73,11 +76,24 @@ def unchanged(seeded: Path) -> Iterator[Gym]:
 
 
 @pytest.fixture
-def gym(seeded: Path, tmp_path: Path) -> Iterator[Gym]:
+def gym(new_gym: Callable[[], AbstractContextManager[Gym]]) -> Iterator[Gym]:
     """A seeded gym of one's own, for tests that write."""
-    gym = Gym(shutil.copy(seeded, tmp_path / "gym.sqlite"))
-    with gym.http:
+    with new_gym() as gym:
         yield gym
+
+
+@pytest.fixture
+def new_gym(seeded: Path, tmp_path: Path) -> Callable[[], AbstractContextManager[Gym]]:
+    """Open a seeded gym, for tests that need several."""
+    numbers = count()
+
+    @contextmanager
+    def opened() -> Iterator[Gym]:
+        gym = Gym(shutil.copy(seeded, tmp_path / f"gym-{next(numbers)}.sqlite"))
+        with gym.http:
+            yield gym
+
+    return opened
 
 
 def mistakes(schema: dict[str, Any], value: Any) -> list[tuple[str, str]]:

@@ -11,7 +11,7 @@ from jsonschema import Draft202012Validator
 
 from codemode.errors import ConfigurationError
 from codemode.settings import load_settings
-from codemode.settings.keys import Key, keys
+from codemode.settings.keys import keys
 from codemode.settings.schema import generated, shipped
 
 if TYPE_CHECKING:
@@ -39,14 +39,15 @@ def test_it_is_a_schema_of_draft_2020_12() -> None:
     Draft202012Validator.check_schema(SCHEMA)
 
 
-@pytest.mark.parametrize("key", KEYS, ids=lambda key: key.name)
-def test_a_key_has_a_description_and_a_valid_example(key: Key) -> None:
-    assert key.description.endswith("."), "give the field a description in full sentences"
-    assert len(key.description) < 400
-    validator = VALIDATOR.evolve(schema={"$defs": SCHEMA["$defs"], **key.schema})
-    for example in (key.example, *key.schema.get("examples", ())):
-        assert example not in (None, "", [], {}), "give the field an example"
-        validator.validate(example)
+def test_a_key_has_a_description_and_a_valid_example(subtests: pytest.Subtests) -> None:
+    for key in KEYS:
+        with subtests.test(key.name):
+            assert key.description.endswith("."), "give the field a description in full sentences"
+            assert len(key.description) < 400
+            validator = VALIDATOR.evolve(schema={"$defs": SCHEMA["$defs"], **key.schema})
+            for example in (key.example, *key.schema.get("examples", ())):
+                assert example not in (None, "", [], {}), "give the field an example"
+                validator.validate(example)
 
 
 @pytest.mark.parametrize(

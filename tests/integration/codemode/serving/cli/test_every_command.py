@@ -39,15 +39,17 @@ def commands(group: dict[str, Any], path: tuple[str, ...] = ()) -> Iterator[tupl
 COMMANDS = dict(commands({name: cli.imported(name) for name in cli.COMMANDS}))
 
 
-@pytest.mark.parametrize("name", sorted(cli.COMMANDS))
-def test_the_table_of_commands_says_what_they_say_themselves(name: str) -> None:
-    assert cli.COMMANDS[name].help == " ".join(cli.imported(name).help.split("\n\n")[0].split())
+def test_the_table_of_commands_says_what_they_say_themselves(subtests: pytest.Subtests) -> None:
+    for name in sorted(cli.COMMANDS):
+        with subtests.test(name):
+            assert cli.COMMANDS[name].help == " ".join(cli.imported(name).help.split("\n\n")[0].split())
 
 
-@pytest.mark.parametrize("name", sorted(set(COMMANDS) - SERVERS - JSON_ALONE))
-def test_it_prints_json_when_it_is_asked_to(name: str) -> None:
-    options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
-    assert "--json" in options
+def test_it_prints_json_when_it_is_asked_to(subtests: pytest.Subtests) -> None:
+    for name in sorted(set(COMMANDS) - SERVERS - JSON_ALONE):
+        with subtests.test(name):
+            options = {option for parameter in COMMANDS[name].params for option in parameter.opts}
+            assert "--json" in options
 
 
 #: Commands whose first error is not about the configuration: they write one, read another file first, or need none.
@@ -69,16 +71,17 @@ WITHOUT_CONFIGURATION = {
 }
 
 
-@pytest.mark.parametrize("name", sorted(set(COMMANDS) - SERVERS - WITHOUT_CONFIGURATION))
-def test_its_errors_are_json_when_json_is_asked_for(name: str, tmp_path: Path) -> None:
-    values = {"client": "cursor", "arguments": "a=b", "verdict": "committed"}
-    required = [one for one in COMMANDS[name].params if one.param_type_name == "argument" and one.required]
-    words = [values.get(one.name, "x") for one in required]
-    ended = CliRunner().invoke(app, [*name.split(), *words, "--json", "--config", str(tmp_path / "none.yaml")])
-    assert (ended.exit_code, ended.stdout) == (2, ""), ended.output
-    error = json.loads(ended.stderr)["error"]
-    assert (error["code"], error["exit_code"]) == ("configuration_invalid", 2)
-    assert "read" in error["message"]
+def test_its_errors_are_json_when_json_is_asked_for(subtests: pytest.Subtests, tmp_path: Path) -> None:
+    for name in sorted(set(COMMANDS) - SERVERS - WITHOUT_CONFIGURATION):
+        with subtests.test(name):
+            values = {"client": "cursor", "arguments": "a=b", "verdict": "committed"}
+            required = [one for one in COMMANDS[name].params if one.param_type_name == "argument" and one.required]
+            words = [values.get(one.name, "x") for one in required]
+            ended = CliRunner().invoke(app, [*name.split(), *words, "--json", "--config", str(tmp_path / "none.yaml")])
+            assert (ended.exit_code, ended.stdout) == (2, ""), ended.output
+            error = json.loads(ended.stderr)["error"]
+            assert (error["code"], error["exit_code"]) == ("configuration_invalid", 2)
+            assert "read" in error["message"]
 
 
 def test_an_error_names_the_nearest_as_json(gym: Any) -> None:
@@ -89,15 +92,16 @@ def test_an_error_names_the_nearest_as_json(gym: Any) -> None:
     assert "gym.clients.get_clients_list" in error["nearest"]
 
 
-@pytest.mark.parametrize("name", sorted({*COMMANDS, "mcp"}))
-def test_its_help_has_an_example_that_can_be_typed(name: str) -> None:
-    example = EXAMPLES[name].partition(" > ")[0]
-    assert f"Example: {example}" in " ".join(CliRunner().invoke(app, [*name.split(), "--help"]).stdout.split())
-    program, *words = shlex.split(example)
-    path = name.split()
-    assert (program, words[: len(path)]) == ("codemode", path)
-    command = COMMANDS[name] if name in COMMANDS else cli.imported(name)
-    command.make_context(name, words[len(path) :])
+def test_its_help_has_an_example_that_can_be_typed(subtests: pytest.Subtests) -> None:
+    for name in sorted({*COMMANDS, "mcp"}):
+        with subtests.test(name):
+            example = EXAMPLES[name].partition(" > ")[0]
+            assert f"Example: {example}" in " ".join(CliRunner().invoke(app, [*name.split(), "--help"]).stdout.split())
+            program, *words = shlex.split(example)
+            path = name.split()
+            assert (program, words[: len(path)]) == ("codemode", path)
+            command = COMMANDS[name] if name in COMMANDS else cli.imported(name)
+            command.make_context(name, words[len(path) :])
 
 
 def test_examples_are_of_commands_that_exist() -> None:
@@ -113,11 +117,12 @@ def test_help_groups_the_commands() -> None:
     assert titles == ["Options", "Set up", "Search and run", "Serve and govern", "Measure and tune"]
 
 
-@pytest.mark.parametrize("name", sorted(COMMANDS))
-def test_it_says_what_it_is_for(name: str) -> None:
-    ended = CliRunner().invoke(app, [*name.split(), "--help"])
-    assert ended.exit_code == 0, ended.output
-    assert COMMANDS[name].help
+def test_it_says_what_it_is_for(subtests: pytest.Subtests) -> None:
+    for name in sorted(COMMANDS):
+        with subtests.test(name):
+            ended = CliRunner().invoke(app, [*name.split(), "--help"])
+            assert ended.exit_code == 0, ended.output
+            assert COMMANDS[name].help
 
 
 def test_sources_come_and_go_as_json(gym: Any, tmp_path: Path) -> None:

@@ -16,15 +16,16 @@ _IMMUTABLE_TYPE, _HEAP_TYPE = 1 << 8, 1 << 9
 _ROWS = [(module, name) for module, listed in MODULES.items() for name in listed.facade]
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_what_is_raw_cannot_be_changed_and_what_is_lent_is_a_class(module: str) -> None:
-    listed, found = MODULES[module], library_names(module)
+def test_what_is_raw_cannot_be_changed_and_what_is_lent_is_a_class(subtests: pytest.Subtests) -> None:
+    for module in MODULES:
+        with subtests.test(module):
+            listed, found = MODULES[module], library_names(module)
 
-    changeable = [name for name in listed.raw if name in found and _is_class_in_python(found[name])]
-    no_class = [name for name in listed.lent if name in found and not isinstance(found[name], type)]
+            changeable = [name for name in listed.raw if name in found and _is_class_in_python(found[name])]
+            no_class = [name for name in listed.lent if name in found and not isinstance(found[name], type)]
 
-    assert changeable == []
-    assert no_class == []
+            assert changeable == []
+            assert no_class == []
 
 
 def _is_class_in_python(value: Any) -> bool:
@@ -36,11 +37,12 @@ def _has_code(kind: Any) -> bool:
     return any(isinstance(item, FunctionType) for item in vars(kind).values())
 
 
-@pytest.mark.parametrize("module", MODULES)
-def test_no_name_stands_twice(module: str) -> None:
-    listed = MODULES[module]
-    names = [*listed.raw, *listed.lent, *listed.facade]
-    assert len(names) == len(set(names))
+def test_no_name_stands_twice(subtests: pytest.Subtests) -> None:
+    for module in MODULES:
+        with subtests.test(module):
+            listed = MODULES[module]
+            names = [*listed.raw, *listed.lent, *listed.facade]
+            assert len(names) == len(set(names))
 
 
 @pytest.mark.parametrize("module", sorted({module for module, _ in _ROWS}))
