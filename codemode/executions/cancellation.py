@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import JournalDamaged
@@ -11,7 +10,6 @@ from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.feed import GOES_ON
 from codemode.executions.journal.records import OPEN
 from codemode.executions.replay.ends import recorded_calls
-from sandbox import Failure, Usage
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -92,19 +90,4 @@ class Cancellation:
             record = await self._visible.record(stored)
         except JournalDamaged:
             return {}
-        calls = recorded_calls(record)
-        outcome = ExecutionOutcome(
-            id=stored.given.id,
-            status="cancelled",
-            result=None,
-            has_value=False,
-            output="",
-            output_truncated=False,
-            failure=Failure("Cancelled", "the execution was cancelled"),
-            calls=calls,
-            usage=replace(Usage(), calls=len(calls)),
-            isolation=(),
-            limit=None,
-            notes=(),
-        )
-        return outcome.to_json()
+        return ExecutionOutcome.cancelled(stored.given.id, recorded_calls(record)).to_json()

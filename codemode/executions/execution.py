@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import json
 import reprlib
-from dataclasses import asdict, dataclass
-from typing import TYPE_CHECKING, Any, Self
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from codemode.errors import ExecutionFailed
-from codemode.executions.journal.records import PendingCall
-from codemode.executions.ledger import LedgerEntry
-from codemode.executions.planned import PlannedCall
+from codemode.executions.journal.records import ExecutionStatus, PendingCall  # noqa: TC001 -- `json_form` reads them
+from codemode.executions.json_form import json_of, record_of
+from codemode.executions.ledger import LedgerEntry  # noqa: TC001
+from codemode.executions.planned import PlannedCall  # noqa: TC001
 from codemode.executions.waterfall import outcome_html
 from codemode.gateway.call import CallState
 from codemode.text.counted import counted
-from sandbox import Failure, JsonText, Refusal, Usage, value_of
+from sandbox import Failure, JsonText, Usage, value_of
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from codemode.executions.journal.records import ExecutionStatus
+    from codemode.executions.journal.records import StoredExecution
+
+#: The failure of a program that was cancelled.
+CANCELLED = Failure("Cancelled", "the execution was cancelled")
+
+_UNUSED = Usage()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -31,22 +37,34 @@ class ExecutionOutcome:
     id of the plan that this list became, or that the program ran under.
     """
 
+    JSON_NAMES: ClassVar = {"result": "value"}
+
     id: str
     status: ExecutionStatus
-    result: Any
-    has_value: bool
-    output: str
-    output_truncated: bool
-    failure: Failure | None
-    calls: tuple[LedgerEntry, ...]
-    usage: Usage
-    isolation: tuple[str, ...]
-    limit: str | None
-    notes: tuple[str, ...]
+    result: Any = None
+    has_value: bool = False
+    output: str = ""
+    output_truncated: bool = False
+    failure: Failure | None = None
+    calls: tuple[LedgerEntry, ...] = ()
+    usage: Usage = _UNUSED
+    isolation: tuple[str, ...] = ()
+    limit: str | None = None
+    notes: tuple[str, ...] = ()
     pending: tuple[PendingCall, ...] = ()
     planned: tuple[PlannedCall, ...] = ()
     plan: str = ""
     continuation: str = ""
+
+    @classmethod
+    def cancelled(cls, id_: str, calls: tuple[LedgerEntry, ...] = ()) -> Self:
+        """Return the outcome of an execution that was cancelled after these calls."""
+        return cls(id_, "cancelled", failure=CANCELLED, calls=calls, usage=Usage(calls=len(calls)))
+
+    @classmethod
+    def of_stored(cls, stored: StoredExecution) -> Self:
+        """Return the outcome of a stored execution. Parts that have not been recorded yet are empty."""
+        return cls.from_json({**(stored.outcome or {}), "id": stored.given.id, "status": stored.status})
 
     @property
     def value(self) -> Any:
@@ -83,39 +101,12 @@ class ExecutionOutcome:
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as JSON data, the form used by every face. A large value stays a `sandbox.JsonText`."""
-        fields = _fields_of(self)
-        return {
-            **{("value" if name == "result" else name): value for name, value in fields.items()},
-            "status": str(self.status),
-            "failure": asdict(self.failure) if self.failure is not None else None,
-            "usage": _fields_of(self.usage),
-            "calls": tuple(call._asdict() for call in self.calls),
-            "pending": tuple(call.to_json() for call in self.pending),
-            "planned": tuple(_fields_of(call) for call in self.planned),
-        }
+        return json_of(self)
 
     @classmethod
-    def from_json(cls, data: Mapping[str, Any]) -> ExecutionOutcome:
+    def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Return the outcome stored as JSON data. Absent fields are empty."""
-        failure = data.get("failure")
-        return cls(
-            id=data["id"],
-            status=data["status"],
-            result=data.get("value"),
-            has_value=data.get("has_value", False),
-            output=data.get("output", ""),
-            output_truncated=data.get("output_truncated", False),
-            failure=failure and Failure(**{**failure, "refusals": tuple(Refusal(**r) for r in failure["refusals"])}),
-            calls=tuple(LedgerEntry(**{**call, "state": CallState(call["state"])}) for call in data.get("calls", ())),
-            usage=Usage(**data.get("usage", {})),
-            isolation=tuple(data.get("isolation", ())),
-            limit=data.get("limit"),
-            notes=tuple(data.get("notes", ())),
-            pending=tuple(PendingCall.from_json(call) for call in data.get("pending", ())),
-            planned=tuple(PlannedCall(**call) for call in data.get("planned", ())),
-            plan=data.get("plan", ""),
-            continuation=data.get("continuation", ""),
-        )
+        return record_of(cls, data)
 
 
 def unasked(outcome: Any) -> Any:
@@ -127,8 +118,3 @@ def unasked(outcome: Any) -> Any:
 
 
 _UNASKED = {CallState.PENDING: CallState.NOT_STARTED}
-
-
-def _fields_of(record: ExecutionOutcome | PlannedCall | Usage) -> dict[str, Any]:
-    """Return the fields uncopied. `asdict` copies each value, which can take longer than the call itself."""
-    return {name: getattr(record, name) for name in record.__slots__}

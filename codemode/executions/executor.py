@@ -19,7 +19,7 @@ from codemode.executions.call_session import CallSession
 from codemode.executions.clock_notes import clock_notes
 from codemode.executions.dry_run import DryRunSession
 from codemode.executions.engines import engine_name, engine_of
-from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.execution import CANCELLED, ExecutionOutcome
 from codemode.executions.execution_ids import new_execution
 from codemode.executions.journal.records import INPUTS
 from codemode.executions.ledger import Ledger, unwatched
@@ -257,7 +257,7 @@ async def _ended(program_run: asyncio.Future[Outcome], cancelled: asyncio.Event)
         program_run.cancel()
         await asyncio.wait((program_run,))
         usage = Usage(wall_s=time.monotonic() - began)
-        return Outcome(Status.CANCELLED, failure=Failure("Cancelled", "the execution was cancelled"), usage=usage)
+        return Outcome(Status.CANCELLED, failure=CANCELLED, usage=usage)
     finally:
         gave_up.cancel()
         if not program_run.done():

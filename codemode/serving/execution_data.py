@@ -12,9 +12,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable
 
     from codemode.executions.journal.records import StoredExecution
-
 #: The outcome of an execution that ended before its program ran.
-_EMPTY = ExecutionOutcome.from_json({"id": "", "status": "cancelled"}).to_json()
+_EMPTY = ExecutionOutcome.cancelled("").to_json() | {"failure": None}
 
 
 def complete(stored: StoredExecution, waiting: Iterable[PendingCall]) -> dict[str, Any]:

@@ -129,8 +129,7 @@ class Continuations:
                 self._used.give_back(opened)
                 raise
             stored = await executions.wait(opened.execution, caller, _RUN_S)
-            data = {**(stored.outcome or {}), "id": opened.execution, "status": stored.status}
-            return self._carrying(ExecutionOutcome.from_json(data), journal, opened.key)
+            return self._carrying(ExecutionOutcome.of_stored(stored), journal, opened.key)
 
     async def _new(self) -> bytes:
         """Return an empty journal. Its tables are created once, as this takes milliseconds."""

@@ -5,15 +5,17 @@ Times are microseconds since the epoch (UTC).
 
 from __future__ import annotations
 
+from collections.abc import Mapping  # noqa: TC003 -- `json_form` reads it
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Literal, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Self
 
 from codemode.errors import JournalDamaged
-from codemode.text.times import has_passed, microseconds_of, rfc3339
+from codemode.executions.json_form import json_of, record_of
+from codemode.text.times import has_passed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
 ExecutionStatus = Literal[
     "queued",
@@ -175,6 +177,9 @@ class PendingCall:
     - `asks`: the question of a service (kind `input`), see `codemode.transports.questions.InputRequired`.
     """
 
+    #: `via` may hold the address of the person who decided. `expires` of a card is when the question expires.
+    JSON_NAMES: ClassVar = {"via": "", "expires_us": ""}
+
     id: str
     execution: str
     path: str
@@ -205,23 +210,13 @@ class PendingCall:
         return self.verdict in ("approved", "send_again") and has_passed(self.expires_us, now_us)
 
     def to_json(self) -> dict[str, Any]:
-        """Return the call as JSON data. The times are `asked` and `decided`, which is None before the decision.
-
-        `via` is left out: it may hold the address of the person who decided.
-        """
-        fields = {name: getattr(self, name) for name in self.__slots__ if not name.endswith("_us") and name != "via"}
-        times = {"asked": self.asked_us, "decided": self.decided_us}
-        return fields | {name: rfc3339(at_us) if at_us else None for name, at_us in times.items()}
+        """Return the call as JSON data. The times are `asked` and `decided`, which is None before the decision."""
+        return json_of(self)
 
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Return the call stored as JSON data. Outcomes of earlier versions hold its times in microseconds."""
-        fields = dict(data)
-        for name in ("asked", "decided"):
-            text = fields.pop(name, None)
-            if text is not None:
-                fields[f"{name}_us"] = microseconds_of(text)
-        return cls(**fields)
+        return record_of(cls, data)
 
 
 @dataclass(frozen=True, slots=True)

@@ -104,7 +104,7 @@ def routes(console: Console) -> list[Route]:
     async def file(request: Request) -> Response:
         caller, id_ = caller_of(request), request.path_params["id"]
         stored = await service.executions.get(id_, caller)
-        outcome = ExecutionOutcome.from_json({"id": id_, "status": stored.status, **(stored.outcome or {})})
+        outcome = ExecutionOutcome.of_stored(stored)
         disposition = {"Content-Disposition": f'attachment; filename="{id_}.html"'}
         return HTMLResponse(outcome_page(stored.given.code, outcome), headers=disposition)
 
