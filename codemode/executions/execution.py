@@ -32,9 +32,11 @@ _UNUSED = Usage()
 class ExecutionOutcome:
     """How an execution ended: the fields of `sandbox.Outcome`, and the ledger in `calls`.
 
-    A `paused` execution has not ended. `pending` lists the calls that need a decision, by id and with a reason. Without
-    a journal, `continuation` continues it. After a dry run, `planned` lists the calls that were not sent. `plan` is the
-    id of the plan that this list became, or that the program ran under.
+    - `result`: the result of the program; null without one (see `has_value`). Its name in JSON is `value`.
+    - `pending`: the calls of a `paused` execution that need a decision. It has not ended.
+    - `planned`: the calls that a dry run did not send.
+    - `plan`: the id of the plan that `planned` became, or that the program ran under.
+    - `continuation`: without a journal, continues a paused execution; else empty.
     """
 
     JSON_NAMES: ClassVar = {"result": "value"}

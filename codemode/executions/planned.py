@@ -24,7 +24,7 @@ class PlannedCall:
     - `arguments`: the arguments, without secrets. They may hold placeholders of earlier calls.
     - `decision`, `rule`: the policy's, for these arguments. `ask`: a real run would wait for a person.
     - `digest`: the journal's keyed digest of the tool and its exact arguments, "" without a journal.
-    - `definition`: its keyed digest of the tool's definition and location, likewise.
+    - `definition`: the journal's keyed digest of the tool's definition and location, "" without a journal.
     """
 
     path: str

@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, dataclass
+from collections.abc import Mapping  # noqa: TC003 -- `json_form` reads the types of fields
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from codemode.executions.cards.readings import Scalar  # noqa: TC001
+from codemode.executions.json_form import json_of
 from codemode.text.times import rfc3339
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from codemode.executions.cards.readings import Scalar
     from codemode.executions.journal.records import PendingCall
 
 
@@ -98,7 +98,7 @@ class ApprovalCard:
         """Return the card as JSON data without what takes reading the execution: the form of lists."""
         return {
             **self.call.to_json(),
-            "requester": asdict(self.requester),
+            "requester": json_of(self.requester),
             "expires": rfc3339(self.expires_us) if self.expires_us else None,
             "answers": dict(self.answers),
         }
@@ -108,17 +108,7 @@ class ApprovalCard:
         return {
             **self.brief(),
             "via": self.call.via if self.shows_via else "",
-            "details": [_argument(one) for one in self.arguments],
-            "so_far": [asdict(one) for one in self.so_far],
-            "earlier": None if self.earlier is None else _timed(asdict(self.earlier), "decided"),
+            "details": [json_of(one) for one in self.arguments],
+            "so_far": [json_of(one) for one in self.so_far],
+            "earlier": None if self.earlier is None else json_of(self.earlier),
         }
-
-
-def _argument(one: CardArgument) -> dict[str, Any]:
-    record = None if one.record is None else _timed(asdict(one.record), "read")
-    return {"name": one.name, "value": one.value, "record": record, "contrast": one.contrast}
-
-
-def _timed(data: dict[str, Any], name: str) -> dict[str, Any]:
-    """Replace a time in microseconds by its RFC 3339 form."""
-    return {**data, name: rfc3339(data.pop(f"{name}_us"))}

@@ -166,15 +166,18 @@ class PendingCall:
 
     - `arguments`: the arguments as shown; secrets are digests.
     - `digest`: the keyed digest of the exact arguments, which a decision must repeat.
-    - `verdict`: None until decided; `by` and `note` are then the person's, and `via` is the interface they used.
-    - `value`: the value of an unknown call that was decided as committed, or the content of a form, as JSON data.
+    - `verdict`: None until decided; `by` and `note` are then the person's.
+    - `via`: the interface that the person used.
+    - `value`: the value of an unknown call that was decided as committed, or the content of a form.
     - `damage`: in lists, why the call is unreadable.
     - `host`: the host that the call goes to.
-    - `summary`, `effect`, `operation`: what the tool does, as the catalog described it when the person was asked.
-      `operation` is the tool's identity in its source, such as `POST /salaries/{salaryId}/pay`.
-    - `up_to`, `grant`: as in `Decision`.
+    - `summary`: what the tool does, in the words of its source when the person was asked.
+    - `effect`: the effect of the tool, as the catalog described it then.
+    - `operation`: the tool's identity in its source: `POST /salaries/{salaryId}/pay`.
+    - `up_to`: the number of calls of this tool that the decision approves; 0: this one.
+    - `grant`: the approval whose `up_to` approved this call, or empty.
     - `expires_us`: when an approval of the call is no longer good, 0 before the decision.
-    - `asks`: the question of a service (kind `input`), see `codemode.transports.questions.InputRequired`.
+    - `asks`: the question of a service, for the kind `input`.
     """
 
     #: `via` may hold the address of the person who decided. `expires` of a card is when the question expires.

@@ -5,9 +5,10 @@ from __future__ import annotations
 import hashlib
 import re
 import uuid
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Self
 
+from codemode.executions.json_form import json_of, record_of
 from codemode.executions.planned import PlannedCall
 from codemode.text.times import has_passed, rfc3339
 
@@ -83,8 +84,8 @@ class Plan:
         return {
             "role": self.role,
             "code": self.code,
-            "calls": [asdict(call) for call in self.calls],
-            "reads": [asdict(call) for call in self.reads],
+            "calls": [json_of(call) for call in self.calls],
+            "reads": [json_of(call) for call in self.reads],
             "digest": self.digest,
             "environment": dict(self.environment),
             "inputs": dict(self.inputs),
@@ -100,7 +101,7 @@ class Plan:
             "code": self.code,
             "program_sha256": self.program_sha256,
             "inputs": dict(self.inputs),
-            "calls": [asdict(call) for call in self.calls],
+            "calls": [json_of(call) for call in self.calls],
             "digest": self.digest,
             "created": rfc3339(self.created_us),
             "expires": rfc3339(self.expires_us),
@@ -133,5 +134,5 @@ class ApprovedPlan:
     @classmethod
     def from_json(cls, data: Mapping[str, Any]) -> Self:
         """Return the plan stored as JSON data."""
-        calls, reads = (tuple(PlannedCall(**call) for call in data[name]) for name in ("calls", "reads"))
+        calls, reads = (tuple(record_of(PlannedCall, call) for call in data[name]) for name in ("calls", "reads"))
         return cls(data["id"], data["by"], calls, reads, data.get("expires_us", 0))

@@ -10,10 +10,14 @@ from typing import Any, Literal
 
 from pydantic import BaseModel, Field
 
+import sandbox as records
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads these at run time
+from codemode.executions import planned, rollback
+from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.journal.records import ExecutionStatus  # noqa: TC001
-from codemode.gateway.call import CallState  # noqa: TC001
-from codemode.serving.http.approval_models import Approval, Time  # noqa: TC001
+from codemode.executions.ledger import LedgerEntry
+from codemode.serving.http.approval_models import Approval  # noqa: TC001
+from codemode.serving.http.record_models import Time, of_record
 
 
 class Mistake(BaseModel):
@@ -179,98 +183,42 @@ class Menu(BaseModel):
     answers: list[MetaToolAnswer | None]
 
 
+@of_record(records.Refusal)
 class Refusal(BaseModel):
     """Why a program was not run: where, what is wrong, and what to write instead."""
 
-    rule: str
-    message: str
-    line: int
-    column: int
-    hint: str
 
-
+@of_record(records.Failure)
 class Failure(BaseModel):
     """Why a program did not complete. `line` counts from 1."""
 
-    type: str
-    message: str
-    line: int | None
-    column: int | None
-    excerpt: str
-    hint: str
-    traceback: str
-    refusals: list[Refusal]
 
-
+@of_record(records.Usage)
 class Usage(BaseModel):
     """What an execution used: seconds, bytes and counts."""
 
-    wall_s: float
-    cpu_s: float
-    peak_memory_bytes: int
-    calls: int
-    output_bytes: int
 
-
+@of_record(LedgerEntry)
 class Call(BaseModel):
     """One call of a program. `start_s` and `duration_s` are seconds since the start of the execution."""
 
-    path: str
-    tool: str
-    arguments: dict[str, Any]
-    state: CallState
-    start_s: float
-    duration_s: float
-    decision: str
-    rule: str
-    size_bytes: int
-    preview: str
-    error: str
-    repeats: str
-    progress: str
-    reused: str
-    question: str
     effect: Effect | Literal[""]
 
 
+@of_record(planned.PlannedCall)
 class PlannedCall(BaseModel):
     """A write, or a call that needs a person, in a dry run. Nothing was sent."""
 
-    path: str
-    label: str = Field(description="The name of the call in placeholders.")
-    tool: str
     effect: Effect
-    host: str
-    arguments: dict[str, Any]
-    decision: str = Field(description="The policy's: allow, ask or deny.")
-    rule: str
-    digest: str = Field(description="The digest of the tool and its exact arguments; empty without a journal.")
-    definition: str = Field(description="The digest of the tool's definition and location; empty without a journal.")
 
 
+@of_record(ExecutionOutcome)
 class Outcome(BaseModel):
     """How an execution ended. A `paused` one has not ended: `pending` lists the calls that need a decision.
 
     A dry run lists in `planned` the calls that it did not make. `plan` is the id of the plan that this list became, or
     that the program ran under.
     """
-
-    id: str
-    status: ExecutionStatus
-    value: Any = Field(description="The result of the program; null without one (see `has_value`).")
-    has_value: bool
-    output: str
-    output_truncated: bool
-    failure: Failure | None
-    calls: list[Call]
-    usage: Usage
-    isolation: list[str]
-    limit: str | None
-    notes: list[str]
-    pending: list[Approval]
-    planned: list[PlannedCall]
-    plan: str
-    continuation: str = Field(description="Without a journal, continues a paused execution; else empty.")
 
 
 class SealedContinuation(BaseModel):
@@ -330,20 +278,14 @@ class Execution(ExecutionSummary):
     pending: list[Approval]
 
 
+@of_record(rollback.Step)
 class RollbackStep(BaseModel):
     """The inverse of one call."""
 
-    path: str
-    tool: str
-    arguments: dict[str, Any]
 
-
+@of_record(rollback.Left)
 class RollbackRest(BaseModel):
     """A call that is not undone, and why."""
-
-    path: str
-    tool: str
-    why: str
 
 
 class Rollback(BaseModel):
