@@ -148,3 +148,48 @@ SPECIFIC = frozenset(
      "key", "limit", "limits", "mfa", "password", "passwords", "pin", "position", "score", "secret", "settings",
      "timer", "token", "tokens", "usage", "view")
 )  # fmt: skip
+
+#: Verbs of reading, as the verb of a name.
+READING = frozenset(
+    ("browse", "check", "compare", "count", "describe", "detect", "discover", "download", "estimate", "evaluate",
+     "exists", "explain", "fetch", "filter", "find", "get", "has", "head", "inspect", "is", "list", "lookup",
+     "paginate", "peek", "preview", "query", "read", "recognize", "retrieve", "scan", "search", "select", "show",
+     "simulate", "stat", "summarize", "validate", "view")
+)  # fmt: skip
+
+#: Verbs of change beside those that destroy.
+CHANGING = frozenset(
+    ("accept", "ack", "acknowledge", "acquire", "activate", "add", "adjust", "allocate", "amend", "append", "apply",
+     "approve", "archive", "assign", "attach", "authorize", "ban", "bill", "block", "book", "broadcast", "buy",
+     "cancel", "change", "charge", "claim", "clone", "commit", "complete", "confirm", "consume", "copy", "create",
+     "credit", "deactivate", "debit", "decline", "decrement", "deduct", "demote", "deploy", "dequeue", "detach",
+     "disable", "disconnect", "dismiss", "dispatch", "duplicate", "edit", "email", "enable", "enqueue", "execute",
+     "expire", "extend", "fill", "finalize", "finish", "follow", "forward", "freeze", "fulfil", "fulfill", "generate",
+     "grant", "hide", "import", "increase", "increment", "insert", "install", "invalidate", "invite", "invoke",
+     "issue", "join", "kill", "launch", "lease", "leave", "link", "lock", "log", "make", "mark", "merge", "migrate",
+     "modify", "move", "mute", "notify", "open", "order", "overwrite", "patch", "pause", "pay", "pin", "place",
+     "poll", "pop", "post", "promote", "provision", "publish", "purchase", "push", "put", "reassign", "reboot",
+     "rebuild", "record", "redeem", "reduce", "refund", "register", "reject", "rename", "renew", "reopen", "replace",
+     "reply", "reschedule", "reserve", "resize", "resolve", "restart", "restore", "resume", "retry", "revert",
+     "rollback", "rotate", "run", "save", "schedule", "sell", "send", "set", "share", "ship", "sign", "spend",
+     "start", "stop", "store", "submit", "subscribe", "suspend", "swap", "switch", "sync", "synchronize", "tag",
+     "toggle", "transfer", "trigger", "unarchive", "unassign", "unblock", "undo", "unfollow", "unfreeze", "unlink",
+     "unlock", "unpin", "unpublish", "unsubscribe", "update", "upgrade", "upload", "upsert", "vote", "withdraw",
+     "write")
+)  # fmt: skip
+
+#: Verbs of change that often only compute an answer. They do not contradict a server that declares a read.
+COMPUTING = frozenset(
+    ("check", "copy", "create", "execute", "fill", "format", "generate", "make", "open", "poll", "run", "start")
+)  # fmt: skip
+
+#: Verbs of change whose third person is also a plural noun. They count only where a clause begins.
+HOMOGRAPHS = frozenset(
+    ("ban", "bill", "block", "book", "broadcast", "buy", "change", "charge", "claim", "clone", "commit", "copy",
+     "credit", "debit", "deploy", "drop", "duplicate", "edit", "email", "extend", "fill", "format", "forward", "freeze",
+     "grant", "import", "increase", "increment", "insert", "install", "invite", "issue", "join", "launch", "lease",
+     "leave", "link", "lock", "log", "mark", "merge", "move", "open", "order", "patch", "pause", "pin", "place",
+     "poll", "pop", "post", "purchase", "purge", "push", "record", "refund", "register", "release", "rename", "reply",
+     "reset", "retry", "rollback", "run", "save", "schedule", "set", "share", "ship", "sign", "start", "stop", "store",
+     "swap", "switch", "tag", "transfer", "trigger", "update", "upgrade", "upload", "vote", "void", "write")
+)  # fmt: skip

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import re
 from functools import lru_cache
-from typing import NamedTuple
 
 from codemode.catalog.effect_table import (
     ALWAYS,
@@ -29,7 +28,6 @@ from codemode.catalog.effect_table import (
     UNSPACED,
 )
 from codemode.catalog.identifiers import snake
-from codemode.catalog.tool import Effect
 from codemode.text.normal_form import normalized
 from codemode.text.prose import plain
 
@@ -51,6 +49,19 @@ _FOREIGN = frozenset(_folded(word) for words in FOREIGN.values() for word in wor
 _PLAIN_STATEMENT = (
     r"^(?:(?:this|it)(?: \w+)? (?:will )?(?:also )?(?:permanently )?(?:delete|destroy|erase|purge|wipe)s? "
     r"|all .* will be (?:permanently )?(?:deleted|destroyed|erased|lost|purged|wiped)\b)"
+)
+#: What any clause may say: "deletes the duplicate", "deleting the other", "the duplicate is deleted".
+_STATEMENT = re.compile(
+    r"(?:^|[:;,(/\u2013\u2014] ?|\band |\bthen |\bbut |\bby )"
+    r"(?:and |then |also |it |this |permanently |irrevocably )*"
+    r"((?:delet|destroy|eras|purg|wip|obliterat)e?(?:s|ing)) (?!from\b)"
+    r"|\b(?:is|are|be|gets?) (?:then |also |permanently |irrevocably |immediately )*"
+    r"(deleted|destroyed|erased|purged|wiped|lost)\b"
+)
+#: Sentences with a statement that may be about something else: a state, another agent, a later time.
+_ELSEWHERE = re.compile(
+    r"\b(after|once|days?|hours?|minutes?|seconds?|expires?d?|already|been|being|that|which|who|whose|whatever|can|could"
+    r"|may|might|must|should|would|returns?|returned|errors?|example|i\.e|e\.g|nothing|anything|only|how|what|note)\b"
 )
 #: The border between a lower-case and an upper-case letter, in Latin and Cyrillic script.
 _CAMEL = re.compile(r"(?<=[a-z\u00df-\u00ff\u0430-\u045f])(?=[A-Z\u00c0-\u00de\u0400-\u042f])")
@@ -95,37 +106,6 @@ _OBJECT_WORDS = 4  # the words after a verb that may be its object
 _SOME = {verb: frozenset(objects.split()) for verb, objects in SOME_OBJECTS.items()}
 
 
-class Judgement(NamedTuple):
-    """The effect of an operation, and its reason: `word` decided, or the author declared it (`is_said`)."""
-
-    effect: Effect
-    word: str = ""
-    is_said: bool = False
-
-
-def judge(said: Effect | None, unsaid: Effect, names: tuple[str, ...], *texts: str) -> Judgement:
-    """Return `said` if the author declared an effect, destructive if the words say so, else `unsaid`."""
-    if said is not None:
-        return Judgement(said, is_said=True)
-    return Judgement(*effect_of(unsaid, names, *texts))
-
-
-def effect_of(effect: Effect, names: tuple[str, ...], *texts: str) -> tuple[Effect, str]:
-    """Return the effect of an operation by its words, and the deciding word (empty if there is none).
-
-    `effect` is the effect by method, `names` are the names of the operation, `texts` its summary and description. A
-    read becomes destructive only if a name and a text both say so (`GET /auth.revoke`, "Revokes a token").
-    """
-    if effect is Effect.DESTRUCTIVE:
-        return effect, ""
-    destructive_name = _word_of_names(names, texts)
-    if effect is Effect.READ:
-        is_said = destructive_name is not None and any(_leading_word(text) for text in texts)
-        return (Effect.DESTRUCTIVE, destructive_name or "") if is_said else (effect, "")
-    word = destructive_name or next((word for text in texts if (word := _word_of_text(text))), None)
-    return (Effect.DESTRUCTIVE, word) if word else (effect, "")
-
-
 def destructive_word(text: str) -> str | None:
     """Return the destructive word of a name or a text, or None.
 
@@ -135,11 +115,11 @@ def destructive_word(text: str) -> str | None:
     if not rest:
         return _word_of_name(first)
     if _NAME.fullmatch(first):
-        return _word_of_name(first) or _word_of_text(rest)
-    return _word_of_text(text)
+        return _word_of_name(first) or word_of_text(rest)
+    return word_of_text(text)
 
 
-def _word_of_names(names: tuple[str, ...], texts: tuple[str, ...]) -> str | None:
+def word_of_names(names: tuple[str, ...], texts: tuple[str, ...]) -> str | None:
     """Return the destructive word of an operation's names. Later names count only if the first has no other verb."""
     first = next(iter(_words(names[0])), "") if names else ""
     for name in names[:1] if first in OTHER_VERBS else names:
@@ -198,6 +178,8 @@ def _destroys(word: str, after: list[str], before: list[str]) -> bool:
         return False
     objects = _objects(after)
     if word in ALWAYS:
+        if objects and objects[0] in ("no", "none", "nothing"):
+            return False
         return not (objects and word in ("remove", "prune") and objects[0] in OF_A_VALUE)
     if objects:
         return objects[-1] not in SPECIFIC and not _SOME[word].isdisjoint(objects[:2])
@@ -213,7 +195,7 @@ def _objects(after: list[str]) -> list[str]:
 
 def _means_less(verb: str, text: str) -> bool:
     """Whether a name or a text begins with the verb and an object for which it is harmless."""
-    words = _words(text) if " " not in text else _WORD.findall(next(iter(_sentences(text)), ""))
+    words = _words(text) if " " not in text else _WORD.findall(next(iter(sentences(text)), ""))
     words = [word for word in words if word not in BEFORE]
     return (
         bool(words)
@@ -226,14 +208,14 @@ def _means_less(verb: str, text: str) -> bool:
 # --- texts ---------------------------------------------------------------------------------------------------------
 
 
-def _word_of_text(text: str) -> str | None:
+def word_of_text(text: str) -> str | None:
     """Return the destructive word of a summary or a description, or None."""
-    return _leading_word(text) or _irreversible_phrase(text)
+    return leading_word(text) or _irreversible_phrase(text) or _statement(text)
 
 
-def _leading_word(text: str) -> str | None:
+def leading_word(text: str) -> str | None:
     """Return the destructive verb at the start of a text's first sentence, or joined to the verb there."""
-    sentence = next(iter(_sentences(text)), "")
+    sentence = next(iter(sentences(text)), "")
     if not sentence:
         return None
     words = _WORD.findall(sentence)
@@ -296,15 +278,24 @@ def _unspaced_word(sentence: str) -> str | None:
 
 def _irreversible_phrase(text: str) -> str | None:
     """Return the phrase that says that the effect is permanent, or None."""
-    for sentence in _sentences(text):
+    for sentence in sentences(text):
         match = _IRREVERSIBLE.search(sentence)
         if match and not _CONDITION.search(sentence):
             return match[0]
     return None
 
 
+def _statement(text: str) -> str | None:
+    """Return the destructive verb of a clause after the first, or None: "Merges two clients; deletes the duplicate"."""
+    for sentence in sentences(text):
+        match = _STATEMENT.search(sentence)
+        if match and not any(guard.search(sentence) for guard in (_CONDITION, _NEGATED, _ELSEWHERE)):
+            return match[1] or match[2]
+    return None
+
+
 @lru_cache(maxsize=64)
-def _sentences(text: str) -> tuple[str, ...]:
+def sentences(text: str) -> tuple[str, ...]:
     """Return the sentences of a text in lower case without diacritics."""
     prose = plain(text[:_LONGEST_TEXT]).replace("cannot", "can not")
     return tuple(sentence.strip() for sentence in _SENTENCE.split(_folded(prose)) if sentence.strip())

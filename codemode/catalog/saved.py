@@ -5,18 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.tool import Effect
-
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from codemode.catalog.catalog import Catalog
-    from codemode.catalog.tool import Tool
+    from codemode.catalog.tool import Effect, Tool
 
 #: The namespace of saved programs, and the name of their source.
 SAVED = "saved"
-
-_ORDER = (Effect.READ, Effect.WRITE, Effect.DESTRUCTIVE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,8 +66,3 @@ def program_of(tool: Tool | None) -> SavedProgram | None:
         return None
     invocation = tool.invocation
     return invocation if isinstance(invocation, SavedProgram) else None
-
-
-def worst(effects: Iterable[Effect]) -> Effect:
-    """Return the worst effect. A program without calls reads."""
-    return max(effects, key=_ORDER.index, default=Effect.READ)

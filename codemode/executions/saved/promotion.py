@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
+from codemode.catalog.effects import worst
 from codemode.catalog.observed import shape_of
-from codemode.catalog.saved import SavedProgram, worst
+from codemode.catalog.saved import SavedProgram
 from codemode.errors import ToolNotFound
 from codemode.executions.paging import whole_list
 from codemode.executions.saved.errors import SavedProgramInvalid, SavingRefused

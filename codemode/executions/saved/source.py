@@ -6,7 +6,8 @@ import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codemode.catalog.saved import SAVED, worst
+from codemode.catalog.effects import worst
+from codemode.catalog.saved import SAVED
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Location, Parameter, Tool
 from codemode.sources.factory import LoadedSource

@@ -11,6 +11,7 @@ import botocore.session
 from botocore import xform_name
 from botocore.exceptions import BotoCoreError
 
+from codemode.catalog.effects import effect_of_method, effect_of_verb
 from codemode.catalog.identifiers import parameter_names
 from codemode.catalog.names import plain_ids
 from codemode.catalog.schema import Schema
@@ -19,7 +20,6 @@ from codemode.errors import ConfigurationError, EnvironmentIncomplete
 from codemode.settings import AwsCredential
 from codemode.sources.functions.described import parameters_of
 from codemode.sources.loaded import SourceWarning, Surface
-from codemode.sources.verbs import effect_of_verb
 from codemode.text.nearest import did_you_mean
 from codemode.text.prose import first_sentence
 from codemode.transports.aws import AwsInvocation, AwsReach, AwsTransport, Paginator
@@ -164,10 +164,8 @@ class _Service:
     def _effect(self, model: Any) -> Effect:
         """Return the effect by the verb of the name, else by the HTTP method in REST protocols."""
         effect = effect_of_verb(model.name)
-        if effect is Effect.WRITE and self._model.metadata.get("protocol") in _REST:
-            by_method = {"GET": Effect.READ, "HEAD": Effect.READ, "DELETE": Effect.DESTRUCTIVE}
-            return by_method.get(model.http.get("method"), effect)
-        return effect
+        is_rest = effect is Effect.WRITE and self._model.metadata.get("protocol") in _REST
+        return effect_of_method(model.http["method"]) if is_rest and model.http.get("method") else effect
 
     def _details(self, model: Any) -> Details:
         shape, output = model.input_shape, model.output_shape

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field, PydanticSchemaGenerationError
 from pydantic import create_model as pydantic_model
 from pydantic.errors import PydanticInvalidForJsonSchema
 
-from codemode.catalog.effect_words import judge
+from codemode.catalog.effects import judge
 from codemode.catalog.inverse import Inverse
 from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool

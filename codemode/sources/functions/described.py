@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import yaml
 
-from codemode.catalog.effect_words import Judgement, judge
+from codemode.catalog.effects import Judgement, judge
 from codemode.catalog.identifiers import parameter_names
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool

@@ -9,7 +9,7 @@ import sys
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.effect_words import judge
+from codemode.catalog.effects import judge
 from codemode.catalog.identifiers import identifier
 from codemode.catalog.tool import Effect, Tool
 from codemode.errors import SourceError, UpstreamError

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel
 
-from codemode.catalog.effect_words import judge
+from codemode.catalog.effects import judge
 from codemode.catalog.tool import Effect, Tool
 from codemode.errors import SourceError
 from codemode.sources.functions.callables import said_effect

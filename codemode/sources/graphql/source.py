@@ -25,7 +25,7 @@ from graphql import (
 )
 from graphql.validation.validate import validate_sdl
 
-from codemode.catalog.effect_words import judge
+from codemode.catalog.effects import judge
 from codemode.catalog.identifiers import parameter_names
 from codemode.catalog.names import plain_ids
 from codemode.catalog.schema import Schema

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import mcp_types
 from pydantic import TypeAdapter, ValidationError
 
-from codemode.catalog.effect_words import Judgement, judge
+from codemode.catalog.effects import Judgement, judge
 from codemode.catalog.identifiers import identifier
 from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tool import Effect, Tool
@@ -315,14 +315,14 @@ def _tool(id_: str, source: str, definition: mcp_types.Tool) -> Tool:
 
 
 def effect_of(definition: mcp_types.Tool) -> Judgement:
-    """Return the effect of a tool: from the server's hints, else from its words, else `write`."""
-    hints, declared = definition.annotations, None
+    """Return the effect of a tool: from the server's hints, unless its words say worse, else `write`."""
+    hints, hint = definition.annotations, None
     if hints is not None and hints.read_only_hint:
-        declared = Effect.READ
+        hint = Effect.READ
     elif hints is not None and hints.destructive_hint is not None:
-        declared = Effect.DESTRUCTIVE if hints.destructive_hint else Effect.WRITE
+        hint = Effect.DESTRUCTIVE if hints.destructive_hint else Effect.WRITE
     title = definition.title or (hints.title if hints else "") or ""
-    return judge(declared, Effect.WRITE, (definition.name,), title, definition.description or "")
+    return judge(None, Effect.WRITE, (definition.name,), title, definition.description or "", hint=hint)
 
 
 def _changes(before: mcp_types.Tool, after: mcp_types.Tool) -> str:

@@ -6,10 +6,10 @@ import re
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.effect_words import judge
+from codemode.catalog.effects import effect_of_method, judge
 from codemode.catalog.identifiers import identifier
 from codemode.catalog.names import long_name, plain_paths, tool_ids
-from codemode.catalog.tool import Details, Effect, Tool
+from codemode.catalog.tool import Details, Tool
 from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.openapi.arguments import parameters_of, raw_parameters
 from codemode.sources.openapi.bodies import body_of, is_json
@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from codemode.catalog.names import OperationKey
     from codemode.catalog.schema import Schema
-
-_READING = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY"))
 
 #: Names of path parameters whose values may hold slashes, such as file paths and branches.
 _TREE_NAME = re.compile(r"(^|[_-])(path|filepath|filename|file|dir|ref|basehead|branch|tag|key)$", re.IGNORECASE)
@@ -74,7 +72,7 @@ def _tool(operation: Operation, key: OperationKey, id_: str, source: str) -> Too
     tags = operation.node.get("tags")
     summary = operation.text("summary")
     description = operation.text("description")
-    effect, word, _ = judge(None, _effect_of_method(operation.method), _names(key), summary, description)
+    effect, word, _ = judge(None, effect_of_method(operation.method), _names(key), summary, description)
     return Tool(
         id_,
         source=source,
@@ -124,12 +122,6 @@ def details_of(operation: Operation) -> Details:
         body is not None and body.required,
         body is not None and body.merges,
     )
-
-
-def _effect_of_method(method: str) -> Effect:
-    if method in _READING:
-        return Effect.READ
-    return Effect.DESTRUCTIVE if method == "DELETE" else Effect.WRITE
 
 
 def _names(key: OperationKey) -> tuple[str, ...]:

@@ -8,7 +8,7 @@ from dataclasses import replace
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.effect_words import Judgement
+from codemode.catalog.effects import Judgement
 from codemode.catalog.identifiers import identifier
 from codemode.errors import SourceError
 from codemode.sources.functions.callables import is_typed, only_model, takes_any

@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from codemode.catalog.effect_words import Judgement
+from codemode.catalog.effects import Judgement, effect_of_method
 from codemode.catalog.schema import Schema
-from codemode.catalog.tool import Effect, Location
+from codemode.catalog.tool import Location
 from codemode.errors import ConfigurationError
 from codemode.sources.functions.described import Bound, parameters_of, text_parameters
 from codemode.text.nearest import did_you_mean
@@ -77,5 +77,4 @@ class Endpoints:
         )
         schema = Schema.of(described.schema or {"type": "object"})
         body = BodyPlan(BodyKind.JSON, ("application/json",), schema, required=True) if in_body else None
-        effect = Effect.READ if method in _READING else Effect.DESTRUCTIVE if method == "DELETE" else Effect.WRITE
-        return Bound(located, HttpInvocation(method, path, body=body), Judgement(effect))
+        return Bound(located, HttpInvocation(method, path, body=body), Judgement(effect_of_method(method)))

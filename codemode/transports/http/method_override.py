@@ -10,7 +10,7 @@ import re
 from typing import TYPE_CHECKING, Any
 from urllib.parse import unquote
 
-from codemode.catalog.tool import Effect
+from codemode.catalog.effects import effect_of_method, exceeds
 from codemode.errors import ArgumentsInvalid
 
 if TYPE_CHECKING:
@@ -23,21 +23,14 @@ _NAMES = frozenset(("_method", "x_http_method", "x_http_method_override", "x_met
 #: Characters that services treat as equal in names (CGI: `-`; PHP: spaces and dots).
 _SAME = re.compile(r"[-. +]")
 
-_SERIOUSNESS = (Effect.READ, Effect.WRITE, Effect.DESTRUCTIVE)
-
-#: The effect of each method. Any other method counts as destructive.
-_EFFECTS = dict.fromkeys(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY", "SEARCH"), Effect.READ) | dict.fromkeys(
-    ("POST", "PUT", "PATCH", "MERGE"), Effect.WRITE
-)
-
 
 def check_overrides(tool: Tool, sent: Iterable[tuple[str, Any]]) -> None:
     """Raise ArgumentsInvalid if names and values of a request exceed the effect of its tool."""
     for name, value in sent:
         if not _overrides(name):
             continue
-        effect = _EFFECTS.get(str(value).strip().upper(), Effect.DESTRUCTIVE)
-        if _SERIOUSNESS.index(effect) > _SERIOUSNESS.index(tool.effect):
+        effect = effect_of_method(str(value))
+        if exceeds(effect, tool.effect):
             message = (
                 f"{name} = {str(value)[:40]!r} would turn the request into another method, which is {effect}, but the "
                 f"tool is {tool.effect}; the operator can declare it {effect} (`effect` of the source)"

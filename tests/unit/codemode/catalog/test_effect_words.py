@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 
 from codemode.catalog.effect_table import ALWAYS, FOREIGN, SOME_OBJECTS, UNSPACED
-from codemode.catalog.effect_words import destructive_word, effect_of, judge
-from codemode.catalog.tool import Effect
+from codemode.catalog.effect_words import destructive_word
 
 
 @pytest.mark.parametrize(
@@ -83,6 +82,12 @@ from codemode.catalog.tool import Effect
         "Nuke the cluster",
         "Drops the table",
         "delete-all",
+        "Merges two clients. Deletes the duplicate.",
+        "Merges two clients into one (deletes the duplicate)",
+        "Merges the data from one client into another and deletes the duplicate",
+        "Merge two clients; the duplicate is deleted",
+        "Combines two clients by deleting the duplicate",
+        "Replaces the whole list. All others are lost.",
     ],
 )
 def test_a_text_says_that_something_is_destroyed(text: str) -> None:
@@ -151,6 +156,11 @@ def test_a_text_says_that_something_is_destroyed(text: str) -> None:
         "removed_items",
         "is_deleted",
         "auto_delete_enabled",
+        "Deletes nothing. Shows the plan.",
+        "Uploads a file. Files are deleted after 24 hours.",
+        "Returns an error if the client is deleted",
+        "Creates a rule that finds and deletes old mails",
+        "Updates a client. It is not deleted.",
     ],
 )
 def test_a_mention_of_destruction_says_nothing(text: str) -> None:
@@ -183,33 +193,6 @@ def test_the_word_that_decided_is_told() -> None:
     assert destructive_word("bulk_delete_clients") == "delete"
     assert destructive_word("Wipes the store") == "wipes"
     assert destructive_word("Ends it. This cannot be undone.") == "can not be undone"
-
-
-@pytest.mark.parametrize(
-    ("method", "names", "texts", "expected"),
-    [
-        (Effect.WRITE, ("bulk_delete_clients",), ("Delete many clients",), ("destructive", "delete")),
-        (Effect.WRITE, ("clientsBulk", "bulk-delete"), (), ("destructive", "delete")),
-        (Effect.WRITE, ("removeToken", "remove-token"), (), ("destructive", "remove")),
-        (Effect.WRITE, ("create_remove_token", "remove-token"), (), ("write", "")),
-        (Effect.WRITE, ("reset_limit", "reset"), ("Reset a limit",), ("write", "")),
-        (Effect.WRITE, ("system.reset",), ("Reset",), ("destructive", "reset")),
-        (Effect.DESTRUCTIVE, ("unpin",), ("Takes a pin away",), ("destructive", "")),
-        (Effect.READ, ("get_deletions",), ("Lists what was deleted. This cannot be undone.",), ("read", "")),
-        (Effect.READ, ("delete_confirmation",), ("Shows the page that asks",), ("read", "")),
-        (Effect.READ, ("fetch",), ("Deletes what it returns",), ("read", "")),
-        (Effect.READ, ("auth.revoke",), ("Revokes a token.",), ("destructive", "revoke")),
-    ],
-)
-def test_words_add_to_what_the_method_says(
-    method: Effect, names: tuple[str, ...], texts: tuple[str, ...], expected: tuple[str, str]
-) -> None:
-    assert effect_of(method, names, *texts) == expected
-
-
-def test_what_the_author_says_wins() -> None:
-    assert judge(Effect.WRITE, Effect.WRITE, ("delete_all",)) == (Effect.WRITE, "", True)
-    assert judge(None, Effect.WRITE, ("delete_all",)) == (Effect.DESTRUCTIVE, "delete", False)
 
 
 @pytest.mark.parametrize("part", ["_", "a.", "delete, ", "use this ", "aA", "all ", "\u0301", "(", "清空"])

@@ -13,9 +13,9 @@ from typer.testing import CliRunner
 
 from codemode import CodeMode, ConfigurationError
 from codemode.catalog import stubs
+from codemode.catalog.effects import effect_of_verb
 from codemode.serving.cli.sources import app
 from codemode.settings import Settings, SourceSettings
-from codemode.sources.verbs import effect_of_verb
 from tests.unit.codemode.transports.recorder import Answered
 
 if TYPE_CHECKING:

@@ -238,7 +238,7 @@ def test_a_server_is_added_by_its_command(offer: Callable[..., Settings], tmp_pa
     ],
 )
 def test_hints_give_the_effect_and_silence_is_a_write(hints: dict[str, bool] | None, effect: Effect) -> None:
-    given = definition("put_item") | ({} if hints is None else {"annotations": hints})
+    given = definition("item") | ({} if hints is None else {"annotations": hints})
 
     assert effect_of(mcp_types.Tool.model_validate(given)).effect is effect
 
