@@ -5,6 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from codemode.catalog.effects import judge
 from codemode.catalog.tool import Effect, Tool
 from codemode.errors import UpstreamError
 from codemode.sources.functions.described import parameters_of
@@ -54,23 +55,27 @@ class CustomSource(ABC):
         *,
         summary: str,
         parameters: Mapping[str, Any] | None = None,
-        effect: Effect | str = Effect.WRITE,
+        effect: Effect | str | None = None,
         description: str = "",
         invocation: Any = None,
     ) -> Tool:
         """Create a tool of this source.
 
         `path` is the id without the namespace (`forecast` or `cities.list`). `parameters` is a JSON Schema of an
-        object. `invocation` is any value that `call` needs to reach the operation.
+        object. Without `effect`, words can make the tool destructive, else it writes. `invocation` is any value that
+        `call` needs to reach the operation.
         """
+        said = None if effect is None else Effect(effect)
+        effect, word, is_said = judge(said, Effect.WRITE, (path,), summary, description)
         return Tool(
             f"{self.name}.{path}",
             source=self.name,
             summary=summary,
             description=description,
             parameters=parameters_of(parameters or {"type": "object"}),
-            effect=Effect(effect),
-            effect_said=True,
+            effect=effect,
+            effect_word=word,
+            effect_said=is_said,
             invocation=invocation,
             key=path,
         )

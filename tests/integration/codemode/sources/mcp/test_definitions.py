@@ -246,9 +246,9 @@ def test_hints_give_the_effect_and_silence_is_a_write(hints: dict[str, bool] | N
 @pytest.mark.parametrize(
     ("hints", "effect"),
     [(None, "destructive"), ({}, "destructive"), ({"readOnlyHint": False}, "destructive"),
-     ({"destructiveHint": False}, "write"), ({"readOnlyHint": True}, "read")],
+     ({"destructiveHint": False}, "destructive"), ({"readOnlyHint": True}, "destructive")],
 )  # fmt: skip
-def test_words_decide_where_a_server_gives_no_hint(hints: dict[str, bool] | None, effect: str) -> None:
+def test_words_decide_where_a_server_gives_no_hint_or_a_milder_one(hints: dict[str, bool] | None, effect: str) -> None:
     given = definition("chroma_reset") | {"description": "Resets the database."}
     given |= {} if hints is None else {"annotations": hints}
 
