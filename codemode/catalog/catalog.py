@@ -107,6 +107,10 @@ class Catalog:
                 raise
             return bearers[0]
 
+    def keyed(self, source: str, key: str) -> Tool | None:
+        """Return the tool with a key in its source, whatever its id, or None."""
+        return self._by_key.get((source, key))
+
     def require_available(self, name: str) -> None:
         """Raise SourceUnavailable if the namespace of a name is unavailable."""
         reason = self.unavailable.get(name.partition(".")[0])
@@ -145,7 +149,7 @@ class Catalog:
 
     def tools_of(self, toolkit: Toolkit) -> tuple[Tool, ...]:
         """Return the tools of a toolkit that this catalog holds, ordered by id."""
-        tools = (self._by_key.get((toolkit.source, key)) for key in toolkit.tools)
+        tools = (self.keyed(toolkit.source, key) for key in toolkit.tools)
         return tuple(sorted((tool for tool in tools if tool is not None), key=lambda tool: tool.id))
 
     def toolkit(self, id_: str) -> Toolkit | None:

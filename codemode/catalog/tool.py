@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from codemode.catalog.field_selection import FieldSelection
     from codemode.catalog.schema import Schema
@@ -78,6 +78,16 @@ class Paging:
 
 
 @dataclass(frozen=True, slots=True)
+class Reached:
+    """Another operation that a call reaches by its arguments: `name` for people, and `key` if it is a tool."""
+
+    name: str
+    effect: Effect
+    key: str = ""
+    arguments: Mapping[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
 class Details:
     """The parts of a tool that only calls, signatures and the index need. Large sources make them on demand."""
 
@@ -88,6 +98,7 @@ class Details:
     body_required: bool = False
     body_merges: bool = False  # null removes a member (merge patch, RFC 7396)
     paging: Paging | None = None  # set if the source declares its paging
+    reaches: Callable[[Mapping[str, Any]], tuple[Reached, ...]] | None = None  # by the arguments of a call
 
 
 def _no_details() -> Details:

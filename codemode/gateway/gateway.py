@@ -28,6 +28,7 @@ from codemode.gateway.answer_checks import AnswerChecks
 from codemode.gateway.answers import narrowed
 from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
 from codemode.gateway.policy import READ_ONLY, AccessPolicy, AccessRequest, Decision, Ruling
+from codemode.gateway.reached import requests_of, strictest
 from codemode.sources.destination import HERE
 from codemode.transports.allowances import RateUnknown
 from codemode.transports.base import CallContext, Page
@@ -106,10 +107,16 @@ class Gateway:
             return JudgedCall(call, tool, error=error)
         if not call.caller.is_still_good():
             return JudgedCall(call, tool, arguments, _NOT_LET_IN, CallerNotLetIn(tool.id))
-        request = AccessRequest(tool, arguments, call.caller.role, call.caller.read_only)
-        ruling = self._policy.ruling(request)
+        try:
+            requests = requests_of(
+                AccessRequest(tool, arguments, call.caller.role, call.caller.read_only), self.catalog
+            )
+        except CodeModeError as error:
+            return JudgedCall(call, tool, arguments, error=error)
+        tool = requests[0].tool  # its effect is the worst of all that the call reaches
+        ruling = strictest(self._policy, requests)
         if ruling.decision is Decision.ALLOW:
-            ruling = self._policy.count(request, call.tally) or ruling
+            ruling = next(filter(None, (self._policy.count(one, call.tally) for one in requests)), ruling)
         refusal = _refusal(tool, ruling)
         if tool.effect is not Effect.READ:
             refusal = refusal or self._only_reads

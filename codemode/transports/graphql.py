@@ -1,4 +1,4 @@
-"""Calls of a GraphQL service: each call is one query or mutation field, sent as a document with variables over HTTP.
+"""Calls of a GraphQL service: each call is one query or mutation, sent as a document with variables over HTTP.
 
 See https://spec.graphql.org/October2021/ and https://graphql.github.io/graphql-over-http/. Pages follow
 https://relay.dev/graphql/connections.htm.
@@ -29,19 +29,27 @@ if TYPE_CHECKING:
 #: Default page size. Services may require a number.
 PAGE_SIZE = 50
 
-#: Largest number of tokens in a program's selection.
-MOST_TOKENS = 1000
+#: Largest number of tokens and of characters in a program's selection.
+MOST_TOKENS, LONGEST_SELECTION = 1000, 100_000
 
 _PAGE_INFO = "pageInfo { hasNextPage endCursor }"
 
 
 @dataclass(frozen=True, slots=True)
+class FieldAbove:
+    """A field between the root and the field that is called. `variables` is as that of `FieldInvocation`."""
+
+    field: str
+    variables: Mapping[str, tuple[str, str]]
+
+
+@dataclass(frozen=True, slots=True)
 class FieldInvocation:
-    """One field of the root type.
+    """One field of the root type, or of an object below it.
 
     `variables` maps the tool's parameter names to the field's arguments and types. `selection` is the default selection
     of the field's value, "" for values without fields; the argument `selecting` overrides it. `items` is the field of a
-    connection that holds its items: `edges` or `nodes`.
+    connection that holds its items: `edges` or `nodes`. `above` are the fields on the way from the root.
     """
 
     operation: str
@@ -50,6 +58,19 @@ class FieldInvocation:
     selection: str = ""
     selecting: str = ""
     items: str = ""
+    above: tuple[FieldAbove, ...] = ()
+
+    def sent(self, arguments: Mapping[str, Any]) -> dict[str, tuple[str, str, Any]]:
+        """Return the arguments of all fields by parameter name: the variable, its type and its value."""
+        own = {name: (wire, kind) for name, (wire, kind) in self.variables.items()}
+        others = {name: (name, kind) for one in self.above for name, (_, kind) in one.variables.items()}
+        return {name: (*one, arguments[name]) for name, one in (others | own).items() if name in arguments}
+
+    def value_in(self, data: Any) -> Any:
+        """Return the value of the field in the data of an answer."""
+        for name in (*(one.field for one in self.above), self.field):
+            data = data.get(name) if isinstance(data, Mapping) else None
+        return data
 
 
 class GraphqlTransport:
@@ -119,16 +140,16 @@ class GraphqlTransport:
 
     async def _value(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext, also: str = "") -> Any:
         plan: FieldInvocation = tool.invocation
-        field_arguments = {name: value for name, value in arguments.items() if name in plan.variables}
+        sent = plan.sent(arguments)
         chosen = arguments.get(plan.selecting) if plan.selecting else None
-        document = _document(plan, tuple(field_arguments), plan.selection if chosen is None else chosen, also)
+        document = _document(plan, sent, plan.selection if chosen is None else chosen, also)
         if chosen is not None:
             problem = await asyncio.to_thread(self._problem, chosen, document)
             if problem:
                 message = f"{plan.selecting}: {problem.rstrip('.')}; write GraphQL fields, such as 'id user {{ name }}'"
                 raise ArgumentsInvalid(tool.id, message, parameter=plan.selecting, valid=tool.parameter_names)
-        variables = {plan.variables[name][0]: value for name, value in field_arguments.items()}
-        return (await self.ask(document, context, variables)).get(plan.field)
+        variables = {variable: value for variable, _, value in sent.values()}
+        return plan.value_in(await self.ask(document, context, variables))
 
     def _problem(self, selection: str, document: str) -> str:
         """Return what is wrong with a program's selection, "" if it is valid.
@@ -136,6 +157,8 @@ class GraphqlTransport:
         It must be a single selection: text after an early end could select other root fields, which the policy has not
         allowed.
         """
+        if len(selection) > LONGEST_SELECTION:
+            return f"it is longer than {LONGEST_SELECTION:,} characters"
         try:
             if len(parse(f"{{ {selection} }}", max_tokens=MOST_TOKENS).definitions) != 1:
                 return "write exactly one selection"
@@ -145,13 +168,15 @@ class GraphqlTransport:
         return errors[0].message if errors else ""
 
 
-def _document(plan: FieldInvocation, names: tuple[str, ...], selection: str, also: str) -> str:
-    variables = [plan.variables[name] for name in names]
-    declared = ", ".join(f"${name}: {kind}" for name, kind in variables)
-    passed = ", ".join(f"{name}: ${name}" for name, _ in variables)
-    field = f"{plan.field}({passed})" if passed else plan.field
-    selected = f" {{ {selection} {also} }}" if selection else ""
-    return f"{plan.operation}{f' ({declared})' if declared else ''} {{ {field}{selected} }}"
+def _document(plan: FieldInvocation, sent: Mapping[str, tuple[str, str, Any]], selection: str, also: str) -> str:
+    declared = ", ".join(f"${variable}: {kind}" for variable, kind, _ in sent.values())
+    opening = ""
+    fields: tuple[FieldAbove | FieldInvocation, ...] = (*plan.above, plan)
+    for one in fields:
+        passed = ", ".join(f"{wire}: ${sent[name][0]}" for name, (wire, _) in one.variables.items() if name in sent)
+        opening += f"{{ {one.field}({passed}) " if passed else f"{{ {one.field} "
+    selected = f"{{ {selection} {also} }} " if selection else ""
+    return f"{plan.operation}{f' ({declared})' if declared else ''} {opening}{selected}{'}' * len(fields)}"
 
 
 def _next_cursor(value: Any) -> str | None:

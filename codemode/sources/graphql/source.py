@@ -1,4 +1,4 @@
-"""The source kind `graphql`: each field of the query type and the mutation type is a tool.
+"""The source kind `graphql`: each query and each mutation is a tool, also mutations below the root.
 
 The schema comes from introspection of the service, or from a file that holds SDL or an introspection result.
 """
@@ -25,7 +25,6 @@ from graphql import (
 )
 from graphql.validation.validate import validate_sdl
 
-from codemode.catalog.effects import judge
 from codemode.catalog.identifiers import parameter_names
 from codemode.catalog.names import plain_ids
 from codemode.catalog.schema import Schema
@@ -34,17 +33,22 @@ from codemode.errors import CallError, ConfigurationError, SourceError
 from codemode.settings import is_url
 from codemode.sources.documents.digest import text_digest
 from codemode.sources.functions.described import parameters_of
+from codemode.sources.graphql.operations import MOST_NESTED, Operations
+from codemode.sources.graphql.reached import ReachedOperations
 from codemode.sources.graphql.types import Selection, arguments_schema
 from codemode.sources.http_access import http_transport
 from codemode.sources.loaded import SourceWarning, Surface
 from codemode.text.prose import first_sentence
 from codemode.transports.base import CallContext
-from codemode.transports.graphql import FieldInvocation, GraphqlTransport
+from codemode.transports.graphql import FieldAbove, FieldInvocation, GraphqlTransport
 
 if TYPE_CHECKING:
-    from graphql import GraphQLField, GraphQLSchema, IntrospectionQuery
+    from collections.abc import Iterator
+
+    from graphql import GraphQLArgument, GraphQLSchema, IntrospectionQuery
 
     from codemode.settings import SourceSettings
+    from codemode.sources.graphql.operations import Operation
     from codemode.sources.source import SourceContext
 
 #: The argument that selects the fields of the result.
@@ -54,8 +58,6 @@ _SELECTION_SCHEMA = {
     "type": "string",
     "description": "The fields to return, in GraphQL syntax: 'id name user { id }'. Default: the plain fields.",
 }
-
-_GROUPS = {"query": "queries", "mutation": "mutations"}
 
 
 async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, GraphqlTransport]:
@@ -151,72 +153,77 @@ def _build_from_sdl(text: str, location: str, warnings: list[SourceWarning]) -> 
 
 
 def _surface(name: str, schema: GraphQLSchema, digest: str, given: Mapping[str, str]) -> Surface:
-    roots = {"query": schema.query_type, "mutation": schema.mutation_type}
-    fields = {
-        (operation, field): declared
-        for operation, root in roots.items()
-        for field, declared in (root.fields.items() if root else ())
-    }
-    ids = plain_ids(name, ((_GROUPS[operation], field) for operation, field in fields), given=given)
-    tools = tuple(_tool(name, schema, ids, *key, declared) for key, declared in fields.items())
+    operations = Operations(schema)
+    ids = plain_ids(name, (one.path for one in operations.all), given=given)
+    tools = tuple(_tool(name, operations, one, ids) for one in operations.all)
     if not tools:
         raise SourceError("has neither queries nor mutations")
-    subscriptions = len(schema.subscription_type.fields) if schema.subscription_type else 0
-    warnings = (
-        (SourceWarning("/subscription", f"{subscriptions} subscriptions are left out: they are not calls"),)
-        if subscriptions
-        else ()
-    )
-    title = first_sentence(str(schema.description or ""))
-    return Surface(tools, warnings, title=title, digest=digest, description=str(schema.description or ""))
+    description = str(schema.description or "")
+    warnings = tuple(_warnings(schema, operations))
+    return Surface(tools, warnings, title=first_sentence(description), digest=digest, description=description)
 
 
-def _tool(
-    name: str, schema: GraphQLSchema, ids: Mapping[str, str], operation: str, field: str, declared: GraphQLField
-) -> Tool:
-    key = f"{_GROUPS[operation]}/{field}"
-    description = str(declared.description or "")
-    known_effect = Effect.READ if operation == "query" else None
-    effect, word, _ = judge(known_effect, Effect.WRITE, (field,), description)
-    result = get_named_type(declared.type)
+def _warnings(schema: GraphQLSchema, operations: Operations) -> Iterator[SourceWarning]:
+    if schema.subscription_type and schema.subscription_type.fields:
+        count = len(schema.subscription_type.fields)
+        yield SourceWarning("/subscription", f"{count} subscriptions are left out: they are not calls")
+    if operations.is_cut:
+        yield SourceWarning("/mutation", f"only the first {MOST_NESTED:,} mutations below the root are tools")
+
+
+def _tool(name: str, operations: Operations, operation: Operation, ids: Mapping[str, str]) -> Tool:
+    description = str(operation.field.description or "")
+    result = get_named_type(operation.field.type)
+    names = ".".join(operation.names)
     return Tool(
-        ids[key],
+        ids[operation.key],
         source=name,
         summary=first_sentence(description),
         description=description,
-        effect=effect,
-        effect_word=word,
-        aliases=(field,),
-        retrieval_text=f"{field} {result.name} {first_sentence(str(result.description or ''))}",
-        deprecated=declared.deprecation_reason is not None,
-        key=key,
-        details=partial(_details, schema, operation, field, declared),
+        effect=operation.effect.effect,
+        effect_word=operation.effect.word,
+        aliases=(names,),
+        retrieval_text=f"{names} {result.name} {first_sentence(str(result.description or ''))}",
+        deprecated=operation.field.deprecation_reason is not None,
+        key=operation.key,
+        details=partial(_details, operations, operation),
     )
 
 
-def _details(schema: GraphQLSchema, operation: str, field: str, declared: GraphQLField) -> Details:
-    selection = Selection(schema, declared)
-    arguments = arguments_schema(declared)
-    wire_names = [("argument", wire_name) for wire_name in declared.args]
-    has_fields = not is_leaf_type(get_named_type(declared.type))
-    names = parameter_names([*wire_names, *([_SELECTION_ARGUMENT] if has_fields else [])])
-    selection_argument = names[-1] if has_fields else ""
-    if selection_argument:
-        arguments["properties"] = {**arguments["properties"], selection_argument: _SELECTION_SCHEMA}
-    by_wire_name = dict(zip(declared.args, names, strict=False))
-    paging = None
-    if selection.items:
-        paging = Paging(selection.items, after=by_wire_name["after"], size=by_wire_name.get("first", ""))
-    return Details(
-        parameters_of(arguments),
-        FieldInvocation(
-            operation,
-            field,
-            {by_wire_name[wire]: (wire, str(one.type)) for wire, one in declared.args.items()},
-            selection.text,
-            selection_argument,
-            selection.items,
-        ),
-        Schema.of(selection.returns),
-        paging=paging,
+def _details(operations: Operations, operation: Operation) -> Details:
+    selection = Selection(
+        operation.field, lambda *field: operations.judgement(operation.kind, *field).effect is Effect.READ
     )
+    has_fields = not is_leaf_type(get_named_type(operation.field.type))
+    taken = _arguments(operation)
+    names = parameter_names([*(("argument", key) for key in taken), *([_SELECTION_ARGUMENT] if has_fields else [])])
+    selecting = names[-1] if has_fields else ""
+    schema = arguments_schema({key: argument for key, (_, _, argument) in taken.items()})
+    if selecting:
+        schema["properties"] = {**schema["properties"], selecting: _SELECTION_SCHEMA}
+    levels: list[dict[str, tuple[str, str]]] = [{} for _ in operation.steps]
+    for name, (level, wire, argument) in zip(names, taken.values(), strict=False):
+        levels[level][name] = (wire, str(argument.type))
+    names_of_wires = {wire: name for name, (wire, _) in levels[-1].items()}
+    items = selection.items
+    paging = Paging(items, after=names_of_wires["after"], size=names_of_wires.get("first", "")) if items else None
+    above = tuple(map(FieldAbove, operation.names[:-1], levels))
+    plan = FieldInvocation(operation.kind, operation.names[-1], levels[-1], selection.text, selecting, items, above)
+    reaches = ReachedOperations(operations, operation, plan) if selecting else None
+    return Details(parameters_of(schema), plan, Schema.of(selection.returns), paging=paging, reaches=reaches)
+
+
+def _arguments(operation: Operation) -> dict[str, tuple[int, str, GraphQLArgument]]:
+    """Return the arguments of all fields of an operation, each with its level and its own name, by a distinct name.
+
+    The innermost field is first and keeps its names. Others get the name of their field where it is necessary:
+    `order(id).delete(id)` takes `id` and `order_id`.
+    """
+    taken: dict[str, tuple[int, str, GraphQLArgument]] = {}
+    for level, (field, declared) in reversed(tuple(enumerate(operation.steps))):
+        for wire, argument in declared.args.items():
+            key, number = wire if wire not in taken else f"{field}_{wire}", 2
+            while key in taken:
+                key, number = f"{field}_{wire}_{number}", number + 1
+            taken[key] = (level, wire, argument)
+    return taken

@@ -20,7 +20,11 @@ from graphql import (
 )
 
 if TYPE_CHECKING:
-    from graphql import GraphQLDefaultInput, GraphQLField, GraphQLNamedType, GraphQLSchema, GraphQLType
+    from collections.abc import Callable, Mapping
+
+    from graphql import GraphQLArgument, GraphQLDefaultInput, GraphQLField, GraphQLNamedType, GraphQLType
+
+    IsData = Callable[[GraphQLNamedType, str, GraphQLField], bool]
 
 #: The nesting of objects in a default selection, and the most fields. Larger selections nest less.
 DEPTH, MOST_FIELDS = 2, 100
@@ -46,19 +50,22 @@ _SCALARS: dict[str, dict[str, Any]] = {
 }
 
 
-def arguments_schema(field: GraphQLField) -> dict[str, Any]:
-    """Return the arguments of a field as a JSON Schema object. Input objects are in `$defs`: they may be recursive."""
+def arguments_schema(arguments: Mapping[str, GraphQLArgument]) -> dict[str, Any]:
+    """Return arguments as a JSON Schema object. Input objects are in `$defs`: they may be recursive."""
     defs: dict[str, Any] = {}
-    properties = {name: _described(_input_schema(one.type, defs), one) for name, one in field.args.items()}
-    required = [name for name, one in field.args.items() if is_required_argument(one)]
+    properties = {name: _described(_input_schema(one.type, defs), one) for name, one in arguments.items()}
+    required = [name for name, one in arguments.items() if is_required_argument(one)]
     return {"type": "object", "properties": properties, "required": required, "$defs": defs}
 
 
 class Selection:
-    """The default selection of a field: its text, the JSON Schema of the result, and the field with the items."""
+    """The default selection of a field: its text, the JSON Schema of the result, and the field with the items.
 
-    def __init__(self, schema: GraphQLSchema, field: GraphQLField) -> None:
-        self._schema = schema
+    Fields that are no data, such as mutations below the root, are not selected.
+    """
+
+    def __init__(self, field: GraphQLField, is_data: IsData = lambda *_: True) -> None:
+        self._is_data = is_data
         self.items = items_field(field)
         for depth in range(DEPTH, -1, -1):
             self._count = 0
@@ -85,7 +92,7 @@ class Selection:
         properties: dict[str, Any] = {"__typename": {"type": "string"}} if parts else {}
         is_connection = _is_connection(named_type)
         for name, field in named_type.fields.items():
-            if field.deprecation_reason is not None or any(map(is_required_argument, field.args.values())):
+            if not _is_plain(field) or not self._is_data(named_type, name, field):
                 continue
             inner = get_named_type(field.type)
             is_part = (is_connection and name in ("edges", "nodes", "pageInfo", "node")) or named_type.name.endswith(
@@ -100,7 +107,9 @@ class Selection:
             if text or is_leaf_type(inner):
                 parts.append(f"{name} {{ {text} }}" if text else name)
                 properties[name] = _described(_nullable(schema, field.type), field)
-        return " ".join(parts or ["__typename"]), {"type": "object", "title": named_type.name, "properties": properties}
+        if not parts and not parents:
+            parts.append("__typename")
+        return " ".join(parts), {"type": "object", "title": named_type.name, "properties": properties}
 
     def _of_union(self, union: GraphQLUnionType, parents: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
         """Select the plain fields of every member, except fields with different types in two members."""
@@ -109,12 +118,20 @@ class Selection:
         for member in union.types[:_MOST_UNION_MEMBERS]:
             names = []
             for name, field in member.fields.items():
-                is_plain = is_leaf_type(get_named_type(field.type)) and not field.args and not field.deprecation_reason
-                if is_plain and kinds.setdefault(name, str(field.type)) == str(field.type):
+                is_leaf = is_leaf_type(get_named_type(field.type)) and not field.args and not field.deprecation_reason
+                if (
+                    is_leaf
+                    and self._is_data(member, name, field)
+                    and kinds.setdefault(name, str(field.type)) == str(field.type)
+                ):
                     names.append(name)
                     properties[name] = self._of(field.type, 0, parents)[1]
             parts += [f"... on {member.name} {{ {' '.join(names)} }}"] if names else []
         return " ".join(parts), {"type": "object", "properties": properties}
+
+
+def _is_plain(field: GraphQLField) -> bool:
+    return field.deprecation_reason is None and not any(map(is_required_argument, field.args.values()))
 
 
 def items_field(field: GraphQLField) -> str:

@@ -258,7 +258,7 @@ async def test_a_file_needs_the_address_and_has_to_be_a_schema(
 def test_every_selection_is_one_that_the_schema_has() -> None:
     assert SCHEMA.query_type is not None
     for name, field in SCHEMA.query_type.fields.items():
-        text = Selection(SCHEMA, field).text
+        text = Selection(field).text
         arguments = ", ".join(f"{key}: ${key}" for key in field.args)
         declared = ", ".join(f"${key}: {one.type}" for key, one in field.args.items())
         called = f"{name}({arguments})" if arguments else name
@@ -272,7 +272,7 @@ def test_a_wide_type_is_asked_for_less_deeply() -> None:
     wide = " ".join(f"f{number}: Int" for number in range(60))
     schema = build_schema(f"type Query {{ a: A }} type A {{ {wide} b: B }} type B {{ {wide} }}")
     assert schema.query_type is not None
-    selection = Selection(schema, schema.query_type.fields["a"])
+    selection = Selection(schema.query_type.fields["a"])
     assert (selection.text.count("f"), "b {" in selection.text) == (60, False)
     assert 60 < MOST_FIELDS < 120
 
