@@ -35,6 +35,17 @@ def id_in(value: Any) -> str:
     return id_ if isinstance(id_, str) else ""
 
 
+def by_id(value: Any) -> Any:
+    """Return JSON data with each content reference as its id alone, which is a digest of the content.
+
+    What a program wrote beside the id is its own: it describes nothing.
+    """
+    if isinstance(value, Mapping):
+        id_ = id_in(value)
+        return {REFERENCE_KEY: id_} if id_ else {name: by_id(part) for name, part in value.items()}
+    return [by_id(part) for part in value] if isinstance(value, (list, tuple)) else value
+
+
 def references_in(value: Any) -> Iterator[Mapping[str, Any]]:
     """Yield the content references in JSON data, in order."""
     pending = [value]

@@ -96,9 +96,11 @@ class CallSession:
 
         Raises CallFailed for the program to handle, and ProgramStopped to end the program.
         """
+        with self._busy():
+            arguments = await self._gateway.restored(call.arguments, self._caller)
         list_request = whole_list(call.tool, self._gateway.catalog)
         if list_request is None:
-            value = await self._make(self._call(call.path, call.tool, call.arguments), self._gateway.send)
+            value = await self._make(self._call(call.path, call.tool, arguments), self._gateway.send)
             self._note_total(call, value)
             return value
         numbers = count(1)
@@ -108,7 +110,7 @@ class CallSession:
             return self._make(page, self._gateway.send_page)
 
         try:
-            return await collect(list_request, call.arguments, get_page, self.ledger.note)
+            return await collect(list_request, arguments, get_page, self.ledger.note)
         except CodeModeError as error:
             raise for_program(error) from None
 

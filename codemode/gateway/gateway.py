@@ -174,7 +174,13 @@ class Gateway:
 
     async def call(self, call: ToolCall) -> ToolOutcome:
         """Judge and send a call."""
-        return await self.send(self.judge(call))
+        arguments = await self.restored(call.arguments, call.caller)
+        return await self.send(self.judge(replace(call, arguments=arguments)))
+
+    async def restored(self, arguments: dict[str, Any], caller: Caller) -> dict[str, Any]:
+        """Return arguments with content references as they are stored, for a call to be judged and shown by them."""
+        restored: dict[str, Any] = await self._contents.restore(arguments, caller.id)
+        return restored
 
     async def _pass(self, judged: JudgedCall, context: CallContext, send: Send) -> ToolOutcome:
         tool = judged.tool

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
-from codemode.catalog.content import INLINE_KEY, PREFIX, REFERENCE_KEY, content_ids, id_in, is_inline
+from codemode.catalog.content import INLINE_KEY, PREFIX, REFERENCE_KEY, by_id, content_ids, id_in, is_inline
 from codemode.errors import CallError, CodeModeError
 from codemode.text.times import has_passed
 from codemode.transports.media_types import media_type_of_bytes
@@ -170,6 +170,26 @@ class ContentStore:
             raise
         except CodeModeError as error:
             raise CallError("stored content cannot be read at present; nothing was sent, try again later") from error
+
+    async def restore(self, value: Any, owner: str) -> Any:
+        """Return JSON data with each reference as it is stored, and as its id alone if it is not.
+
+        A program may have written another name, type or size beside the id.
+        """
+        if not any(content_ids(value)):
+            return value
+        with suppress(CallError):  # the call itself reports it
+            await self.recall(value, owner)
+        return self._restored(value, owner)
+
+    def _restored(self, value: Any, owner: str) -> Any:
+        if isinstance(value, dict):
+            id_ = id_in(value)
+            content = self._held((owner, id_)) if id_ else None
+            if content is not None:
+                return content.reference
+            return by_id(value) if id_ else {name: self._restored(part, owner) for name, part in value.items()}
+        return [self._restored(part, owner) for part in value] if isinstance(value, list) else value
 
     async def find(self, id_: str, owner: str) -> Content:
         """Return a caller's content by id. Raises ContentNotFound."""

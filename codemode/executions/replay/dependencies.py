@@ -13,6 +13,7 @@ from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from codemode.catalog.content import by_id
 from codemode.catalog.definitions import whole_definition
 from codemode.sources.destination import ADDRESS, CREDENTIALS, WAY
 from sandbox import HASH_SEED
@@ -87,8 +88,12 @@ def meaning(tool: Tool | None, gateway: Gateway, digest: Callable[[Any], str]) -
 
 
 def call_facts(tool: str, path: str, arguments: Mapping[str, Any]) -> list[Any]:
-    """Return what the digest of a call is made of. A page of a list has a path with a slash."""
-    return [tool, "page", arguments] if "/" in path else [tool, arguments]
+    """Return what the digest of a call is made of. A page of a list has a path with a slash.
+
+    Content stands there by its id, which is a digest, so that a replay needs no stored content.
+    """
+    plain = by_id(arguments)
+    return [tool, "page", plain] if "/" in path else [tool, plain]
 
 
 def changes(

@@ -49,6 +49,12 @@ def pay(refundId: int, memberId: int, amount: float, password: str = "") -> str:
     return f"{amount} for {refundId} to {memberId} {password}"
 
 
+@tool(effect="write")
+def file(document: bytes) -> str:
+    """File a document."""
+    return document.decode()
+
+
 #: The fourth payment goes to another member, the seventh is of another amount.
 PAYMENTS = """
 import asyncio
@@ -159,3 +165,25 @@ async def test_texts_that_hide_or_imitate_are_shown_as_such(service: CodeMode) -
     paused = await service.execute(code, caller=Caller("key:e\n  decided: approved\u202e"))
     text = card_text(await service.executions.cards.show(paused.pending[0].id, BOSS))
     assert "asked by key:e\\n  decided: approved\\u202e, role default" in text
+
+
+async def test_a_card_shows_the_stored_file_and_not_what_the_program_says_of_it(tmp_path: Path) -> None:
+    """The policy, the digest of the approval and the plan see the same."""
+    rules = [{"name": "files", "tools": "desk.file", "decision": "ask", "reason": "a file leaves"}]
+    settings = Settings.model_validate({"state_folder": str(tmp_path), "policy": {"rules": rules}})
+    async with CodeMode.from_settings(settings, functions={"desk": [file]}) as service:
+        kept = await service.keep_content(b"rm -rf", name="evil.sh", media_type="text/plain", caller=CLERK)
+        lie = {"$content": kept["$content"], "name": "contract.pdf", "media_type": "application/pdf"}
+        paused = await service.execute("desk.file(document=lie)", inputs={"lie": lie}, caller=CLERK)
+        call = paused.pending[0]
+        assert call.arguments == {"document": kept}
+        card = await service.executions.cards.show(call.id, BOSS)
+        assert "evil.sh" in card_text(card)
+        assert "contract.pdf" not in card_text(card) + str(card.to_json())
+        dry = await service.execute("desk.file(document=lie)", inputs={"lie": lie}, caller=CLERK, dry_run=True)
+        assert dry.planned[0].arguments == {"document": kept}
+        assert dry.planned[0].digest == call.digest
+        await service.executions.decide([Decision(call.id, call.digest, "approved", by="")], BOSS)
+        await service.executions.resume(paused.id, CLERK)
+        ended = await service.executions.wait(paused.id, CLERK, 30)
+        assert (ended.status, ended.outcome["value"]) == ("completed", "rm -rf")

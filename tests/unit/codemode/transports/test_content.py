@@ -42,6 +42,16 @@ def store(archive: Archive) -> ContentStore:
     return store
 
 
+async def test_a_reference_is_shown_as_it_is_stored_whatever_a_program_wrote_beside_it() -> None:
+    store = ContentStore()
+    kept = store.put(Content(b"evil", "text/plain", "evil.sh"), "ann")
+    lies = {"$content": kept["$content"], "name": "contract.pdf", "media_type": "application/pdf", "size_bytes": 1}
+    unknown = {"$content": "c_" + "0" * 32}
+    given = {"file": lies, "all": [lies, {"deep": {**unknown, "name": "x"}}], "n": 1}
+    assert await store.restore(given, "ann") == {"file": kept, "all": [kept, {"deep": unknown}], "n": 1}
+    assert await store.restore(lies, "bob") == {"$content": kept["$content"]}
+
+
 def test_the_same_file_has_the_same_reference() -> None:
     store = ContentStore()
     reference = store.put(Content(PNG, "image/png", "a.png"), "ann")
