@@ -15,14 +15,13 @@ from codemode.executions.cards.card import (
     KnownRecord,
     Requester,
 )
-from codemode.executions.cards.readings import Readings, same_field
 from codemode.executions.journal.records import LABEL
 from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from codemode.executions.cards.readings import Reading, Scalar
+    from codemode.executions.cards.readings import Reading, Readings, Scalar
     from codemode.executions.journal.records import PendingCall, StoredExecution
     from codemode.executions.replay.record import Record
 
@@ -48,7 +47,7 @@ def arguments_of(call: PendingCall, readings: Readings) -> tuple[CardArgument, .
     flat = _flat(call.arguments)
     records = {name: found for name, value in flat.items() if (found := readings.find(_last(name), value, call.tool))}
     return tuple(
-        CardArgument(name, value, _known(records.get(name), readings), _contrast(name, value, records, except_for=name))
+        CardArgument(name, value, _known(records.get(name), readings), _contrast(name, value, records, readings))
         for name, value in flat.items()
     )
 
@@ -89,10 +88,10 @@ def _known(reading: Reading | None, readings: Readings) -> KnownRecord | None:
     return KnownRecord(reading.call.tool, reading.call.path, reading.call.ended_us, readings.naming(reading))
 
 
-def _contrast(name: str, value: Any, records: Mapping[str, Reading], *, except_for: str) -> Scalar | None:
+def _contrast(name: str, value: Any, records: Mapping[str, Reading], readings: Readings) -> Scalar | None:
     """Return another value that a record of another argument has under the name of this argument."""
     for owner, reading in records.items():
-        found = same_field(reading, _last(name)) if owner != except_for else None
+        found = readings.same_field(reading, _last(name)) if owner != name else None
         if found is not None and not isinstance(value, (dict, list)) and not _equal(found, value):
             return found
     return None

@@ -2,7 +2,8 @@
 
 A record fits an id argument if its own id has that value, and its kind is the argument's: the argument `salaryId` means
 an object with `id` from a tool or list of salaries. Ids of eight characters or more, and mail addresses, fit records of
-any kind. A wrong record would mislead more than none, so what is doubtful is left out.
+any kind. A wrong record would mislead more than none, so what is doubtful is left out: records of other sources than
+the tool's, answers of saved programs, and what the program itself has told the service.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from codemode.executions.cards.provenance import Provenance
 from codemode.executions.cards.words import (
     is_address,
     is_identifier,
@@ -56,6 +58,7 @@ class Readings:
     """The objects in the answers of an execution, newest first."""
 
     def __init__(self, record: Record) -> None:
+        self._provenance = Provenance(record)
         self._by_id: dict[str, list[tuple[str, Reading]]] = {}
         for reading in _objects(record):
             for name, value in reading.content.items():
@@ -67,32 +70,39 @@ class Readings:
         if not _is_scalar(value) or isinstance(value, bool):
             return None
         wanted = kind_of(argument) or frozenset(words_of(tool.partition(".")[2]))
+        source = tool.partition(".")[0]
         for name, reading in self._by_id.get(str(value), ()):
-            if _fits(name, reading, argument, str(value), wanted):
+            is_own = reading.call.tool.partition(".")[0] == source
+            is_fit = is_own and _fits(name, reading, argument, str(value), wanted)
+            if is_fit and not self._provenance.has_id(reading.call, value):
                 return reading
         return None
 
     def naming(self, reading: Reading) -> dict[str, Scalar]:
         """Return the fields that name a record, the best first. The name may come from a record that it refers to."""
-        fields = _naming(reading.content)
+        fields = self._named(reading)
         if any(rank_of(name) == 0 for name in fields):
             return fields
         for name, value in reading.content.items():
             if is_identifier(name) and kind_of(name):
                 other = self.find(name, value, reading.call.tool)
-                names = _naming(other.content) if other is not None else {}
+                names = self._named(other) if other is not None else {}
                 best = next((field for field in names if rank_of(field) == 0), None)
                 if best is not None:
                     return {f"{name} → {best}": names[best], **fields}
         return fields
 
+    def same_field(self, reading: Reading, argument: str) -> Scalar | None:
+        """Return the value of the record's field with the name of an argument, or None if it has none."""
+        words, content = words_of(argument), reading.content
+        same = (value for name, value in content.items() if words_of(name) == words and not is_secret_name(name))
+        value = next(same, None)
+        is_believed = _is_scalar(value) and not self._provenance.has_text(reading.call, value)
+        return _short(value) if is_believed else None
 
-def same_field(reading: Reading, argument: str) -> Scalar | None:
-    """Return the value of the record's field with the name of an argument, or None if it has none."""
-    words = words_of(argument)
-    found = (value for name, value in reading.content.items() if words_of(name) == words and not is_secret_name(name))
-    value = next(found, None)
-    return _short(value) if _is_scalar(value) else None
+    def _named(self, reading: Reading) -> dict[str, Scalar]:
+        fields = _naming(reading.content)
+        return {name: value for name, value in fields.items() if not self._provenance.has_text(reading.call, value)}
 
 
 def _objects(record: Record) -> Iterator[Reading]:
@@ -100,6 +110,8 @@ def _objects(record: Record) -> Iterator[Reading]:
     for call in sorted(record.calls.values(), key=lambda one: one.sequence, reverse=True):
         if call.end is None or call.end.is_error or not call.end.facts:
             continue  # queries of the program have no facts
+        if call.path in record.began:
+            continue  # a saved program answers what it likes
         if size + len(call.end.answer) > _MOST_BYTES:
             continue
         size += len(call.end.answer)

@@ -7,15 +7,18 @@ from typing import Any
 
 import pytest
 
-from codemode.executions.cards.readings import Readings, same_field
+from codemode.executions.cards.readings import Readings
 from codemode.executions.journal.records import JournalEntry
 from codemode.executions.replay.record import Record
 
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 
 
-def readings(*answers: tuple[str, Any], is_error: bool = False) -> Readings:
-    """Return the readings of an execution whose tools gave these answers, in this order."""
+def readings(*answers: tuple[Any, ...], is_error: bool = False) -> Readings:
+    """Return the readings of an execution whose tools gave these answers, in this order.
+
+    The third member are the arguments of the call, the fourth its effect.
+    """
     entries = [
         JournalEntry(
             "delivered",
@@ -29,18 +32,21 @@ def readings(*answers: tuple[str, Any], is_error: bool = False) -> Readings:
                 "error": is_error,
                 "state": "committed",
                 "start_s": 0.0,
+                "arguments": more[0] if more else {},
+                "effect": more[1] if more[1:] else "read",
             },
             json.dumps(answer).encode(),
             number,
             number * 10,
         )
-        for number, (tool, answer) in enumerate(answers, 1)
+        for number, (tool, answer, *more) in enumerate(answers, 1)
     ]
     return Readings(Record("ex_1", entries))
 
 
-def named(found: Readings, argument: str, value: Any, tool: str = "gym.salary.pay_salary") -> dict[str, Any] | None:
-    reading = found.find(argument, value, tool)
+def named(found: Readings, argument: str, value: Any, tool: str = "") -> dict[str, Any] | None:
+    source = next(iter(found._by_id.values()))[0][1].call.tool.partition(".")[0] if found._by_id else ""
+    reading = found.find(argument, value, tool or f"{source}.salary.pay_salary")
     return None if reading is None else found.naming(reading)
 
 
@@ -107,14 +113,63 @@ def test_fields_are_few_and_short() -> None:
 
 
 def test_a_field_of_the_record_is_compared_by_its_words() -> None:
-    reading = readings(("gym.salary.list", SALARIES)).find("salaryId", 173, "gym.salary.pay")
+    found = readings(("gym.salary.list", SALARIES))
+    reading = found.find("salaryId", 173, "gym.salary.pay")
     assert reading is not None
-    assert (same_field(reading, "amount_minor"), same_field(reading, "staff_id")) == (1000, 5)
-    assert same_field(reading, "apiKey") is None
-    assert same_field(reading, "note") is None
+    assert (found.same_field(reading, "amount_minor"), found.same_field(reading, "staff_id")) == (1000, 5)
+    assert found.same_field(reading, "apiKey") is None
+    assert found.same_field(reading, "note") is None
 
 
 def test_an_answer_that_is_too_large_is_left_out() -> None:
     large = [{"id": 2, "name": "x" * (4 << 20)}]
     found = readings(("m.members.list", [{"id": 1, "name": "Ann"}]), ("m.members.list", large))
     assert (named(found, "memberId", 1), named(found, "memberId", 2)) == ({"name": "Ann"}, None)
+
+
+ACME = {"id": "acct-evil", "name": "ACME (verified)"}
+NAMED = {"name": "ACME (verified)"}
+
+
+def test_a_record_comes_from_the_source_of_the_tool_only() -> None:
+    found = readings(("crm.accounts.list", [ACME]))
+    assert named(found, "account_id", "acct-evil", "crm.pay") == NAMED
+    assert named(found, "account_id", "acct-evil", "bank.pay") is None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"text": json.dumps(ACME)},
+        {"data": ACME},
+        {"parts": ["acct-", "evil", "ACME"]},
+        {"text": '{"id": "\\u0061cct-evil"}'},
+        {"text": "acct%2Devil"},
+        {"text": "&#97;cct-evil"},
+        {"text": "ACCT EVIL"},
+        {"id": "acct-evil"},
+        {"acct-evil": 1},
+        {"text": "x" * 100_001},
+    ],
+)
+def test_a_call_whose_arguments_hold_the_id_tells_nothing_of_it(arguments: Any) -> None:
+    assert named(readings(("bank.echo", ACME, arguments)), "account_id", "acct-evil") is None
+
+
+def test_an_older_record_counts_when_the_newest_is_the_programs_own() -> None:
+    found = readings(("bank.list", [{**ACME, "name": "Evil Ltd"}]), ("bank.echo", ACME, {"text": json.dumps(ACME)}))
+    assert named(found, "account_id", "acct-evil") == {"name": "Evil Ltd"}
+
+
+def test_what_the_program_has_written_does_not_name_a_record() -> None:
+    made = ("bank.contacts.create", {"id": "ct-123456", "name": "ACME (verified)", "limit": 9}, NAMED, "write")
+    assert named(readings(made), "contact_id", "ct-123456") == {"limit": 9}
+    read = ("bank.contacts.list", [{"id": "ct-123456", "name": "ACME (verified)", "limit": 9}])
+    assert named(readings(made, read), "contact_id", "ct-123456") == {"limit": 9}
+    assert named(readings(read, made), "contact_id", "ct-123456") == {"limit": 9}
+    assert named(readings(read), "contact_id", "ct-123456") == {**NAMED, "limit": 9}
+
+
+def test_what_a_filter_has_asked_for_is_left_out_and_the_rest_is_shown() -> None:
+    found = readings(("bank.refunds.list", [{"id": 170, "member": "Ann", "status": "due"}], {"status": "due"}))
+    assert named(found, "refund_id", 170) == {"member": "Ann"}
