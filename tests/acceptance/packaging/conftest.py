@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[3]
 PIP = (sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check")
 
 
-def _checked(command: Sequence[str | Path]) -> None:
+def checked(command: Sequence[str | Path]) -> None:
     ended = subprocess.run(command, capture_output=True, text=True)
     assert ended.returncode == 0, ended.stderr
 
@@ -24,7 +24,7 @@ def _checked(command: Sequence[str | Path]) -> None:
 @pytest.fixture(scope="session")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("wheel")
-    _checked([*PIP, "wheel", "--no-deps", "--wheel-dir", folder, ROOT])
+    checked([*PIP, "wheel", "--no-deps", "--wheel-dir", folder, ROOT])
     (built,) = folder.glob("*.whl")
     return built
 
@@ -33,6 +33,6 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def installed(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
     """An environment with the wheel, its dependencies and nothing else, not even pip."""
     environment = tmp_path_factory.mktemp("installed") / "venv"
-    _checked([sys.executable, "-m", "venv", "--without-pip", environment])
-    _checked([*PIP, "--python", environment / "bin" / "python", "install", wheel])
+    checked([sys.executable, "-m", "venv", "--without-pip", environment])
+    checked([*PIP, "--python", environment / "bin" / "python", "install", wheel])
     return environment
