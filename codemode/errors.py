@@ -320,6 +320,17 @@ class ReadOnly(AccessDenied):
         )
 
 
+class OutsideHeader(AccessDenied):
+    """A saved program calls a tool that its header does not allow; nothing was sent."""
+
+    code = "outside_header"
+
+    def __init__(self, tool: str, rule: str, reason: str) -> None:
+        self.tool = tool
+        self.rule = rule
+        CallError.__init__(self, f"{tool} cannot be called here: {reason}; nothing was sent")
+
+
 class CallerNotLetIn(CallError):
     """The caller's key or token is no longer valid; nothing was sent."""
 

@@ -22,8 +22,8 @@ class SavedProgram:
     - `parameters`: JSON Schemas (2020-12) by name. The program reads its arguments as variables. A parameter with a
       `default` is optional.
     - `returns`: the JSON Schema of the value. Empty if it is unknown.
-    - `effect`: the worst effect of the tools that it calls.
-    - `tools`: the ids of those tools.
+    - `effect`: the worst effect that its calls may have.
+    - `tools`: the ids of the tools that it may call.
     - `roles`: the roles that see it. Empty: all.
     - `version`: counts from 1, and grows with each change.
     - `saved_by`, `saved_at`, `execution`: the caller and the time (RFC 3339) of the save, and the promoted execution.
@@ -55,6 +55,25 @@ class SavedProgram:
         """The defaults of optional parameters."""
         return {name: schema["default"] for name, schema in self.parameters.items() if "default" in schema}
 
+    @property
+    def author(self) -> str:
+        """Who saved which version, for people: `saved.report version 2, saved by ann`."""
+        return f"{self.id} version {self.version}, {f'saved by {self.saved_by}' if self.saved_by else 'from a file'}"
+
+    def forbids(self, tool: Tool) -> str:
+        """Return why the program may not call a tool, "" if it may. The header is law, whatever the code does."""
+        if tool.id not in self.tools:
+            return f"the header of {self.id} does not list it among its tools"
+        if is_worse(tool.effect, self.effect):
+            return f"the header of {self.id} says {self.effect}, and the tool is {tool.effect}"
+        return ""
+
+    def widens(self, earlier: SavedProgram) -> str:
+        """Return what this version may do that the earlier one may not, "" if there is nothing."""
+        more = [f"calls {id_}" for id_ in self.tools if id_ not in earlier.tools]
+        more += [f"is {self.effect}, not {earlier.effect}"] if is_worse(self.effect, earlier.effect) else []
+        return ", ".join(more)
+
     def missing(self, catalog: Catalog) -> tuple[str, ...]:
         """Return the tools that it needs and the catalog lacks."""
         return tuple(id_ for id_ in self.tools if id_ not in catalog)
@@ -66,3 +85,16 @@ def program_of(tool: Tool | None) -> SavedProgram | None:
         return None
     invocation = tool.invocation
     return invocation if isinstance(invocation, SavedProgram) else None
+<<<<<<< HEAD
+=======
+
+
+def is_worse(effect: Effect, other: Effect) -> bool:
+    """Return whether an effect is worse than another."""
+    return _ORDER.index(effect) > _ORDER.index(other)
+
+
+def worst(effects: Iterable[Effect]) -> Effect:
+    """Return the worst effect. A program without calls reads."""
+    return max(effects, key=_ORDER.index, default=Effect.READ)
+>>>>>>> 02e4b78d (The header of a saved program is law; a wider version needs an approver; cards say who saved it)

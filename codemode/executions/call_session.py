@@ -91,8 +91,8 @@ class CallSession:
         """Return the calls that a dry run listed."""
         return ()
 
-    async def answer(self, call: Call) -> Any:
-        """Return the value of a program's call.
+    async def answer(self, call: Call, within: SavedProgram | None = None) -> Any:
+        """Return the value of a call of the program, or of the saved program `within` that it runs.
 
         Raises CallFailed for the program to handle, and ProgramStopped to end the program.
         """
@@ -100,13 +100,13 @@ class CallSession:
             arguments = await self._gateway.restored(call.arguments, self._caller)
         list_request = whole_list(call.tool, self._gateway.catalog)
         if list_request is None:
-            value = await self._make(self._call(call.path, call.tool, arguments), self._gateway.send)
+            value = await self._make(self._call(call.path, call.tool, arguments, within), self._gateway.send)
             self._note_total(call, value)
             return value
         numbers = count(1)
 
         def get_page(arguments: dict[str, Any]) -> Awaitable[Any]:
-            page = self._call(f"{call.path}/{next(numbers)}", list_request.tool.id, arguments)
+            page = self._call(f"{call.path}/{next(numbers)}", list_request.tool.id, arguments, within)
             return self._make(page, self._gateway.send_page)
 
         try:
@@ -118,8 +118,8 @@ class CallSession:
         if isinstance(value, dict) and any(isinstance(item, list) for item in value.values()):
             self.partial_lists.add(self.catalog.get(call.tool), call.arguments, value)
 
-    def _call(self, path: str, tool: str, arguments: dict[str, Any]) -> ToolCall:
-        return ToolCall(self.execution, path, tool, arguments, caller=self._caller, tally=self._tally)
+    def _call(self, path: str, tool: str, arguments: dict[str, Any], within: SavedProgram | None) -> ToolCall:
+        return ToolCall(self.execution, path, tool, arguments, self._caller, self._tally, within)
 
     async def _make(self, call: ToolCall, send: Send) -> Any:
         judged = self._gateway.judge(call)

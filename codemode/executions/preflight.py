@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
     from codemode.catalog.catalog import Catalog
+    from codemode.catalog.saved import SavedProgram
     from codemode.catalog.tool import Tool
     from sandbox import CallSite
 
@@ -29,20 +30,26 @@ MOST = 50
 CHECKED = Refusal(rule="only_checked", message="the program was checked, and does not run", line=0, column=0)
 
 
-def check(sites: Iterable[CallSite], catalog: Catalog) -> None:
-    """Raise ProgramRefused for calls that cannot succeed: unknown tools, unknown or missing arguments."""
-    refusals = list(islice((refusal for site in sites for refusal in _refusals(site, catalog)), MOST))
+def check(sites: Iterable[CallSite], catalog: Catalog, within: SavedProgram | None = None) -> None:
+    """Raise ProgramRefused for calls that cannot succeed: unknown tools, unknown or missing arguments.
+
+    The calls of the saved program `within` must be those that its header allows.
+    """
+    refusals = list(islice((refusal for site in sites for refusal in _refusals(site, catalog, within)), MOST))
     if refusals:
         raise ProgramRefused(refusals)
 
 
-def _refusals(site: CallSite, catalog: Catalog) -> Iterator[Refusal]:
+def _refusals(site: CallSite, catalog: Catalog, within: SavedProgram | None) -> Iterator[Refusal]:
     list_request = whole_list(site.name, catalog)
     try:
         tool = list_request.tool if list_request else catalog.get(site.name)
     except ToolNotFound as error:
         yield _unknown_tool(site, error, catalog)
         return
+    forbidden = within.forbids(tool) if within is not None else ""
+    if forbidden:
+        yield _refusal(site, "outside_header", f"{tool.id} cannot be called: {forbidden}", "add it to the header")
     if list_request and paging_of(tool) is None:
         yield _refusal(site, "no_pages", f"{tool.id} has no pages", f"call {tool.id}(…) without .{list_request.kind}")
     valid = [*(parameter.name for parameter in tool.parameters), *(list_request.extra_names if list_request else ())]

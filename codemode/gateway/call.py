@@ -11,6 +11,7 @@ from codemode.gateway.caller import LOCAL, Caller
 from codemode.gateway.policy import Decision, Ruling, Tally
 
 if TYPE_CHECKING:
+    from codemode.catalog.saved import SavedProgram
     from codemode.catalog.tool import Tool
     from codemode.errors import CodeModeError
 
@@ -32,7 +33,7 @@ class CallState(StrEnum):
 class ToolCall:
     """A request to call `tool` (an id or an exact alias) with keyword arguments, in one execution of a caller.
 
-    `tally` counts the calls of the execution.
+    `tally` counts the calls of the execution. `within` is the saved program that makes the call, if one does.
     """
 
     execution: str
@@ -41,6 +42,7 @@ class ToolCall:
     arguments: dict[str, Any]
     caller: Caller = LOCAL
     tally: Tally = field(default_factory=Tally)
+    within: SavedProgram | None = None
 
 
 @dataclass(frozen=True, slots=True)

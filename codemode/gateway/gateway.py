@@ -19,6 +19,7 @@ from codemode.errors import (
     CallError,
     CodeModeError,
     EndUnknown,
+    OutsideHeader,
     ReadOnly,
     UpstreamError,
     UpstreamTimeout,
@@ -101,6 +102,10 @@ class Gateway:
             tool = self.catalog.get(call.tool)
         except CodeModeError as error:
             return JudgedCall(call, error=error)
+        forbidden = call.within.forbids(tool) if call.within is not None else ""
+        if call.within is not None and forbidden:
+            ruling = Ruling(Decision.DENY, f"header of {call.within.id}", forbidden)
+            return JudgedCall(call, tool, call.arguments, ruling, OutsideHeader(tool.id, ruling.rule, forbidden))
         try:
             arguments = validate(tool, call.arguments, unchecked=unchecked)
         except CodeModeError as error:

@@ -43,7 +43,7 @@ def _lines(card: ApprovalCard, *, with_answers: bool) -> Iterator[str]:
     if call.summary:
         yield f"  {_text(call.summary)}"
     yield "  " + ", ".join(filter(None, (_where(card), _fact(call.effect), _fact(call.reason))))
-    yield f"  asked by {_requester(card)}{_times(card)}"
+    yield from _askers(card)
     if card.arguments or call.arguments:
         yield "  arguments:"
     for argument in card.arguments:
@@ -71,6 +71,12 @@ def _made(calls: CallsMade) -> str:
 def _where(card: ApprovalCard) -> str:
     at = f"at {_fact(card.call.host)}" if card.call.host else ""
     return " ".join(filter(None, (_fact(card.call.operation), at)))
+
+
+def _askers(card: ApprovalCard) -> Iterator[str]:
+    yield f"  asked by {_requester(card)}{_times(card)}"
+    if card.call.within:
+        yield f"  made by {_fact(card.call.within)}"
 
 
 def _requester(card: ApprovalCard) -> str:

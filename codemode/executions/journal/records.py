@@ -176,6 +176,7 @@ class PendingCall:
     - `operation`: the tool's identity in its source: `POST /salaries/{salaryId}/pay`.
     - `up_to`: the number of calls of this tool that the decision approves; 0: this one.
     - `grant`: the approval whose `up_to` approved this call, or empty.
+    - `within`: the saved program of the call, its version and who saved it, or empty.
     - `expires_us`: when an approval of the call is no longer good, 0 before the decision.
     - `asks`: the question of a service, for the kind `input`.
     """
@@ -205,6 +206,7 @@ class PendingCall:
     via: str = ""
     up_to: int = 0
     grant: str = ""
+    within: str = ""
     expires_us: int = 0
     asks: Mapping[str, Any] | None = None
 

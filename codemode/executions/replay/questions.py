@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.saved import program_of
 from codemode.executions.journal.records import PendingCall
 from codemode.executions.replay.dependencies import meaning
 from codemode.text.prose import plain, shorten
@@ -59,6 +60,7 @@ class Questions:
         """Return the question about a call: `identity` is its tool and digest, `arguments` lack secrets."""
         tool, path = judged.tool, judged.call.path
         name, digest = identity
+        program = judged.call.within or program_of(tool)
         reason = judged.ruling.reason or judged.ruling.rule if judged.ruling else ""
         return PendingCall(
             id=self.id_of(tool, path, digest, kind, attempt),
@@ -74,4 +76,5 @@ class Questions:
             summary=shorten(plain(tool.description or tool.summary), _SUMMARY_CHARACTERS) if tool is not None else "",
             effect=tool.effect if tool is not None else "",
             operation=tool.key if tool is not None else "",
+            within="" if program is None else program.author,
         )

@@ -10,7 +10,8 @@ import asyncio
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.preflight import check
-from codemode.executions.saved.errors import SavedProgramBroken, SavedProgramFailed
+from codemode.executions.saved.errors import SavedProgramBroken, SavedProgramFailed, SavedProgramInvalid
+from codemode.executions.saved.file import parse
 from codemode.executions.saved.inner_run import WITHIN, Stop
 from codemode.gateway.call import CallState, ToolOutcome
 from sandbox import CallFailed, ProgramStopped, Status
@@ -107,15 +108,17 @@ class SavedRuns:
         with stop.noted():
             run = await self._session.inner_run(judged, program, stop)
 
+        law = program if run.code == program.code else _recorded(program, run.code)
+
         async def call(inner: Call) -> Any:
             placed = inner._replace(path=f"{path}{WITHIN}{inner.path}")
             with stop.noted():
                 if run.recording is not None:
                     run.recording.identify(placed)
-                return await self._answered(placed)
+                return await self._answered(placed, law)
 
         async def preflight(sites: Sequence[CallSite]) -> None:
-            check(sites, self._session.catalog)
+            check(sites, self._session.catalog, law)
 
         async with self._turns.at(path.count(WITHIN) + 1):
             return await self._engine.run(
@@ -130,12 +133,21 @@ class SavedRuns:
                 recording=run.recording,
             )
 
-    async def _answered(self, call: Call) -> Any:
+    async def _answered(self, call: Call, law: SavedProgram) -> Any:
         most = self._limits.calls
         if len(self._session.ledger) >= most:
             message = f"the execution made {most:,} calls, those of saved programs included; more are not allowed"
             raise CallFailed(message, kind="calls_exhausted")
-        return await self._session.answer(call)
+        return await self._session.answer(call, law)
+
+
+def _recorded(program: SavedProgram, code: str) -> SavedProgram:
+    """Return the version of a program that an execution began with: the header of that code holds for it."""
+    try:
+        return parse(program.name, code)
+    except SavedProgramInvalid as error:
+        message = f"{program.id} is broken: {error}; nothing was sent"
+        raise SavedProgramBroken(message) from None
 
 
 def _value(program: SavedProgram, ended: Outcome) -> Any:

@@ -13,6 +13,7 @@ from codemode.errors import ConfigurationError
 from codemode.executions.preflight import check
 from codemode.executions.saved.errors import SavingForbidden, SavingRefused
 from codemode.executions.saved.folder import SavedFolder
+from codemode.executions.saved.inner_run import WITHIN
 from codemode.executions.saved.promotion import completed, draft
 from codemode.executions.saved.shared_programs import SharedPrograms
 from codemode.executions.saved.sites import call_sites
@@ -150,8 +151,10 @@ class SavedPrograms:
         if found.refused:
             message = f"the program cannot run with these parameters: {found.refused}"
             raise SavingRefused(message)
-        called = [call["tool"] for call in (stored.outcome or {}).get("calls", ())]
+        calls = (stored.outcome or {}).get("calls", ())
+        called = [call["tool"] for call in calls if WITHIN not in call["path"]]  # others belong to saved programs
         whole = completed(replace(program, saved_by=caller.label or caller.id), found.calls, called, catalog)
+        self._require_no_more(whole, caller)
         problem = await self._problem(whole, catalog)
         if problem:
             message = f"{whole.id} would be broken: {problem}"
@@ -161,10 +164,13 @@ class SavedPrograms:
         return next(tool for tool in self.loaded[SAVED].tools if tool.id == whole.id)  # the role may not see it
 
     async def remove(self, name: str, caller: Caller = LOCAL) -> None:
-        """Remove a saved program. Raises SavingForbidden, SavingRefused."""
+        """Remove a saved program, as an approver. Raises SavingForbidden, SavingRefused."""
         self._require_right(caller)
         bare = _id(name).partition(".")[2]
         self._require_own(bare, await self._catalog(caller))
+        if bare in self._all and not self._is_approver(caller):
+            message = f"only an approver may remove {_id(name)}: any other program could then take its name"
+            raise SavingForbidden(message)
         await asyncio.to_thread(self._place().remove, bare, self._all)
         await self._publish()
 
@@ -178,7 +184,7 @@ class SavedPrograms:
         if found.refused:
             return found.refused
         try:
-            check(found.calls, catalog)
+            check(found.calls, catalog, program)
         except ProgramRefused as refused:
             return "; ".join(f"line {one.line}: {one.message}" for one in refused.refusals)
         return ""
@@ -197,9 +203,24 @@ class SavedPrograms:
 
     def _require_right(self, caller: Caller) -> None:
         roles = self._settings().saved.roles
-        if caller.id != LOCAL.id and caller.role not in roles:
+        is_allowed = caller.role in roles or (roles and self._is_approver(caller))
+        if caller.id != LOCAL.id and not is_allowed:
             who = f"the roles {', '.join(roles)}" if roles else "people on the server itself"
             message = f"only {who} may save and remove programs; this key has the role {caller.role}"
+            raise SavingForbidden(message)
+
+    def _is_approver(self, caller: Caller) -> bool:
+        return caller.id == LOCAL.id or caller.role in self._settings().policy.approvers
+
+    def _require_no_more(self, program: SavedProgram, caller: Caller) -> None:
+        """Raise SavingForbidden for a version that may do more than the current one, unless an approver saves it."""
+        current = self._all.get(program.name)
+        more = program.widens(current) if current is not None else ""
+        if current is not None and more and not self._is_approver(caller):
+            message = (
+                f"{program.id} version {program.version} {more}, unlike version {current.version}: an approver must"
+                " save it, or give it another name"
+            )
             raise SavingForbidden(message)
 
     def _require_own(self, name: str, catalog: Catalog) -> None:

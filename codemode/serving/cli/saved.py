@@ -46,7 +46,7 @@ def list_saved(
             show.print_json(found)
         elif found:
             rows = [_row(program) for program in found]
-            print_table(("program", "version", "effect", "description"), rows, may_be_cut=("description",))
+            print_table(("program", "version", "effect", "saved by", "description"), rows, may_be_cut=("description",))
         else:
             show.console.print("no saved programs: save one with `codemode saved promote EXECUTION NAME --describe …`")
         return 0
@@ -156,9 +156,9 @@ def remove(
     with_service(Surface(config), work, needs_search=False, as_json=as_json)
 
 
-def _row(program: dict[str, Any]) -> tuple[str, str, str, str]:
+def _row(program: dict[str, Any]) -> tuple[str, str, str, str, str]:
     told = f"broken: {program['problem']}" if program["problem"] else program["description"]
-    return program["id"], str(program["version"]), program["effect"], told
+    return program["id"], str(program["version"]), program["effect"], program["saved_by"] or "-", told
 
 
 def _parameters(words: Iterable[str]) -> dict[str, dict[str, Any]]:

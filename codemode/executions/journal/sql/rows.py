@@ -164,6 +164,8 @@ def asked_text(call: PendingCall) -> str:
     """Return the question as shown to a person."""
     asked = {"path": call.path, "tool": call.tool, "arguments": dict(call.arguments), "reason": call.reason}
     described: dict[str, Any] = {"summary": call.summary, "effect": call.effect, "operation": call.operation}
+    if call.within:
+        described["within"] = call.within
     if call.asks is not None:
         described["asks"] = dict(call.asks)
     return encode(asked | {"host": call.host} | described)

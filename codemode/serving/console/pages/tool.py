@@ -8,6 +8,7 @@ from starlette.routing import Route
 
 from codemode.catalog import tokens
 from codemode.catalog.definitions import whole_definition
+from codemode.catalog.saved import program_of
 from codemode.catalog.stubs import examples_of, full, stub
 from codemode.gateway.explanation import explain
 from codemode.serving.console.roles import looking_as, roles_for
@@ -71,6 +72,7 @@ def described(tool: Tool, returns: Schema | None) -> dict[str, Any]:
         "id": tool.id,
         "source": tool.source,
         "key": tool.key,
+        "author": program.author if (program := program_of(tool)) is not None else "",
         "summary": tool.summary,
         "description": tool.description,
         "effect": tool.effect.value,

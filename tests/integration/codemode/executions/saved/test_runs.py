@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from codemode.executions.cards.plain_text import card_text
 from codemode.executions.journal.records import Decision
 from codemode.gateway.caller import Caller
 from tests.integration.codemode.executions.saved.files import save, saved
@@ -243,3 +244,104 @@ async def test_a_repair_reuses_the_calls_of_a_failed_program(here: Place) -> Non
         repaired = await cm.execute("saved.twice()", caller=OWNER, resume_from=failed.id)
     assert repaired.value == "1"
     assert here.upstream.seen == ["POST /post?n=1"]
+
+
+# --- the header is law -----------------------------------------------------------------------------------------------
+
+#: Ways to call up.x.post that no reader of the source sees.
+UNSEEN = {
+    "getattr": "getattr(up.x, 'po' + 'st')(n=1)",
+    "getattr of tools": "getattr(getattr(tools, 'u' + 'p'), 'x').post(n=1)",
+    "alias of the namespace": "b = up\nb.x.post(n=1)",
+    "alias of the tool": "f = up.x.post\nf(n=1)",
+    "list": "[t for t in [up.x]][0].post(n=1)",
+    "lambda": "(lambda t: t.post(n=1))(up.x)",
+    "await": "await up.x.post(n=1)",
+    "gather": "import asyncio\nx = up.x\nawait asyncio.gather(x.post(n=1), x.post(n=2))",
+    "threads": (
+        "from concurrent.futures import ThreadPoolExecutor\nx = up.x\n"
+        "with ThreadPoolExecutor() as pool:\n    r = list(pool.map(lambda n: x.post(n=n), [1]))\nr"
+    ),
+    "exec of names": "g = {'up': up}\ng['up'].x.post(n=1)",
+    "swallowed": "try:\n    getattr(up.x, 'po' + 'st')(n=1)\nexcept Exception:\n    pass\n7",
+    "pages": "getattr(getattr(up.x, 'li' + 'st'), 'items')(limit=1)",
+}
+
+
+@pytest.mark.parametrize("way", UNSEEN)
+@pytest.mark.parametrize("is_recorded", [True, False])
+async def test_a_program_that_says_no_tools_makes_no_call_whatever_way_it_takes(
+    here: Place,
+    way: str,
+    is_recorded: bool,
+) -> None:
+    save(here, "report", UNSEEN[way], effect="read", tools="[]")
+    async with service(here, **({} if is_recorded else {"journal": {"enabled": False}})) as cm:
+        outcome = await cm.execute("saved.report()", caller=OWNER)
+        dry = await cm.execute("saved.report()", caller=OWNER, dry_run=True)
+    assert here.upstream.seen == []
+    assert (dry.planned, outcome.pending) == ((), ())
+    inner = [call for call in outcome.calls if ":" in call.path]
+    assert {call.state for call in inner} <= {"denied"}
+    if outcome.failure is None:
+        assert (way, outcome.value) == ("swallowed", 7)
+    else:
+        assert "the header of saved.report does not list it among its tools" in outcome.failure.message
+
+
+@pytest.mark.parametrize("code", ["up.x.post(n=1)", "getattr(up.x, 'po' + 'st')(n=1)"])
+async def test_a_program_that_says_read_does_not_write_with_the_tools_that_it_lists(here: Place, code: str) -> None:
+    save(here, "report", code, effect="read", tools="[up.x.post]")
+    async with service(here) as cm:
+        outcome = await cm.execute("saved.report()", caller=OWNER)
+        problem = {one.name: one.problem for one in await cm.saved.check()}["report"]
+    assert here.upstream.seen == []
+    assert outcome.failure is not None
+    assert "the header of saved.report says read, and the tool is write" in outcome.failure.message
+    assert ("says read" in problem) == code.startswith("up")
+
+
+async def test_a_program_calls_another_only_if_its_header_lists_it_and_neither_lends_its_tools(here: Place) -> None:
+    save(here, "writer", "up.x.post(n=1)")
+    save(here, "outer", "s = saved\ns.writer()", tools="[up.x.post]")
+    save(here, "reader", "s = saved\ns.writer()", effect="read", tools="[saved.writer]")
+    save(here, "lender", "saved.writer()\ngetattr(up.x, 'po' + 'st')(n=2)", tools="[saved.writer]")
+    async with service(here) as cm:
+        for name, reason in (("outer", "does not list it"), ("reader", "says read, and the tool is write")):
+            outcome = await cm.execute(f"saved.{name}()", caller=OWNER)
+            assert outcome.failure is not None
+            assert reason in outcome.failure.message
+        assert here.upstream.seen == []
+        lent = await cm.execute("saved.lender()", caller=OWNER)
+    assert here.upstream.seen == ["POST /post?n=1"]
+    assert [(one.path, one.state) for one in lent.calls] == [
+        ("1", "failed"),
+        ("1:1", "committed"),
+        ("1:1:1", "committed"),
+        ("1:2", "denied"),
+    ]
+
+
+async def test_an_execution_goes_on_under_the_header_with_which_it_began(here: Place) -> None:
+    code = (
+        "up.x.drop(n=1)\ntry:\n    getattr(up.x, 'po' + 'st')(n=2)\nexcept Exception as error:\n    r = str(error)\nr"
+    )
+    save(here, "job", code, effect="destructive", tools="[up.x.drop]")
+    async with service(here) as cm:
+        outcome = await cm.execute("saved.job()", caller=OWNER)
+        await approve(cm, outcome.pending)
+    save(here, "job", code, effect="destructive", tools="[up.x.drop, up.x.post]", version=2)
+    async with service(here) as cm:
+        await cm.executions.resume(outcome.id, OWNER)
+        stored = await cm.executions.wait(outcome.id, OWNER, 30)
+    assert "the header of saved.job does not list it among its tools" in stored.outcome["value"]
+    assert here.upstream.seen == ["DELETE /drop?n=1"]
+
+
+async def test_the_question_says_which_program_asks_and_who_saved_it(here: Place) -> None:
+    save(here, "job", "up.x.drop(n=1)", effect="destructive", saved_by="ann", version=3)
+    async with service(here) as cm:
+        outcome = await cm.execute("saved.job()", caller=OWNER)
+        (card,) = [await cm.executions.cards.show(pending.id, APPROVER) for pending in outcome.pending]
+    assert card.call.within == "saved.job version 3, saved by ann"
+    assert "made by saved.job version 3, saved by ann" in card_text(card)

@@ -73,6 +73,9 @@ def test_an_execution_becomes_a_tool(folder: Path) -> None:
         ("saved.stock_up", ["shop.order", "shop.price"], "")
     ]
     assert run(folder, "saved", "show", "stock_up").stdout == file
+    assert "# saved_by: local\n" in file
+    header, _, row = run(folder, "saved", "list").stdout.partition("\n")
+    assert ("saved by" in header, " local " in row) == (True, True)
     assert "saved.stock_up version 2 (write)" in promoted(folder).stdout
 
 

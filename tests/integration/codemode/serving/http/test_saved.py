@@ -28,6 +28,11 @@ def double(n: int) -> int:
     return 2 * n
 
 
+def put(n: int) -> int:
+    """Put a number somewhere."""
+    return n
+
+
 @pytest.fixture
 async def app(tmp_path: Path) -> AsyncIterator[FastAPI]:
     settings = Settings.model_validate(
@@ -38,8 +43,8 @@ async def app(tmp_path: Path) -> AsyncIterator[FastAPI]:
             "policy": {"roles": ["author", "guest"]},
         }
     )
-    keys = {role: Caller(role, role) for role in ("author", "guest")}
-    async with CodeMode.from_settings(settings, functions={"math": [double]}) as service:
+    keys = {role: Caller(role, role) for role in ("author", "guest", "approver")}
+    async with CodeMode.from_settings(settings, functions={"math": [double, put]}) as service:
         yield create_app(service, Callers(keys, KeyFile(tmp_path / "keys.json")))
 
 
@@ -67,7 +72,7 @@ async def test_a_program_is_saved_seen_called_and_removed(app: FastAPI) -> None:
 
     _, called = await send(app, "guest", "POST", "/v1/execute", {"code": "saved.odd(n=10)"})
     assert (called["value"], [call["path"] for call in called["calls"]]) == (21, ["1", "1:1"])
-    assert (await send(app, "author", "DELETE", "/v1/saved/odd")) == (200, {"name": "odd"})
+    assert (await send(app, "approver", "DELETE", "/v1/saved/odd")) == (200, {"name": "odd"})
     status, gone = await send(app, "guest", "GET", "/v1/saved/odd")
     assert (status, gone["code"]) == (404, "tool_not_found")
 
@@ -97,3 +102,25 @@ async def test_an_execution_of_somebody_else_is_not_found(app: FastAPI) -> None:
     wanted = {"execution": ran["id"], "name": "odd", "description": "x"}
     assert (await send(app, "author", "POST", "/v1/saved", wanted))[0] == 404
     assert (await send(app, "author", "DELETE", "/v1/saved/odd"))[1]["code"] == "saving_refused"
+
+
+async def test_a_version_that_may_do_more_needs_an_approver_and_so_does_a_free_name(app: FastAPI) -> None:
+    _, reading = await send(app, "author", "POST", "/v1/execute", {"code": "math.double(n=1)"})
+    _, more = await send(app, "author", "POST", "/v1/execute", {"code": "m = math\nm.put(n=1)\nmath.double(n=1)"})
+    wanted = {"execution": reading["id"], "name": "report", "description": "x"}
+    wider = {**wanted, "execution": more["id"]}
+    assert (await send(app, "author", "POST", "/v1/saved", wanted))[0] == 200
+    status, refused = await send(app, "author", "POST", "/v1/saved", wider)
+    assert (status, refused["code"]) == (403, "saving_forbidden")
+    assert (
+        "saved.report version 2 calls math.put, is write, not read, unlike version 1: an approver must save it"
+        in refused["detail"]
+    )
+    assert (await send(app, "author", "POST", "/v1/saved", wanted))[1]["version"] == 2
+    status, refused = await send(app, "author", "DELETE", "/v1/saved/report")
+    assert (status, refused["code"]) == (403, "saving_forbidden")
+    assert "only an approver may remove saved.report" in refused["detail"]
+    status, saved = await send(app, "approver", "POST", "/v1/saved", wider)
+    assert (status, saved["version"], saved["effect"]) == (200, 3, "write"), saved
+    assert (saved["tools"], saved["saved_by"]) == (["math.double", "math.put"], "approver")
+    assert (await send(app, "author", "POST", "/v1/saved", wider))[1]["version"] == 4
