@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.effects import exceeds
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
@@ -64,14 +66,14 @@ class SavedProgram:
         """Return why the program may not call a tool, "" if it may. The header is law, whatever the code does."""
         if tool.id not in self.tools:
             return f"the header of {self.id} does not list it among its tools"
-        if is_worse(tool.effect, self.effect):
+        if exceeds(tool.effect, self.effect):
             return f"the header of {self.id} says {self.effect}, and the tool is {tool.effect}"
         return ""
 
     def widens(self, earlier: SavedProgram) -> str:
         """Return what this version may do that the earlier one may not, "" if there is nothing."""
         more = [f"calls {id_}" for id_ in self.tools if id_ not in earlier.tools]
-        more += [f"is {self.effect}, not {earlier.effect}"] if is_worse(self.effect, earlier.effect) else []
+        more += [f"is {self.effect}, not {earlier.effect}"] if exceeds(self.effect, earlier.effect) else []
         return ", ".join(more)
 
     def missing(self, catalog: Catalog) -> tuple[str, ...]:
@@ -85,16 +87,3 @@ def program_of(tool: Tool | None) -> SavedProgram | None:
         return None
     invocation = tool.invocation
     return invocation if isinstance(invocation, SavedProgram) else None
-<<<<<<< HEAD
-=======
-
-
-def is_worse(effect: Effect, other: Effect) -> bool:
-    """Return whether an effect is worse than another."""
-    return _ORDER.index(effect) > _ORDER.index(other)
-
-
-def worst(effects: Iterable[Effect]) -> Effect:
-    """Return the worst effect. A program without calls reads."""
-    return max(effects, key=_ORDER.index, default=Effect.READ)
->>>>>>> 02e4b78d (The header of a saved program is law; a wider version needs an approver; cards say who saved it)

@@ -29,7 +29,7 @@ from codemode.gateway.answer_checks import AnswerChecks
 from codemode.gateway.answers import narrowed
 from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
 from codemode.gateway.policy import READ_ONLY, AccessPolicy, AccessRequest, Decision, Ruling
-from codemode.gateway.reached import requests_of, strictest
+from codemode.gateway.reached import outside_header, requests_of, strictest
 from codemode.sources.destination import HERE
 from codemode.transports.allowances import RateUnknown
 from codemode.transports.base import CallContext, Page
@@ -102,10 +102,6 @@ class Gateway:
             tool = self.catalog.get(call.tool)
         except CodeModeError as error:
             return JudgedCall(call, error=error)
-        forbidden = call.within.forbids(tool) if call.within is not None else ""
-        if call.within is not None and forbidden:
-            ruling = Ruling(Decision.DENY, f"header of {call.within.id}", forbidden)
-            return JudgedCall(call, tool, call.arguments, ruling, OutsideHeader(tool.id, ruling.rule, forbidden))
         try:
             arguments = validate(tool, call.arguments, unchecked=unchecked)
         except CodeModeError as error:
@@ -119,6 +115,9 @@ class Gateway:
         except CodeModeError as error:
             return JudgedCall(call, tool, arguments, error=error)
         tool = requests[0].tool  # its effect is the worst of all that the call reaches
+        outside = call.within and outside_header(call.within, requests)
+        if outside:
+            return JudgedCall(call, tool, arguments, outside, OutsideHeader(tool.id, outside.rule, outside.reason))
         ruling = strictest(self._policy, requests)
         if ruling.decision is Decision.ALLOW:
             ruling = next(filter(None, (self._policy.count(one, call.tally) for one in requests)), ruling)

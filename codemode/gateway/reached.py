@@ -7,11 +7,12 @@ from typing import TYPE_CHECKING
 
 from codemode.catalog.effects import exceeds, worst
 from codemode.errors import ArgumentsInvalid
-from codemode.gateway.policy import AccessRequest, Decision
+from codemode.gateway.policy import AccessRequest, Decision, Ruling
 
 if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
-    from codemode.gateway.policy import AccessPolicy, Ruling
+    from codemode.catalog.saved import SavedProgram
+    from codemode.gateway.policy import AccessPolicy
 
 _STRICTNESS = (Decision.ALLOW, Decision.ASK, Decision.DENY)
 
@@ -37,6 +38,12 @@ def requests_of(request: AccessRequest, catalog: Catalog) -> tuple[AccessRequest
             effects.append(known.effect)
     effect = worst(effects)
     return (replace(request, tool=tool.changed(effect=effect) if exceeds(effect, tool.effect) else tool), *others)
+
+
+def outside_header(program: SavedProgram, requests: tuple[AccessRequest, ...]) -> Ruling | None:
+    """Return the ruling on a call of a saved program that reaches what its header does not allow, else None."""
+    reason = next(filter(None, (program.forbids(request.tool) for request in requests)), "")
+    return Ruling(Decision.DENY, f"header of {program.id}", reason) if reason else None
 
 
 def strictest(policy: AccessPolicy, requests: tuple[AccessRequest, ...]) -> Ruling:
