@@ -2,7 +2,8 @@
 
     CodeModeError
     ├─ ConfigurationError    a mistake in the operator's file, key or environment
-    │  └─ EnvironmentIncomplete  a secret, package or profile is missing on this machine
+    │  ├─ EnvironmentIncomplete  a secret, package or profile is missing on this machine
+    │  └─ ConfigurationUntrusted  found in a folder, and not trusted by anybody (codemode.settings)
     ├─ SourceError           an API surface that cannot be read
     ├─ ToolNotFound          the name is not in the caller's catalog
     │  └─ SourceUnavailable  the namespace is known, but its source could not be read yet

@@ -57,6 +57,7 @@ from codemode.settings.secrets import SecretReference, Secrets
 from codemode.settings.sections import LimitSettings, SandboxSettings, Settings
 from codemode.settings.server import KeySettings, LoadSettings, ServerSettings, TokenSettings
 from codemode.settings.sources import PYTHON, SOURCES_GROUP, EffectName, SourceSettings, is_python
+from codemode.settings.trust import ConfigurationUntrusted, distrust, trust
 from codemode.settings.urls import is_url
 
 __all__ = [
@@ -76,6 +77,7 @@ __all__ = [
     "CategorySettings",
     "ClientCertificate",
     "ClientName",
+    "ConfigurationUntrusted",
     "ConsoleSettings",
     "ContentSettings",
     "ContinuationSettings",
@@ -128,6 +130,7 @@ __all__ = [
     "TokenSettings",
     "WebhookTarget",
     "default_configuration",
+    "distrust",
     "is_python",
     "is_set",
     "is_url",
@@ -142,4 +145,5 @@ __all__ = [
     "settings_for_document",
     "settings_for_mcp_server",
     "tokenizer_folder",
+    "trust",
 ]

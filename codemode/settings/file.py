@@ -18,6 +18,7 @@ from codemode.settings.namespace import is_namespace
 from codemode.settings.project import project_of, project_of_file
 from codemode.settings.section import expanded
 from codemode.settings.sections import Settings
+from codemode.settings.trust import is_outside, require_trust
 from codemode.settings.urls import is_url
 from codemode.text.yaml import YamlLoader
 
@@ -36,8 +37,12 @@ API_KEY_VARIABLE = "CODEMODE_API_KEY"
 _GENERIC_NAMES = {"openapi", "swagger", "api", "spec", "index", "schema", "v1", "v2", "v3", "docs"}
 
 
-def load_settings(path: str | Path = DEFAULT_FILE, *, needs_sources: bool = True) -> Settings:
-    """Return the settings of a configuration file. Raises ConfigurationError with all mistakes at once."""
+def load_settings(path: str | Path = DEFAULT_FILE, *, needs_sources: bool = True, is_named: bool = True) -> Settings:
+    """Return the settings of a configuration file. Raises ConfigurationError with all mistakes at once.
+
+    A file that nobody named (`is_named=False`) was found in a folder. Raises ConfigurationUntrusted for such a file
+    unless it is trusted, or can do nothing that needs trust.
+    """
     try:
         file = expanded(Path(path))
     except ValueError as error:
@@ -57,14 +62,12 @@ def load_settings(path: str | Path = DEFAULT_FILE, *, needs_sources: bool = True
     except yaml.YAMLError as error:
         message = f"{file}: not YAML: {not_yaml(error)}"
         raise ConfigurationError(message) from None
-    content = _with_menu(content, file.parent)
-    wrong = said_twice(node)
-    try:
-        settings = Settings.model_validate(content if content is not None else {})
-    except ValidationError as error:
-        raise _invalid(file, wrong + mistakes(error, node)) from None
-    if wrong:
-        raise _invalid(file, wrong)
+    menu = _named_menu(content)
+    if menu and not is_named and is_outside(menu, file.parent):
+        require_trust(file, text, _validated(file, {**content, "menu": {}}, node), menu)
+    settings = _validated(file, _with_menu(content, menu, file.parent) if menu else content, node)
+    if not is_named:
+        require_trust(file, text, settings, menu)
     settings = _with_servers(settings, file.parent)
     if needs_sources and not settings.sources:
         message = f"{file} has no sources: add one with `codemode sources add NAME LOCATION`"
@@ -83,12 +86,27 @@ def _invalid(file: Path, wrong: list[tuple[int, str]]) -> ConfigurationError:
     return ConfigurationError(f"{file} is not a valid configuration:\n{lines}")
 
 
-def _with_menu(content: Any, folder: Path) -> Any:
-    """Return the content with the menu of the file that `menu` names. Raises ConfigurationError."""
-    if not isinstance(content, dict) or not isinstance(content.get("menu"), str):
-        return content
+def _validated(file: Path, content: Any, node: yaml.Node | None) -> Settings:
+    wrong = said_twice(node)
     try:
-        file = folder / expanded(Path(content["menu"]))
+        settings = Settings.model_validate(content if content is not None else {})
+    except ValidationError as error:
+        raise _invalid(file, wrong + mistakes(error, node)) from None
+    if wrong:
+        raise _invalid(file, wrong)
+    return settings
+
+
+def _named_menu(content: Any) -> str:
+    """Return the name of the file with the menu, or "" if the configuration has its menu itself."""
+    menu = content.get("menu") if isinstance(content, dict) else None
+    return menu if isinstance(menu, str) else ""
+
+
+def _with_menu(content: Any, name: str, folder: Path) -> Any:
+    """Return the content with the menu of the file of that name. Raises ConfigurationError."""
+    try:
+        file = folder / expanded(Path(name))
     except ValueError as error:
         message = f"menu: {error}"
         raise ConfigurationError(message) from None

@@ -6,7 +6,6 @@ import asyncio
 import webbrowser
 from contextlib import closing
 from datetime import UTC, datetime
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -14,9 +13,9 @@ import typer
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.journal.configured import store_of
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.surface import AsJson, Config, errors_as_exit_codes
+from codemode.serving.cli.surface import FOUND, AsJson, Config, configuration, errors_as_exit_codes
 from codemode.serving.cli.tables import print_table
-from codemode.settings import DEFAULT_FILE, NoCredential, OAuth2Credential, Secrets, load_settings
+from codemode.settings import NoCredential, OAuth2Credential, Secrets
 from codemode.transports.auth.token_store import TokenStore
 
 if TYPE_CHECKING:
@@ -33,13 +32,13 @@ def login(
     name: Name,
     no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
 ) -> None:
     """Log in with a browser or another device, and store the tokens."""
     with errors_as_exit_codes(as_json=as_json):
         from codemode.transports.oauth.login import log_in_by_browser, log_in_by_device
 
-        settings = load_settings(config)
+        settings = configuration(config)
         setting = _login_of(name, settings)
         with closing(store_of(settings, Secrets())) as store:
             planned = _planned(name, settings.sources[name], setting, store)
@@ -64,10 +63,10 @@ def login(
 
 
 @app.command("logout")
-def logout(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
+def logout(name: Name, as_json: AsJson = False, config: Config = FOUND) -> None:  # noqa: FBT002
     """Delete the tokens of a source. If the issuer has a revocation endpoint, revoke them too."""
     with errors_as_exit_codes(as_json=as_json):
-        settings = load_settings(config)
+        settings = configuration(config)
         setting = _login_of(name, settings)
         with closing(store_of(settings, Secrets())) as store:
             planned = _planned(name, settings.sources[name], setting, store)
@@ -92,10 +91,10 @@ def logout(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FI
 
 
 @app.command("status")
-def status(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
+def status(as_json: AsJson = False, config: Config = FOUND) -> None:  # noqa: FBT002
     """Show each credential of each source: where it comes from, and whether it is present."""
     with errors_as_exit_codes(as_json=as_json):
-        settings = load_settings(config)
+        settings = configuration(config)
         secrets = Secrets()
         with closing(store_of(settings, secrets)) as store:
             rows = [

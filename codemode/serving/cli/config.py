@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 -- typer reads annotations
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -11,8 +11,7 @@ import typer
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.first_configuration import inline
-from codemode.serving.cli.surface import AsJson, Config, errors_as_exit_codes
-from codemode.settings import DEFAULT_FILE, load_settings
+from codemode.serving.cli.surface import FOUND, AsJson, Config, configuration, errors_as_exit_codes
 from codemode.settings.keys import below, find
 from codemode.settings.schema import SCHEMA_FILE, shipped
 
@@ -27,15 +26,15 @@ app = typer.Typer(
 @app.command()
 def check(
     file: Annotated[Path | None, typer.Argument(help="The configuration file, like --config.")] = None,
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Check a configuration file without reading its sources or secrets. Exit code 2 if it is invalid."""
     with errors_as_exit_codes(as_json=as_json):
-        if file is not None and config != Path(DEFAULT_FILE):
+        if file is not None and config is not FOUND:
             raise ConfigurationError("FILE and --config exclude each other: use one of them")
         config = file or config
-        settings = load_settings(config)
+        settings = configuration(config)
         _report_outdated(config.with_name(SCHEMA_FILE.name))
         if as_json:
             show.print_json({"file": str(config), "project": settings.project, "sources": list(settings.sources)})

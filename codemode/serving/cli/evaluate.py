@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from contextlib import AsyncExitStack, nullcontext
 from importlib.resources import files
-from pathlib import Path
+from pathlib import Path  # noqa: TC003 -- typer reads annotations
 from typing import TYPE_CHECKING, Annotated, Any, get_args
 
 import typer
@@ -14,8 +14,16 @@ from rich.table import Table
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.agent import ModelName, ModelUrl, chosen_settings
-from codemode.serving.cli.surface import AsJson, Surface, errors_as_exit_codes, on_surface, run_until_signal
-from codemode.settings import DEFAULT_FILE, AgentMode, AgentSettings, Settings, load_settings
+from codemode.serving.cli.surface import (
+    FOUND,
+    AsJson,
+    Surface,
+    configuration,
+    errors_as_exit_codes,
+    on_surface,
+    run_until_signal,
+)
+from codemode.settings import AgentMode, AgentSettings, Settings
 from codemode.text.counted import counted
 from codemode.text.nearest import did_you_mean
 
@@ -134,10 +142,10 @@ def _agent_settings(surface: Surface, task_set: TaskSet) -> AgentSettings:
     """Return the section `agent` of the configuration, which needs no sources if the tasks name an example service."""
     if task_set.surface is None:
         return surface.settings().agent
-    is_chosen = surface.config != Path(DEFAULT_FILE)
+    is_chosen = surface.config is not FOUND
     if surface.source or not (is_chosen or surface.config.is_file()):
         return AgentSettings()
-    return load_settings(surface.config, needs_sources=False).agent
+    return configuration(surface.config, needs_sources=False).agent
 
 
 def _example_menu(surface: str) -> dict[str, Any]:

@@ -25,6 +25,7 @@ EXAMPLES = {
     "menu-tune": "codemode menu-tune",
     "init": "codemode init openapi.json",
     "doctor": "codemode doctor --strict",
+    "trust": "codemode trust",
     "config": "codemode config check",
     "config check": "codemode config check -c staging.yaml",
     "config explain": "codemode config explain journal.lease_s",

@@ -50,6 +50,11 @@ COMMANDS = {
         "setup", "Check isolation, configuration, secrets, sources, folders and port. Exit code 1 on a failure.", _START
     ),
     "config": Command("config", "Check a configuration file, explain its keys, and print their JSON Schema.", _START),
+    "trust": Command(
+        "trust",
+        "Show what the configuration file of this folder would run, read and send, and trust it as it is.",
+        _START,
+    ),
     "sources": Command("sources", "Manage the sources of a configuration file.", _START),
     "auth": Command("auth", "Log in to the services behind the sources.", _START),
     "run": Command("run", "Run a program in the sandbox, with all tools in their namespaces.", _USE),

@@ -10,6 +10,7 @@ import typer
 
 from codemode.errors import ConfigurationError
 from codemode.serving.cli.surface import (
+    FOUND,
     AsJson,
     Config,
     Role,
@@ -20,7 +21,7 @@ from codemode.serving.cli.surface import (
     on_surface,
 )
 from codemode.serving.mcp.greeting import Input, Server
-from codemode.settings import DEFAULT_FILE, DEFAULT_ROLE, ClientName
+from codemode.settings import DEFAULT_ROLE, ClientName
 
 app = typer.Typer()
 Client = Annotated[ClientName, typer.Argument(help="The client.", case_sensitive=False)]
@@ -73,7 +74,7 @@ def _reject_options(context: typer.Context) -> None:
 @app.command()
 def install(
     client: Client,
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
     name: ServerName = "codemode",
     file: File = None,
     prints: Annotated[bool, typer.Option("--print", help="Print the entry, and write nothing.")] = False,  # noqa: FBT002

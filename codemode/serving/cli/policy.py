@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -12,8 +11,8 @@ from rich.table import Table
 from codemode.errors import ConfigurationError
 from codemode.gateway.lint import without_effect
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.surface import AsJson, Config, Role, Surface, local_caller, on_surface, with_service
-from codemode.settings import DEFAULT_FILE, DEFAULT_ROLE
+from codemode.serving.cli.surface import FOUND, AsJson, Config, Role, Surface, local_caller, on_surface, with_service
+from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
     from codemode.gateway.explanation import Explanation
@@ -50,7 +49,7 @@ def explain(
 
 @app.command()
 def check(
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Find rules that never decide. Exit code 0 for none, 1 for some, 2 for rules with unknown tools or roles."""

@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import json
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.surface import AsJson, Config, Role, Surface, local_caller, operator_of, with_service
+from codemode.serving.cli.surface import FOUND, AsJson, Config, Role, Surface, local_caller, operator_of, with_service
 from codemode.serving.cli.tables import print_table
-from codemode.settings import DEFAULT_FILE, DEFAULT_ROLE
+from codemode.settings import DEFAULT_ROLE
 from codemode.text.counted import counted
 
 if TYPE_CHECKING:
@@ -33,7 +32,7 @@ def commands() -> None:
 @app.command("list")
 def list_saved(
     role: Role = DEFAULT_ROLE,
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """List the saved programs that a role sees."""
@@ -57,7 +56,7 @@ def list_saved(
 @app.command("show")
 def show_saved(
     name: Program,
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Show the file of a saved program."""
@@ -80,7 +79,7 @@ def show_saved(
 
 @app.command("check")
 def check(
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Check the saved programs against the catalog. Nothing is run. Exit code 1 if one is broken."""
@@ -109,7 +108,7 @@ def promote(
         typer.Option(help="NAME: a variable that becomes a required parameter. NAME=JSON: an optional one."),
     ] = None,
     sees: Annotated[list[str] | None, typer.Option(help="A role that sees it. Default: all roles.")] = None,
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Save the program of an execution as a tool. An existing program gets its next version.
@@ -140,7 +139,7 @@ def promote(
 @app.command("remove")
 def remove(
     name: Program,
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Remove a saved program, with its file."""

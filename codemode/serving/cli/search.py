@@ -18,6 +18,7 @@ from codemode.search.query import DEFAULT_LIMIT
 from codemode.search.request import MAX_LIMIT
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import (
+    FOUND,
     AsJson,
     Config,
     Role,
@@ -27,7 +28,7 @@ from codemode.serving.cli.surface import (
     on_surface,
     with_service,
 )
-from codemode.settings import DEFAULT_FILE, DEFAULT_ROLE
+from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
     from codemode.search.evaluation.evaluation import Metrics
@@ -82,7 +83,7 @@ def search(
 
 @app.command()
 def embed(
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Create the embeddings of all tools now, as `search.embeddings` configures them, and show the progress."""

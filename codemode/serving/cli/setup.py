@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import sys
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -15,8 +14,9 @@ from codemode.errors import ConfigurationError, SourceError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.configuration_file import write
 from codemode.serving.cli.first_configuration import documents_below, written
-from codemode.serving.cli.surface import AsJson, Config, Surface, errors_as_exit_codes, on_surface
-from codemode.settings import DEFAULT_FILE, settings_for_document
+from codemode.serving.cli.surface import FOUND, AsJson, Config, Surface, errors_as_exit_codes, on_surface
+from codemode.serving.cli.trust import edited
+from codemode.settings import settings_for_document
 from codemode.settings.schema import SCHEMA_FILE, shipped
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def init(
     ] = None,
     force: Annotated[bool, typer.Option("--force", help="Replace an existing configuration.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
 ) -> None:
     """Write a first configuration from the given API documents, or those found in this folder."""
     with errors_as_exit_codes(as_json=as_json):
@@ -45,7 +45,8 @@ def init(
         found = [] if locations else [str(file) for file in documents_below(config.absolute().parent)]
         sources = asyncio.run(_loaded(found, may_leave_out=True)) if found else []
         sources = sources or asyncio.run(_loaded(locations or [_asked()]))
-        write(config, written(sources, config.absolute().parent))
+        with edited(config, by_user=bool(locations)):
+            write(config, written(sources, config.absolute().parent))
         write(config.with_name(SCHEMA_FILE.name), shipped())
         if as_json:
             show.print_json([{"name": s.name, "location": location, "tools": len(s.tools)} for s, location in sources])

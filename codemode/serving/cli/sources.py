@@ -19,22 +19,23 @@ from codemode.serving.cli.clients.adding import add_servers, report
 from codemode.serving.cli.clients.discovery import discover
 from codemode.serving.cli.configuration_file import read, with_source, without_source, write
 from codemode.serving.cli.surface import (
+    FOUND,
     AsJson,
     Config,
     Surface,
+    configuration,
     errors_as_exit_codes,
     on_surface,
     with_service,
 )
 from codemode.serving.cli.tables import print_table
+from codemode.serving.cli.trust import edited
 from codemode.settings import (
-    DEFAULT_FILE,
     PYTHON,
     Secrets,
     SourceSettings,
     is_python,
     is_url,
-    load_settings,
     namespace,
     settings_for_document,
 )
@@ -72,7 +73,7 @@ def add(
     bearer_env: Annotated[str, typer.Option("--bearer-env", help="Environment variable with a bearer token.")] = "",
     bind: Annotated[str, typer.Option("--bind", help="Python code that implements the described tools.")] = "",
     as_json: AsJson = False,  # noqa: FBT002
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
 ) -> None:
     """Read a source, report its tools, and add it to the configuration. Its kind is detected."""
     with errors_as_exit_codes(as_json=as_json):
@@ -85,7 +86,8 @@ def add(
         settings, source = asyncio.run(_found(name, settings, bearer_env))
         is_document = settings.is_document
         base = base_url or (next(iter(_absolute(source)), "") if is_document else "")
-        write(config, with_source(read(config), name, _entry(settings, base, bearer_env, config)))
+        with edited(config):
+            write(config, with_source(read(config), name, _entry(settings, base, bearer_env, config)))
         if as_json:
             show.print_json({name: _as_data(source)})
         else:
@@ -99,7 +101,7 @@ def add(
 def discover_servers(
     adds: Annotated[bool, typer.Option("--add", help="Add the new servers to the configuration.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
 ) -> None:
     """List the MCP servers that other clients on this machine have. Values of variables and headers are not shown."""
     with errors_as_exit_codes(as_json=as_json):
@@ -116,10 +118,11 @@ def discover_servers(
 
 
 @app.command("remove")
-def remove(name: Name, as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
+def remove(name: Name, as_json: AsJson = False, config: Config = FOUND) -> None:  # noqa: FBT002
     """Remove a source from the configuration."""
     with errors_as_exit_codes(as_json=as_json):
-        write(config, without_source(read(config), name))
+        with edited(config):
+            write(config, without_source(read(config), name))
         if as_json:
             show.print_json({"removed": name})
 
@@ -129,11 +132,11 @@ def accept(
     name: Name,
     yes: Annotated[bool, typer.Option("--yes", help="Accept without asking.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
 ) -> None:
     """Accept definitions of an MCP server that are held back: changed ones, new destructive ones, another of an id."""
     with errors_as_exit_codes(as_json=as_json):
-        settings = load_settings(config)
+        settings = configuration(config)
         if name not in settings.sources or not settings.sources[name].is_mcp:
             servers = [known for known, source in settings.sources.items() if source.is_mcp]
             message = f"there is no MCP server {name!r} in {config}{did_you_mean(name, servers)}"
@@ -162,7 +165,7 @@ def accept(
 
 
 @app.command("list")
-def list_sources(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -> None:  # noqa: FBT002
+def list_sources(as_json: AsJson = False, config: Config = FOUND) -> None:  # noqa: FBT002
     """List all sources with the number of their tools."""
 
     async def work(service: CodeMode) -> int:
@@ -184,7 +187,7 @@ def list_sources(as_json: AsJson = False, config: Config = Path(DEFAULT_FILE)) -
 def refresh(
     names: Annotated[list[str] | None, typer.Argument(help="Sources to read again. Default: all.")] = None,
     as_json: AsJson = False,  # noqa: FBT002
-    config: Config = Path(DEFAULT_FILE),
+    config: Config = FOUND,
 ) -> None:
     """Read sources again, and list operations added, removed or changed since the last refresh."""
 

@@ -16,6 +16,7 @@ from codemode.errors import CodeModeError, ConfigurationError, SourceError
 from codemode.settings import (
     DEFAULT_FILE,
     DEFAULT_ROLE,
+    ConfigurationUntrusted,
     SecretReference,
     Settings,
     load_settings,
@@ -30,7 +31,16 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.serving.cli.loading import LoadingBars
 
-Config = Annotated[Path, typer.Option("--config", "-c", help="Configuration file.")]
+#: The configuration file of a command without --config: found in the folder, and named by nobody.
+FOUND = Path(DEFAULT_FILE)
+
+
+def _named(context: typer.Context, value: Path) -> Path:
+    source = context.get_parameter_source("config")
+    return FOUND if source is None or source.name == "DEFAULT" else value
+
+
+Config = Annotated[Path, typer.Option("--config", "-c", callback=_named, help="Configuration file.")]
 _WITHOUT = "Without a configuration file"
 Source = Annotated[str, typer.Option("--source", help="A document, as a path or URL.", rich_help_panel=_WITHOUT)]
 BaseUrl = Annotated[str, typer.Option("--base-url", help="Base URL of its operations.", rich_help_panel=_WITHOUT)]
@@ -53,6 +63,21 @@ NoInput = Annotated[bool, typer.Option("--no-input", help="Ask nothing: a call t
 _UNEXPECTED = {4: "sandbox_unavailable", 74: "file_unusable"}
 
 
+def configuration(config: Path, *, needs_sources: bool = True) -> Settings:
+    """Load the configuration of a command. At a terminal, a file without trust is asked about.
+
+    Raises ConfigurationError.
+    """
+    try:
+        return load_settings(config, needs_sources=needs_sources, is_named=config is not FOUND)
+    except ConfigurationUntrusted as untrusted:
+        from codemode.serving.cli.trust import ask_for_trust
+
+        if not ask_for_trust(untrusted):
+            raise
+    return load_settings(config, needs_sources=needs_sources, is_named=False)
+
+
 @dataclass(frozen=True)
 class Project:
     """A configuration file, or one document, which name a project. The fields are command-line options.
@@ -60,7 +85,7 @@ class Project:
     For commands that only read what the project has stored.
     """
 
-    config: Config = Path(DEFAULT_FILE)
+    config: Config = FOUND
     source: Source = ""
     base_url: BaseUrl = ""
     name: Name = ""
@@ -72,8 +97,8 @@ class Project:
             if useless:
                 message = f"{', '.join(useless)} {'needs' if len(useless) == 1 else 'need'} --source"
                 raise ConfigurationError(message)
-            return load_settings(self.config)
-        if self.config != Path(DEFAULT_FILE):
+            return configuration(self.config)
+        if self.config is not FOUND:
             message = "--config and --source exclude each other: use one of them"
             raise ConfigurationError(message)
         return settings_for_document(self.source, base_url=self.base_url, name=self.name, bearer=self._bearer())

@@ -9,7 +9,8 @@ from rich.table import Table
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.clients.discovery import Discovered, new_names
 from codemode.serving.cli.configuration_file import read, with_source, write
-from codemode.settings import is_set, load_settings
+from codemode.serving.cli.surface import configuration
+from codemode.settings import is_set
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -19,7 +20,7 @@ if TYPE_CHECKING:
 def add_servers(config: Path, servers: Sequence[Discovered]) -> dict[str, Discovered]:
     """Write the servers that the configuration does not have as sources. Raises ConfigurationError."""
     text = read(config)
-    known = load_settings(config).sources if text.strip() else {}
+    known = configuration(config).sources if text.strip() else {}
     added = dict(new_names(servers, known))
     for name, server in added.items():
         text = with_source(text, name, server.entry())

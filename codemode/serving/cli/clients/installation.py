@@ -8,7 +8,8 @@ from codemode.errors import ConfigurationError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.clients.client_file import ClientFile, fragment
 from codemode.serving.cli.clients.entries import Launch, command_of, entry, executable, inputs, link
-from codemode.settings import CallerReference, ClientName, load_settings, mcp_clients, references, runs_codemode
+from codemode.serving.cli.surface import configuration
+from codemode.settings import CallerReference, ClientName, mcp_clients, references, runs_codemode
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ class Installation:
             self._report("removed", backup)
 
     def _launch(self, config: Path) -> Launch:
-        settings = load_settings(config)
+        settings = configuration(config)
         command = (*executable(), "mcp", "--config", str(config.expanduser().absolute()))
         return Launch(self._name, command, tuple(_variables(settings)))
 

@@ -40,6 +40,7 @@ FILES = {
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     (tmp_path / "codemode.yaml").write_text(CONFIGURATION, encoding="utf-8")
+    codemode("trust", "--yes", folder=tmp_path)
     return lambda *arguments: codemode("mcp", *arguments, folder=tmp_path, GYM_TOKEN="a-secret")
 
 
@@ -198,7 +199,8 @@ def test_the_links_of_the_page_start_codemode() -> None:
     page = (Path(__file__).parents[5] / "docs" / "how-to" / "mcp-clients.md").read_text(encoding="utf-8")
     (vscode,) = re.findall(r"\(vscode:mcp/install\?([^)]+)\)", page)
     (cursor,) = re.findall(r"\(cursor://anysphere.cursor-deeplink/mcp/install\?([^)]+)\)", page)
-    server = {"command": "codemode", "args": ["mcp", "--config", "${workspaceFolder}/codemode.yaml"]}
+    server = {"command": "codemode", "args": ["mcp", "--config", "/home/me/codemode.yaml"]}
+    assert "workspaceFolder" not in re.sub(r"Never write a path below `[^`]+`", "", page) + unquote(vscode)
     assert json.loads(unquote(vscode)) == {"name": "codemode", "type": "stdio", **server}
     assert json.loads(base64.b64decode(parse_qs(cursor)["config"][0])) == server
 
