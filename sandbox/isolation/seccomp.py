@@ -28,9 +28,6 @@ ALLOWED: dict[str, tuple[int, int, str]] = {
     "rt_sigreturn": (15, 139, "end of a signal handler"),
     "restart_syscall": (219, 128, "made by the kernel after a stop and continue"),
     "getrandom": (318, 278, "random.SystemRandom, secrets, uuid4; hash keys"),
-    "clock_gettime": (228, 113, "time, where the vDSO does not answer"),
-    "clock_getres": (229, 114, "time.get_clock_info"),
-    "clock_nanosleep": (230, 115, "time.sleep; ends at the wall clock limit"),
     "gettimeofday": (96, 169, "time on kernels without clock_gettime in the vDSO"),
     "getpid": (39, 172, "called by libraries after a fork"),
     "gettid": (186, 178, "called by locks of the C library"),
@@ -38,6 +35,10 @@ ALLOWED: dict[str, tuple[int, int, str]] = {
     "exit": (60, 93, "the end"),
     "exit_group": (231, 94, "the end"),
 }
+#: Allowed only for the fixed clocks: time where the vDSO does not answer, time.get_clock_info, time.sleep. A negative
+#: number means the processor time of a process or thread by its id, by which workers could signal each other.
+OF_CLOCKS = {"clock_gettime": (228, 113), "clock_getres": (229, 114), "clock_nanosleep": (230, 115)}
+CLOCKS = tuple(range(12))  # CLOCK_REALTIME … CLOCK_TAI; 2 and 3 are the processor time of the caller
 #: Allowed only without PROT_EXEC: executable memory would turn a bug in C into arbitrary machine code.
 NOT_EXECUTABLE = {"mmap": (9, 222), "mprotect": (10, 226)}
 #: Allowed only for waiting and waking within the process. Without the flag PRIVATE, the kernel identifies a futex by
@@ -60,7 +61,7 @@ _FUTEX_CLOCK_REALTIME = 256
 _ALL_BITS = 0xFFFFFFFF
 
 # struct seccomp_data: number, architecture, instruction pointer, six arguments of 64 bits (little endian here)
-_NUMBER, _ARCH, _SECOND_ARGUMENT, _THIRD_ARGUMENT = 0, 4, 24, 32
+_NUMBER, _ARCH, _FIRST_ARGUMENT, _SECOND_ARGUMENT, _THIRD_ARGUMENT = 0, 4, 16, 24, 32
 _LOAD, _JUMP_EQUAL, _JUMP_AT_LEAST, _AND, _RETURN = 0x20, 0x15, 0x35, 0x54, 0x06
 _ALLOW, _KILL_PROCESS, _ERRNO = 0x7FFF0000, 0x80000000, 0x00050000
 _INSTRUCTION = Struct("=HBBI")
@@ -107,6 +108,8 @@ def assemble(machine: str) -> bytes:
     for numbers in ALLOWED.values():
         number = numbers[0] if column == 0 else numbers[1]
         code += [_op(_JUMP_EQUAL, number, if_false=1), _op(_RETURN, _ALLOW)]
+    for pair in OF_CLOCKS.values():
+        code += _only_with(pair[column], _FIRST_ARGUMENT, CLOCKS)
     for pair in NOT_EXECUTABLE.values():
         code += _only_with(pair[column], _THIRD_ARGUMENT, (0,), mask=_PROT_EXEC)
     code += _only_with(FUTEX[column], _SECOND_ARGUMENT, FUTEX_OPERATIONS, mask=_ALL_BITS & ~_FUTEX_CLOCK_REALTIME)

@@ -96,6 +96,36 @@ async def test_no_worker_can_wake_another_through_the_text_of_a_library(bare: Sa
     assert outcome.value == [refused, refused, refused, [0, 0]]
 
 
+CLOCKS = """
+import ctypes, time
+libc = ctypes.CDLL(None, use_errno=True)
+buffer = (ctypes.c_long * 2)()
+def ask(call, clock):
+    ctypes.set_errno(0)
+    more = (0, buffer, None) if call == sleeping else (buffer,)
+    return libc.syscall(call, clock, *more), ctypes.get_errno()
+def of(process, kind):
+    return ~process << 3 | kind
+ids = [of(process, kind) for process in (host, libc.getpid(), 0) for kind in (0, 1, 2, 4, 6)]
+foreign = [ask(call, clock) for call in calls for clock in ids]
+own = [ask(call, clock) for call in calls[:2] for clock in (0, 1, 2, 3)]
+time.sleep(0.001)
+result = [foreign, own, time.process_time() > 0]
+"""
+
+
+async def test_no_worker_reads_the_processor_time_of_another(bare: Sandbox) -> None:
+    """Time that a process uses is a message to whoever can read it, and its end is one, too."""
+    column = 0 if MACHINE == "x86_64" else 1
+    calls = [seccomp.OF_CLOCKS[name][column] for name in ("clock_gettime", "clock_getres", "clock_nanosleep")]
+    outcome = await bare.run(CLOCKS, inputs={"calls": calls, "sleeping": calls[2], "host": os.getpid()})
+    assert outcome.ok, outcome.failure
+    foreign, own, has_time = outcome.value
+    assert foreign == [[-1, errno.EPERM]] * 45
+    assert own == [[0, 0]] * 8
+    assert has_time
+
+
 async def test_what_a_worker_does_to_the_memory_it_was_forked_with_no_other_sees(bare: Sandbox) -> None:
     await bare.run("import ctypes, json; ctypes.memset(id(json), 0, 8)")
     after = await bare.run("import json; result = json.dumps([1])")

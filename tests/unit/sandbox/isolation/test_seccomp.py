@@ -36,7 +36,7 @@ def verdict(machine: str, number: int, *arguments: int, architecture: int | None
 def test_exactly_the_listed_calls_are_allowed(machine: str) -> None:
     column = 0 if machine == "x86_64" else 1
     listed = {numbers[column] for numbers in seccomp.ALLOWED.values()}
-    listed |= {pair[column] for pair in seccomp.NOT_EXECUTABLE.values()}
+    listed |= {pair[column] for pair in {**seccomp.NOT_EXECUTABLE, **seccomp.OF_CLOCKS}.values()}
     allowed = {number for number in range(1_000) if verdict(machine, number) == ALLOW}
     assert allowed == listed
     others = {verdict(machine, number) for number in range(1_000) if number not in listed and number != 435}
@@ -63,7 +63,8 @@ def test_the_numbers_are_those_of_the_kernel_s_own_table(machine: str) -> None:
     table = kernel_numbers(HEADERS[machine])
     column = 0 if machine == "x86_64" else 1
     ours = {name: numbers[column] for name, numbers in seccomp.ALLOWED.items()}
-    ours |= {name: pair[column] for name, pair in {**seccomp.NOT_EXECUTABLE, **seccomp.NOT_THERE}.items()}
+    with_conditions = {**seccomp.NOT_EXECUTABLE, **seccomp.OF_CLOCKS, **seccomp.NOT_THERE}
+    ours |= {name: pair[column] for name, pair in with_conditions.items()}
     ours |= {"futex": seccomp.FUTEX[column], "madvise": seccomp.MADVISE[column]}
     ours |= {"pivot_root": kernel._PIVOT_ROOT_OF[machine], "capset": kernel._CAPSET_OF[machine]}
     ours |= {"close_range": kernel.CLOSE_RANGE, "landlock_create_ruleset": kernel.LANDLOCK_CREATE_RULESET}
@@ -76,6 +77,17 @@ def test_madvise_serves_malloc_and_nobody_else(machine: str) -> None:
     number = seccomp.MADVISE[0 if machine == "x86_64" else 1]
     allowed = {advice for advice in range(256) if verdict(machine, number, 0, 4096, advice) == ALLOW}
     assert allowed == {4, 8, 14, 15}
+
+
+@pytest.mark.parametrize("machine", ARCHITECTURES)
+@pytest.mark.parametrize("call", ["clock_gettime", "clock_getres", "clock_nanosleep"])
+def test_only_the_fixed_clocks_are_read(machine: str, call: str) -> None:
+    number = seccomp.OF_CLOCKS[call][0 if machine == "x86_64" else 1]
+    assert {clock for clock in range(1 << 12) if verdict(machine, number, clock) == ALLOW} == set(range(12))
+    for process in (0, 1, 4242):
+        for kind in range(8):  # the processor time of a process or thread by its id, the clock of a descriptor
+            assert verdict(machine, number, (~process << 3 | kind) & 0xFFFFFFFF) == EPERM
+            assert verdict(machine, number, (~process << 3 | kind) & 0xFFFFFFFFFFFFFFFF) == EPERM
 
 
 def test_every_allowed_call_has_a_reason() -> None:
