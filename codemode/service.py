@@ -281,7 +281,9 @@ class CodeMode:
         if self.settings.continuations is not None:
             from codemode.executions.continuations.configured import continuations_of
 
-            self._continuations = continuations_of(self.settings, Secrets(), self._programs, self._approvers)
+            self._continuations = continuations_of(
+                self.settings, Secrets(), self._programs, self._approvers, self.store
+            )
         self._is_open = True
 
     async def __aexit__(

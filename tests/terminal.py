@@ -19,11 +19,17 @@ if TYPE_CHECKING:
 class Terminal:
     """The command on a terminal."""
 
-    def __init__(self, folder: Path, *words: str, **environment: str) -> None:
+    def __init__(self, folder: Path, *words: str, trusts: bool = True, **environment: str) -> None:
         self.shown = ""
         self._read = 0
         self._end, terminal = pty.openpty()
-        variables = {**script_environment(folder), "TERM": "xterm-256color", "COLUMNS": "80", **environment}
+        variables = {
+            **script_environment(folder if trusts else None),
+            "HOME": str(folder),
+            "TERM": "xterm-256color",
+            "COLUMNS": "80",
+            **environment,
+        }
         self._process = subprocess.Popen(
             [SCRIPT, *words],
             cwd=folder,

@@ -9,10 +9,20 @@ from codemode.errors import ExecutionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-#: What a value is. `keys`, `shapes`, `answers`, `sessions` and `programs` have one value with the name ""; the others
-#: one for each source.
+#: What a value is. `keys`, `shapes`, `answers`, `sessions` and `programs` have one value with the name "";
+#: `continuations` one for each first byte of an id; the others one for each source.
 Kind = Literal[
-    "keys", "shapes", "answers", "sessions", "programs", "ids", "documents", "tokens", "definitions", "instructions"
+    "keys",
+    "shapes",
+    "answers",
+    "sessions",
+    "programs",
+    "continuations",
+    "ids",
+    "documents",
+    "tokens",
+    "definitions",
+    "instructions",
 ]
 
 #: Errors of a store that cannot be read or written.

@@ -1,13 +1,12 @@
 """Executions without a journal: each has its own in memory, which a paused execution's caller keeps, sealed.
 
 The rules are those of the journal: the same replay, the same approvers, the same checks for what has changed. Two
-things are weaker. A continuation is used once within one process, which forgets that when it ends. And if the process
-dies while a program runs, nobody knows which of its calls were made since the last pause.
+things are weaker. A continuation is used once by servers that share a state folder; one elsewhere does not know. And
+if the process dies while a program runs, nobody knows which of its calls were made since the last pause.
 """
 
 from __future__ import annotations
 
-import time
 from contextlib import asynccontextmanager
 from dataclasses import replace
 from types import MappingProxyType
@@ -17,13 +16,13 @@ from codemode.executions.continuations.seal import ContinuationInvalid
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.executions import Executions
 from codemode.executions.journal.sqlite.memory import MemoryJournal
-from codemode.text.times import has_passed
 from sandbox import Failure
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Collection, Mapping, Sequence
 
-    from codemode.executions.continuations.seal import Opened, Sealer, SealingKey
+    from codemode.executions.continuations.seal import Sealer, SealingKey
+    from codemode.executions.continuations.used import Used
     from codemode.executions.journal.records import Decision, NewExecution, PendingCall
     from codemode.executions.programs import Programs, Request
     from codemode.gateway.caller import Caller
@@ -32,25 +31,11 @@ if TYPE_CHECKING:
 #: Longest time of one run, in seconds. The limits of the program end it long before.
 _RUN_S = 2 * 3600.0
 
-
-class Used:
-    """The continuations that this process has used, until they expire."""
-
-    def __init__(self) -> None:
-        self._until: dict[bytes, int] = {}
-
-    def take(self, opened: Opened) -> None:
-        """Mark a continuation as used. Raises ContinuationInvalid if it is."""
-        now = time.time()
-        self._until = {id_: until for id_, until in self._until.items() if not has_passed(until, now)}
-        if opened.id in self._until:
-            message = f"the continuation of {opened.execution} was already used; use the one that its use returned"
-            raise ContinuationInvalid(message, execution=opened.execution)
-        self._until[opened.id] = opened.expires
-
-    def give_back(self, opened: Opened) -> None:
-        """Mark it as unused: its use changed nothing."""
-        self._until.pop(opened.id, None)
+#: What a person who decides must know.
+USED_ONCE = (
+    "this continuation is accepted once, by servers that share this server's state folder; a server with another state"
+    " folder and the same key would make the calls again"
+)
 
 
 class Continuations:
@@ -63,13 +48,14 @@ class Continuations:
         settings: JournalSettings,
         project: str,
         approvers: Callable[[], Collection[str]],
+        used: Used,
     ) -> None:
         self._sealer = sealer
         self._programs = programs
         self._settings = settings
         self._project = project
         self._approvers = approvers
-        self._used = Used()
+        self._used = used
         self._empty = b""
         #: See `Executions.role_of`.
         self.role_of: Callable[[NewExecution], str | None] = lambda given: given.role
@@ -96,13 +82,13 @@ class Continuations:
         `Executions.decide` does.
         """
         opened = self._sealer.open(continuation)
-        self._used.take(opened)
+        await self._used.take(opened)
         try:
             async with self._executions(opened.key, opened.image) as (journal, executions):
                 await executions.decide(decisions, caller)
                 return self._sealer.seal(opened.execution, journal.image(), opened.key, expires=opened.expires)
         except BaseException:
-            self._used.give_back(opened)
+            await self._used.give_back(opened)
             raise
 
     async def execute(
@@ -119,14 +105,14 @@ class Continuations:
         continuation stays usable, as nothing was run.
         """
         opened = self._sealer.open(continuation)
-        self._used.take(opened)
+        await self._used.take(opened)
         async with self._executions(opened.key, opened.image) as (journal, executions):
             try:
                 if decisions:
                     await executions.decide(decisions, caller)
                 await executions.resume(opened.execution, caller, credentials)
             except BaseException:
-                self._used.give_back(opened)
+                await self._used.give_back(opened)
                 raise
             stored = await executions.wait(opened.execution, caller, _RUN_S)
             return self._carrying(ExecutionOutcome.of_stored(stored), journal, opened.key)
@@ -158,7 +144,8 @@ class Continuations:
         if outcome.status != "paused":
             return outcome
         try:
-            return replace(outcome, continuation=self._sealer.seal(outcome.id, journal.image(), key))
+            sealed = self._sealer.seal(outcome.id, journal.image(), key)
+            return replace(outcome, continuation=sealed, notes=(*outcome.notes, USED_ONCE))
         except ContinuationInvalid as error:
             hint = "calls that the ledger shows as committed took effect; the pending calls were not sent"
             failure = Failure("ContinuationTooLarge", str(error), hint=hint)

@@ -92,6 +92,7 @@ class Decisions(BaseModel):
 
 
 class PendingCalls(BaseModel):
-    """The calls of a continuation that wait for a person, oldest first."""
+    """The calls of a continuation that wait for a person, oldest first. `note` says which servers accept it once."""
 
     approvals: list[Approval]
+    note: str

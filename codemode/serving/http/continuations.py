@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request  # noqa: TC002 -- FastAPI reads it at run time
 from fastapi.responses import Response  # noqa: TC002 -- FastAPI reads it at run time
 
+from codemode.executions.continuations.continuations import USED_ONCE
 from codemode.serving.http.approval_models import PendingCalls
 from codemode.serving.http.approvals import decision_of
 from codemode.serving.http.executions import STOPPING, credentials_of, until_disconnect
@@ -42,7 +43,7 @@ def add_continuation_routes(app: FastAPI, service: CodeMode, authenticated: Any)
     async def list_continuation_approvals(body: ContinuationRequest, request: Request) -> Response:
         """List the calls of a continuation that wait for a person. The continuation stays usable."""
         waiting = await service.continuations.pending(body.continuation, request.state.caller)
-        return DataResponse({"approvals": [call.to_json() for call in waiting]})
+        return DataResponse({"approvals": [call.to_json() for call in waiting], "note": USED_ONCE})
 
     @app.post(
         "/v1/continuations/decide",

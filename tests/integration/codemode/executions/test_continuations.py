@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -14,6 +15,7 @@ from codemode.errors import (
     ExecutionChanged,
     ExecutionNotFound,
     ExecutionWaiting,
+    JournalUnavailable,
 )
 from codemode.executions.continuations.seal import ContinuationInvalid
 from codemode.executions.journal.records import Decision, Verdict
@@ -79,6 +81,50 @@ async def test_a_continuation_is_used_once(here: Place) -> None:
         with pytest.raises(ContinuationInvalid, match="already used"):
             await cm.continuations.execute(decided, OWNER)
     assert len(here.upstream.seen) == 2
+
+
+async def test_a_used_continuation_stays_used_in_other_processes_and_after_a_restart(here: Place) -> None:
+    async with service(here) as cm, service(here) as beside:
+        paused = await cm.execute(PROGRAM, caller=OWNER)
+        decided = await cm.continuations.decide(paused.continuation, decisions(paused.pending), APPROVER)
+        await cm.continuations.execute(decided, OWNER)
+        with pytest.raises(ContinuationInvalid, match="already used"):
+            await beside.continuations.execute(decided, OWNER)
+    async with service(here) as restarted:
+        with pytest.raises(ContinuationInvalid, match="some calls may have been made since: check them"):
+            await restarted.continuations.execute(decided, OWNER)
+        with pytest.raises(ContinuationInvalid, match="already used"):
+            await restarted.continuations.decide(paused.continuation, decisions(paused.pending), APPROVER)
+    assert here.upstream.seen == ["POST /post?n=1", "DELETE /drop?n=2"]
+
+
+async def test_two_processes_at_once_use_a_continuation_once(here: Place) -> None:
+    async with service(here) as cm, service(here) as beside:
+        paused = await cm.execute(PROGRAM, caller=OWNER)
+        decided = await cm.continuations.decide(paused.continuation, decisions(paused.pending), APPROVER)
+        ends = await asyncio.gather(
+            *(one.continuations.execute(decided, OWNER) for one in (cm, beside)), return_exceptions=True
+        )
+    assert sorted(type(end).__name__ for end in ends) == ["ContinuationInvalid", "ExecutionOutcome"]
+    assert here.upstream.seen == ["POST /post?n=1", "DELETE /drop?n=2"]
+
+
+async def test_a_use_that_changes_nothing_leaves_the_continuation_usable(here: Place) -> None:
+    async with service(here) as cm:
+        paused = await cm.execute(PROGRAM, caller=OWNER)
+        with pytest.raises(ApprovalForbidden):
+            await cm.continuations.decide(paused.continuation, decisions(paused.pending), OWNER)
+        assert await cm.continuations.decide(paused.continuation, decisions(paused.pending), APPROVER)
+
+
+async def test_a_use_that_cannot_be_recorded_is_refused(here: Place) -> None:
+    async with service(here) as cm:
+        paused = await cm.execute(PROGRAM, caller=OWNER)
+        assert "accepted once, by servers that share this server's state folder" in paused.notes[-1]
+        (here.folder / "state" / "continuations").write_text("no folder", encoding="utf-8")
+        with pytest.raises(JournalUnavailable, match="that a continuation is used"):
+            await cm.continuations.decide(paused.continuation, decisions(paused.pending), APPROVER)
+    assert here.upstream.seen == ["POST /post?n=1"]
 
 
 async def test_the_owner_cannot_decide_and_nobody_else_can_see(here: Place) -> None:

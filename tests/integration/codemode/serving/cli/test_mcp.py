@@ -40,7 +40,6 @@ FILES = {
 @pytest.fixture
 def run(tmp_path: Path) -> Run:
     (tmp_path / "codemode.yaml").write_text(CONFIGURATION, encoding="utf-8")
-    codemode("trust", "--yes", folder=tmp_path)
     return lambda *arguments: codemode("mcp", *arguments, folder=tmp_path, GYM_TOKEN="a-secret")
 
 
