@@ -30,6 +30,7 @@ from codemode.errors import (
 from codemode.transports.base import Page
 from codemode.transports.content import Content, ContentStore, OwnedContents
 from codemode.transports.http.rate_limit import Pace
+from codemode.transports.not_numbers import with_names
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -123,7 +124,7 @@ class AwsTransport:
             async with asyncio.timeout(self._reach.timeout_s), self._pace:
                 await context.before_send()
                 contents = self._contents.of(context.owner)
-                data = await asyncio.to_thread(self._call_operation, tool, arguments, contents)
+                data = with_names(await asyncio.to_thread(self._call_operation, tool, arguments, contents))
                 return self._redactor.answer(data, json.dumps(data).encode())
         except TimeoutError:
             message = f"{self._reach.source} did not answer within {self._reach.timeout_s:g} s"

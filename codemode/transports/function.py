@@ -10,12 +10,14 @@ from itertools import islice
 from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, TypeAdapter, ValidationError
+from pydantic_core import to_jsonable_python
 
 from codemode.catalog.content import is_content
 from codemode.errors import AnswerInvalid, ArgumentsInvalid, CallError, UpstreamError, UpstreamTimeout
 from codemode.shared.foreign_code import await_contained, call_contained, described
 from codemode.transports.content import Content, ContentStore
 from codemode.transports.http.rate_limit import Pace
+from codemode.transports.not_numbers import with_names
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterable, Callable
@@ -88,9 +90,9 @@ class FunctionTransport:
             message = f"{self._source} did not answer within {self._timeout_s:g} s"
             raise UpstreamTimeout(message) from None
         try:
-            kept = _with_references(value, contents)
+            kept = with_names(_with_references(value, contents))
             result = plan.result if kept is value else ANY  # a declared type does not describe references
-            return call_contained(result.dump_python, kept, mode="json", by_alias=True)
+            return with_names(call_contained(_data, result, kept))
         except Exception as error:  # noqa: BLE001 -- serializers and properties of the value are the operator's code
             message = f"{tool.id} returned a value that has no JSON form: {error}"
             raise AnswerInvalid(message) from None
@@ -102,6 +104,13 @@ class FunctionTransport:
 
     async def aclose(self) -> None:
         """Do nothing: no connection is open."""
+
+
+def _data(result: TypeAdapter[Any], value: Any) -> Any:
+    """Return a value as JSON data. Without a declared type, pydantic would write null for NaN and infinities."""
+    if result is ANY:
+        return to_jsonable_python(value, by_alias=True, inf_nan_mode="strings")
+    return result.dump_python(value, mode="json", by_alias=True)
 
 
 def _arguments(tool: Tool, plan: FunctionInvocation, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:

@@ -20,7 +20,7 @@ from codemode.catalog.tool import Effect, Location, Parameter, Tool
 from codemode.errors import SourceError, WrongArgument
 from codemode.text.nearest import did_you_mean
 from codemode.text.prose import first_sentence
-from codemode.transports.function import FunctionInvocation
+from codemode.transports.function import ANY, FunctionInvocation
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
@@ -154,7 +154,7 @@ def _read_signature(function: Callable[..., Any], doc: Docstring) -> _Signature:
     return _Signature(
         _model(parameters, hints, descriptions, extra="allow" if takes_any(function) else "forbid"),
         tuple(p.name for p in parameters if p.kind is inspect.Parameter.POSITIONAL_ONLY),
-        TypeAdapter(hints.get("return", Any)),
+        TypeAdapter(hints["return"]) if hints.get("return", Any) is not Any else ANY,
         "return" in hints,
     )
 

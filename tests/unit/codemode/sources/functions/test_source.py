@@ -41,6 +41,13 @@ class Item:
     count: int = 1
 
 
+@dataclass
+class Reading:
+    """A measured value."""
+
+    value: float
+
+
 class Order(BaseModel):
     """An order."""
 
@@ -364,6 +371,27 @@ async def test_generators_give_the_list_of_their_values(tmp_path: Path) -> None:
     assert await run("[desk.numbers(count=3), desk.letters(text='ab')]", tmp_path, desk=[numbers, letters]) == [
         [0, 1, 2],
         ["a", "b"],
+    ]
+
+
+async def test_numbers_that_json_lacks_are_their_names(tmp_path: Path) -> None:
+    def declared() -> float:
+        """Measure."""
+        return float("nan")
+
+    def listed() -> dict[str, list[float]]:
+        """Measure."""
+        return {"a": [float("inf"), 1.5, -float("inf")]}
+
+    def undeclared() -> Any:
+        """Measure."""
+        return {"a": (float("nan"), 1), "b": Reading(float("inf"))}
+
+    tools = [declared, listed, undeclared]
+    assert await run("[desk.declared(), desk.listed(), desk.undeclared()]", tmp_path, desk=tools) == [
+        "NaN",
+        {"a": ["Infinity", 1.5, "-Infinity"]},
+        {"a": ["NaN", 1], "b": {"value": "Infinity"}},
     ]
 
 

@@ -50,7 +50,7 @@ def _decoded(body: bytes, media_type: str, *, wants_json: bool = False) -> Any:
         ("ž".encode("latin2"), "text/plain; charset=latin2", "ž"),
         ("あ".encode("cp932"), "text/plain; charset=MS932", "あ"),
         (b'["x"]', "", ["x"]),
-        (b"[NaN, -Infinity]", "application/json", [None, None]),
+        (b"[NaN, Infinity, -Infinity]", "application/json", ["NaN", "Infinity", "-Infinity"]),
         (b"[1e308, 1e-999, -0.0]", "application/json", [1e308, 0.0, -0.0]),
         (b'["\\ud800", "\\ud83d\\ude00"]', "application/json", ["\ufffd", "\U0001f600"]),
         (b'{"a":1}\n\n{"a":2}\r\n', "application/x-ndjson", [{"a": 1}, {"a": 2}]),
