@@ -27,16 +27,19 @@ class Ended:
     stderr: str
 
 
-def codemode(
-    *arguments: str, folder: Path | None = None, stdin: str = "", trusts: bool = True, **environment: str
-) -> Ended:
+def codemode(*arguments: str, folder: Path | None = None, stdin: str = "", **environment: str) -> Ended:
     """Run a command in this process, in `folder`, which is also its home and whose configuration the user trusts.
 
     For everything but the behavior of the process itself: signals, encodings, imports, limits of the system.
     """
-    variables = {"COLUMNS": "200", **({} if folder is None else {"HOME": str(folder)}), **environment}
-    if trusts and folder is not None:
+    if folder is not None:
         trust(folder, **environment)
+    return untrusting(*arguments, folder=folder, stdin=stdin, **environment)
+
+
+def untrusting(*arguments: str, folder: Path | None = None, stdin: str = "", **environment: str) -> Ended:
+    """Run a command as `codemode` does, but in a folder that somebody else wrote."""
+    variables = {"COLUMNS": "200", **({} if folder is None else {"HOME": str(folder)}), **environment}
     with contextlib.chdir(folder or Path.cwd()):
         ended = CliRunner().invoke(app, arguments, input=stdin, env=variables, catch_exceptions=False)
     return Ended(ended.exit_code, ended.stdout, ended.stderr)

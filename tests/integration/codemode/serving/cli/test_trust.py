@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.serving.cli.main import COMMANDS
-from tests.command_line import codemode
+from tests.command_line import untrusting
 from tests.terminal import Terminal
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ journal: {{key: {{command: [touch, {tmp_path / "ran"}]}}}}
 
 @pytest.mark.parametrize("words", READERS, ids=" ".join)
 def test_no_command_does_what_a_found_file_says(words: tuple[str, ...], folder: Path) -> None:
-    ended = codemode(*words, folder=folder, trusts=False)
+    ended = untrusting(*words, folder=folder)
     assert ended.returncode == 2, ended
     assert "is not trusted yet, so nothing in it was run, read or sent" in ended.stderr
     assert "run Python code: evil.py (sources.evil)" in ended.stderr
@@ -66,7 +66,7 @@ def test_every_command_was_tried_or_reads_no_found_file() -> None:
 
 
 def test_doctor_reports_it_and_runs_nothing(folder: Path) -> None:
-    ended = codemode("doctor", "--json", folder=folder, trusts=False)
+    ended = untrusting("doctor", "--json", folder=folder)
     assert ended.returncode == 1
     assert "is not trusted yet" in ended.stdout
     assert not (folder.parent / "ran").exists()
@@ -74,24 +74,21 @@ def test_doctor_reports_it_and_runs_nothing(folder: Path) -> None:
 
 def test_a_named_file_is_used(folder: Path) -> None:
     (folder / "codemode.yaml").write_text("sources: {good: {location: evil.py}}\n", encoding="utf-8")
-    assert "good.f" in codemode("tools", "--config", "codemode.yaml", folder=folder, trusts=False).stdout
-    assert codemode("tools", folder=folder, trusts=False).returncode == 2
+    assert "good.f" in untrusting("tools", "--config", "codemode.yaml", folder=folder).stdout
+    assert untrusting("tools", folder=folder).returncode == 2
 
 
 def test_trust_is_given_shown_and_taken_back(folder: Path) -> None:
     (folder / "codemode.yaml").write_text("sources: {good: {location: evil.py}}\n", encoding="utf-8")
-    nobody = codemode("trust", folder=folder, trusts=False)
+    nobody = untrusting("trust", folder=folder)
     assert (nobody.returncode, "`codemode trust --yes`" in nobody.stderr) == (2, True)
-    given = codemode("trust", "--yes", folder=folder, trusts=False)
+    given = untrusting("trust", "--yes", folder=folder)
     assert (given.returncode, given.stdout) == (0, "codemode.yaml: trusted\n")
     assert "run Python code: evil.py (sources.good)" in given.stderr
-    assert "good.f" in codemode("tools", folder=folder, trusts=False).stdout
-    assert codemode("trust", folder=folder, trusts=False).stdout == "codemode.yaml: needs no trust now\n"
-    assert (
-        json.loads(codemode("trust", "--remove", "--json", folder=folder, trusts=False).stdout)["state"]
-        == "was_trusted"
-    )
-    as_json = codemode("tools", "--json", folder=folder, trusts=False)
+    assert "good.f" in untrusting("tools", folder=folder).stdout
+    assert untrusting("trust", folder=folder).stdout == "codemode.yaml: needs no trust now\n"
+    assert json.loads(untrusting("trust", "--remove", "--json", folder=folder).stdout)["state"] == "was_trusted"
+    as_json = untrusting("tools", "--json", folder=folder)
     assert json.loads(as_json.stderr)["error"]["code"] == "configuration_untrusted"
 
 
@@ -108,16 +105,16 @@ def test_a_terminal_asks_once_and_again_after_a_change(folder: Path) -> None:
     asked.type("y\n")
     asked.wait_for("good.f")
     assert asked.close() == 0
-    assert "good.f" in codemode("tools", folder=folder, trusts=False).stdout
+    assert "good.f" in untrusting("tools", folder=folder).stdout
     file.write_text("sources: {other: {location: evil.py}}\n", encoding="utf-8")
-    assert codemode("tools", folder=folder, trusts=False).returncode == 2
+    assert untrusting("tools", folder=folder).returncode == 2
 
 
 def test_a_source_that_the_user_adds_keeps_the_trust_and_gives_none(folder: Path) -> None:
     file = folder / "codemode.yaml"
     file.unlink()
-    assert codemode("sources", "add", "mine", "evil.py", folder=folder, trusts=False).returncode == 0
-    assert "mine.f" in codemode("tools", folder=folder, trusts=False).stdout
+    assert untrusting("sources", "add", "mine", "evil.py", folder=folder).returncode == 0
+    assert "mine.f" in untrusting("tools", folder=folder).stdout
     file.write_text("sources:\n  theirs: {location: evil.py}\n", encoding="utf-8")
-    assert codemode("sources", "add", "mine", "evil.py", folder=folder, trusts=False).returncode == 0
-    assert codemode("tools", folder=folder, trusts=False).returncode == 2
+    assert untrusting("sources", "add", "mine", "evil.py", folder=folder).returncode == 0
+    assert untrusting("tools", folder=folder).returncode == 2
