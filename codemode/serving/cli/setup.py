@@ -13,9 +13,9 @@ from rich.table import Table
 from codemode.errors import ConfigurationError, SourceError
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.configuration_file import write
+from codemode.serving.cli.consent import edited
 from codemode.serving.cli.first_configuration import documents_below, written
 from codemode.serving.cli.surface import FOUND, AsJson, Config, Surface, errors_as_exit_codes, on_surface
-from codemode.serving.cli.trust import edited
 from codemode.settings import settings_for_document
 from codemode.settings.schema import SCHEMA_FILE, shipped
 

@@ -18,6 +18,7 @@ from codemode.serving.cli import terminal as show
 from codemode.serving.cli.clients.adding import add_servers, report
 from codemode.serving.cli.clients.discovery import discover
 from codemode.serving.cli.configuration_file import read, with_source, without_source, write
+from codemode.serving.cli.consent import edited
 from codemode.serving.cli.surface import (
     FOUND,
     AsJson,
@@ -29,7 +30,6 @@ from codemode.serving.cli.surface import (
     with_service,
 )
 from codemode.serving.cli.tables import print_table
-from codemode.serving.cli.trust import edited
 from codemode.settings import (
     PYTHON,
     Secrets,

@@ -71,7 +71,7 @@ def configuration(config: Path, *, needs_sources: bool = True) -> Settings:
     try:
         return load_settings(config, needs_sources=needs_sources, is_named=config is not FOUND)
     except ConfigurationUntrusted as untrusted:
-        from codemode.serving.cli.trust import ask_for_trust
+        from codemode.serving.cli.consent import ask_for_trust
 
         if not ask_for_trust(untrusted):
             raise
