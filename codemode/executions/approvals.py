@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
-from codemode.errors import ApprovalForbidden, ApprovalRefused, JournalDamaged
+from codemode.errors import ApprovalForbidden, ApprovalRefused
+from codemode.executions.journal.records import KINDS, PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
 
     from codemode.executions.journal.base import Journal
-    from codemode.executions.journal.records import Decision, PendingCall
+    from codemode.executions.journal.records import Decision, PendingCall, QuestionKind
     from codemode.gateway.caller import Caller
 
 
@@ -38,16 +38,18 @@ class Approvals:
             message = f"only the roles {roles} may decide on calls; this key has the role {caller.role}"
             raise ApprovalForbidden(message)
 
-    async def waiting(self, caller: Caller, execution: str) -> tuple[PendingCall, ...]:
-        """Return all pending calls to approvers, and to other callers those of their own executions."""
-        pending = await self._journal.pending(execution=execution)
-        if self.are_up_to(caller):
-            return pending
-        owners = {}
-        for execution_id in {each.execution for each in pending}:
-            with suppress(JournalDamaged):  # the owner is unreadable
-                owners[execution_id] = (await self._journal.get(execution_id)).given.owner
-        return tuple(each for each in pending if owners.get(each.execution) == caller.id)
+    async def waiting(
+        self,
+        caller: Caller,
+        execution: str = "",
+        *,
+        after: str = "",
+        limit: int = PAGE,
+        kinds: Sequence[QuestionKind] = KINDS,
+    ) -> tuple[PendingCall, ...]:
+        """Return a page of brief pending calls: of all executions to approvers, to other callers of their own."""
+        owner = "" if self.are_up_to(caller) else caller.id
+        return await self._journal.waiting(owner=owner, execution=execution, after=after, limit=limit, kinds=kinds)
 
     async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
         """Record the caller's decisions, all or none. A service's question may also be answered by the owner.

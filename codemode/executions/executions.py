@@ -31,6 +31,7 @@ from codemode.executions.journal.records import (
     CONVERSATION,
     FRESH_READS,
     OPEN,
+    PAGE,
     READ_ONLY,
     ExecutionStatus,
     JournalEntry,
@@ -59,6 +60,10 @@ if TYPE_CHECKING:
     from codemode.executions.notify.notifier import Notifier
     from codemode.executions.programs import Programs
     from codemode.settings import JournalSettings
+
+
+#: Calls of one execution that wait for a person: no program has made more.
+MOST_ASKED = 100_000
 
 
 class Executions:
@@ -224,7 +229,7 @@ class Executions:
             message = f"{execution} has ended: {stored.status}"
             raise ExecutionEnded(message, execution=execution)
         asked_ids = {question["id"] for question in (stored.outcome or {}).get("pending", ())}
-        waiting = [question.id for question in await self._journal.pending(execution=execution)]
+        waiting = [one.id for one in await self._journal.waiting(execution=execution, limit=MOST_ASKED)]
         if asked_ids and asked_ids.issubset(waiting):
             message = f"{execution} waits for decisions on {', '.join(waiting)}"
             raise ExecutionWaiting(message, execution=execution)
@@ -294,13 +299,33 @@ class Executions:
 
     # --- approvals ---------------------------------------------------------------------------------------------
 
-    async def approvals(self, caller: Caller, execution: str = "") -> tuple[PendingCall, ...]:
-        """Return pending calls, oldest first: all of them to approvers, to other callers their own.
+    async def approvals(
+        self, caller: Caller, execution: str = "", *, after: str = "", limit: int = PAGE
+    ) -> tuple[PendingCall, ...]:
+        """Return pending calls, oldest first: of all executions to approvers, to other callers of their own.
 
+        All whole calls of one `execution`, or a page of brief ones: `after` is the last id of the previous page.
         Raises ExecutionNotFound.
         """
-        await (self._visible.seen(execution, caller) if execution else self.open())
-        return await self._approvals.waiting(caller, execution)
+        if execution:
+            await self._visible.seen(execution, caller)
+            return await self._journal.pending(execution=execution)
+        await self.open()
+        return await self._approvals.waiting(caller, after=after, limit=limit)
+
+    async def named(self, ids: Collection[str], caller: Caller) -> tuple[PendingCall, ...]:
+        """Return those of these calls that wait for a person and that the caller sees."""
+        await self.open()
+        calls = [call for id_ in ids for call in await self._journal.pending(question=id_)]
+        if self.sees_all(caller):
+            return tuple(calls)
+        owned = await self._journal.heads({call.execution for call in calls})
+        return tuple(call for call in calls if owned[call.execution].given.owner == caller.id)
+
+    async def waits_for(self, execution: str, caller: Caller) -> tuple[str, ...]:
+        """Return the ids of the calls of an execution that wait for a person. Raises ExecutionNotFound."""
+        await self._visible.seen(execution, caller)
+        return tuple(one.id for one in await self._approvals.waiting(caller, execution, limit=MOST_ASKED))
 
     async def decide(self, decisions: Sequence[Decision], caller: Caller) -> tuple[PendingCall, ...]:
         """Record decisions of `caller` on pending calls, all or none. `resume` then continues the executions.

@@ -99,9 +99,9 @@ async def gone_on(service: CodeMode, execution: str, caller: Caller) -> dict[str
     If something has changed that it depends on, its outcome gets the reason as a note.
     """
     try:
-        if not await service.executions.approvals(caller, execution):
+        if not await service.executions.waits_for(execution, caller):
             await service.executions.resume(execution, caller)
-        waits = [call.id for call in await service.executions.approvals(caller, execution)]
+        waits = await service.executions.waits_for(execution, caller)
         why = f"waiting for a decision on {', '.join(waits)}" if waits else ""
     except ExecutionWaiting as error:
         why = str(error)

@@ -3,22 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from codemode.errors import ExecutionError, ExecutionNotFound, JournalDamaged
+from codemode.errors import ExecutionError, ExecutionNotFound
 from codemode.executions.cards.building import arguments_of, brief_card, calls_made, earlier_approval
 from codemode.executions.cards.card import ApprovalCard, Requester
 from codemode.executions.cards.readings import Readings
+from codemode.executions.journal.records import KINDS, PAGE
 from codemode.executions.replay.record import Record
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Sequence
 
     from codemode.executions.approvals import Approvals
     from codemode.executions.journal.base import Journal
-    from codemode.executions.journal.records import PendingCall, StoredExecution
+    from codemode.executions.journal.records import PendingCall, QuestionKind, StoredExecution
     from codemode.executions.visible import VisibleExecutions
     from codemode.gateway.caller import Caller
 
@@ -58,27 +58,28 @@ class Cards:
         card = await whole_card(self._journal, call, stored, public_url=self._public_url, owner=owner)
         return replace(card, shows_via=is_approver)
 
-    async def waiting(self, caller: Caller, execution: str = "") -> tuple[ApprovalCard, ...]:
-        """Return brief cards of the calls that wait, oldest first. If an execution is unreadable, its requester is "".
+    async def waiting(
+        self,
+        caller: Caller,
+        execution: str = "",
+        *,
+        after: str = "",
+        limit: int = PAGE,
+        kinds: Sequence[QuestionKind] = KINDS,
+    ) -> tuple[ApprovalCard, ...]:
+        """Return a page of brief cards of the calls that wait, oldest first. `after` is the last id of the page before.
 
-        Raises ExecutionNotFound.
+        If an execution is unreadable, its requester is "". Raises ExecutionNotFound.
         """
         await (self._visible.seen(execution, caller) if execution else self._visible.opened())
-        calls = await self._approvals.waiting(caller, execution)
-        executions = await self._executions(calls)
+        calls = await self._approvals.waiting(caller, execution, after=after, limit=limit, kinds=kinds)
+        executions = await self._journal.heads(dict.fromkeys(call.execution for call in calls))
         return tuple(
             brief_card(call, executions[call.execution], public_url=self._public_url)
-            if call.execution in executions
+            if call.execution in executions and not executions[call.execution].damage
             else ApprovalCard(call, Requester("", "", ""), 0, {})
             for call in calls
         )
-
-    async def _executions(self, calls: Iterable[PendingCall]) -> dict[str, StoredExecution]:
-        found = {}
-        for execution in dict.fromkeys(call.execution for call in calls):
-            with suppress(JournalDamaged):
-                found[execution] = await self._journal.get(execution)
-        return found
 
     async def _found(self, approval: str, caller: Caller) -> tuple[PendingCall, StoredExecution]:
         await self._visible.opened()

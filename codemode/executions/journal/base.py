@@ -13,6 +13,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
+from codemode.executions.journal.records import KINDS, PAGE
+
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
         NewExecution,
         PendingCall,
         Pruned,
+        QuestionKind,
         Retention,
         StoredExecution,
     )
@@ -86,8 +89,13 @@ class Journal(Protocol):
     ) -> tuple[StoredExecution, ...]:
         """Return executions without outcomes, newest first. `before` is the last id of the previous page.
 
-        An unreadable execution is listed with its `damage`.
+        Of a request above 16 KiB only id, owner, role and start are read. An unreadable execution is listed with its
+        `damage`.
         """
+        ...
+
+    async def heads(self, executions: Collection[str]) -> dict[str, StoredExecution]:
+        """Return executions by id as in lists: without outcomes, and without large programs. Unknown ids are absent."""
         ...
 
     async def claim(self, execution: str, *, by_force: bool = False, is_orphan: bool = False) -> Lease:
@@ -147,6 +155,22 @@ class Journal(Protocol):
         `execution` and `question` limit the result to one execution, and to the call with this id.
 
         An unreadable call is listed with its `damage`. With `execution`, it raises JournalDamaged instead.
+        """
+        ...
+
+    async def waiting(
+        self,
+        *,
+        owner: str = "",
+        execution: str = "",
+        after: str = "",
+        limit: int = PAGE,
+        kinds: Sequence[QuestionKind] = KINDS,
+    ) -> tuple[PendingCall, ...]:
+        """Return brief calls that wait for a person, oldest first. `after` is the last id of the previous page.
+
+        `owner`, `execution` and `kinds` limit the result. Large calls are listed with `omitted` bytes, and unreadable
+        ones with their `damage`.
         """
         ...
 

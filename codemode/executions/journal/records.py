@@ -57,6 +57,11 @@ QuestionKind = Literal["approval", "unknown", "input"]
 #: for `input` answered (with the content of the form as value) and declined.
 Verdict = Literal["approved", "rejected", "committed", "failed", "send_again", "answered", "declined"]
 
+KINDS: tuple[QuestionKind, ...] = ("approval", "unknown", "input")
+
+#: Calls of a page of a list.
+PAGE = 100
+
 VERDICTS: Mapping[QuestionKind, tuple[Verdict, ...]] = {
     "approval": ("approved", "rejected"),
     "unknown": ("committed", "failed", "send_again"),
@@ -170,6 +175,7 @@ class PendingCall:
     - `via`: the interface that the person used.
     - `value`: the value of an unknown call that was decided as committed, or the content of a form.
     - `damage`: in lists, why the call is unreadable.
+    - `omitted`: in lists, the bytes of a call that are left out because it is large; 0 if it is whole.
     - `host`: the host that the call goes to.
     - `summary`: what the tool does, in the words of its source when the person was asked.
     - `effect`: the effect of the tool, as the catalog described it then.
@@ -209,6 +215,7 @@ class PendingCall:
     within: str = ""
     expires_us: int = 0
     asks: Mapping[str, Any] | None = None
+    omitted: int = 0
 
     def is_outdated(self, now_us: int) -> bool:
         """Return whether the decision let the call be sent, and is too old for that now. Then it is asked again."""

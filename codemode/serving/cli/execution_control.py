@@ -95,7 +95,10 @@ async def decide(
 
 
 async def _waiting(service: CodeMode, ids: Sequence[str]) -> list[PendingCall]:
-    return find_pending(ids, await service.executions.approvals(operator_of(service)))
+    operator = operator_of(service)
+    return find_pending(
+        ids, await service.executions.named(ids, operator), await service.executions.approvals(operator)
+    )
 
 
 async def _waited(service: CodeMode, execution: str) -> StoredExecution:

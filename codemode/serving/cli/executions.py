@@ -14,7 +14,7 @@ import typer
 from codemode.errors import ConfigurationError
 from codemode.executions.cards.desk import whole_card
 from codemode.executions.journal.expired import expired_executions
-from codemode.executions.journal.records import ExecutionStatus  # noqa: TC001 -- typer reads it at run time
+from codemode.executions.journal.records import PAGE, ExecutionStatus
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.execution_output import (
     print_card,
@@ -158,18 +158,21 @@ def rollback(
 def list_approvals(
     surface: Project,
     execution: Annotated[str, typer.Option(help="Only calls of this execution.")] = "",
+    after: Annotated[str, typer.Option(help="Only calls after this one, for the next page.")] = "",
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """List calls that wait for a person, oldest first, and name those that expired lately."""
+    """List up to 100 calls that wait for a person, oldest first, and name those that expired lately."""
 
     async def work(journal: Journal) -> int:
         if execution:
             await stored_execution(journal, execution)  # an unknown id is an error
-        waiting = await journal.pending(execution=execution)
+        waiting = await journal.waiting(execution=execution, after=after)
         if as_json:
             show.print_json([call.to_json() for call in waiting])
         else:
             print_pending(waiting)
+            if len(waiting) == PAGE:
+                show.console.print(f"those after {waiting[-1].id}: --after {waiting[-1].id}")
         print_expired([one for one in await expired_executions(journal) if execution in ("", one.execution)])
         return 0
 
@@ -186,8 +189,8 @@ def show_approval(
     """Show the card of a call: what it does, what is known of its arguments, what differs, and the program."""
 
     async def work(journal: Journal) -> int:
-        known = await journal.pending(unanswered=False, question=call) or await journal.pending()
-        (found,) = find_pending([call], known)
+        known = await journal.pending(unanswered=False, question=call)
+        (found,) = find_pending([call], known, () if known else await journal.waiting())
         stored = await stored_execution(journal, found.execution)
         card = await whole_card(journal, found, stored, public_url=surface.settings().server.public_url)
         card, code = replace(card, shows_via=True), stored.given.code

@@ -54,12 +54,13 @@ async def stored_execution(journal: Journal, execution: str) -> StoredExecution:
     return stored if stored.status in OPEN else replace(stored, outcome=unasked(stored.outcome))
 
 
-def find_pending(ids: Sequence[str], waiting: Sequence[PendingCall]) -> list[PendingCall]:
-    """Return the pending calls with these ids. Raises ApprovalRefused if one is not pending."""
-    there = {call.id: call for call in waiting}
+def find_pending(ids: Sequence[str], named: Sequence[PendingCall], waiting: Sequence[PendingCall]) -> list[PendingCall]:
+    """Return the pending calls with these ids. Raises ApprovalRefused if one is not pending; `waiting` are others."""
+    there = {call.id: call for call in named}
     absent = [id_ for id_ in ids if id_ not in there]
     if absent:
-        near = did_you_mean(absent[0], there)
-        message = f"no pending call {', '.join(absent)}; pending calls: {', '.join(there) or 'none'}{near}"
+        known = [call.id for call in waiting]
+        near = did_you_mean(absent[0], known)
+        message = f"no pending call {', '.join(absent)}; pending calls: {', '.join(known) or 'none'}{near}"
         raise ApprovalRefused(message)
     return [there[id_] for id_ in ids]

@@ -5,11 +5,11 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Annotated, Any
 
-from fastapi import Body, Request
+from fastapi import Body, Query, Request
 from fastapi.responses import Response  # noqa: TC002 -- FastAPI reads it at run time
 
 from codemode.executions.cards.plain_text import card_text
-from codemode.executions.journal.records import Decision
+from codemode.executions.journal.records import PAGE, Decision
 from codemode.serving.executions import gone_on
 from codemode.serving.http.approval_models import ApprovalCard, ApprovalList, Decisions
 from codemode.serving.http.executions import keep_turn
@@ -35,9 +35,14 @@ def add_approval_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> 
     """Add the routes. `authenticated` is the dependency that requires a key."""
 
     @app.get("/v1/approvals", tags=["approvals"], dependencies=[authenticated], responses=answers(ApprovalList, 409))
-    async def list_approvals(request: Request, execution: str = "") -> Response:
-        """List calls that wait for a person, oldest first. Approvers see all calls, other keys their own."""
-        waiting = await service.executions.cards.waiting(request.state.caller, execution)
+    async def list_approvals(
+        request: Request, execution: str = "", limit: Annotated[int, Query(ge=1, le=PAGE)] = PAGE, after: str = ""
+    ) -> Response:
+        """List calls that wait for a person, oldest first. Approvers see all calls, other keys their own.
+
+        `after` is the last id of the previous page. Large calls are listed without their arguments.
+        """
+        waiting = await service.executions.cards.waiting(request.state.caller, execution, after=after, limit=limit)
         return DataResponse({"approvals": [card.brief() for card in waiting]})
 
     @app.get(

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ApprovalRefused
-from codemode.executions.journal.records import VERDICTS, Decision, JournalEntry, PendingCall
+from codemode.executions.journal.records import VERDICTS, Decision, JournalEntry, PendingCall, QuestionKind
 from codemode.executions.journal.sql import rows
 from codemode.executions.journal.sql.statements import Statement, Transaction, now_us
 from codemode.executions.journal.sql.transactions import note
@@ -22,6 +22,12 @@ _QUESTION = (
     " number, status, updated_us FROM questions JOIN executions ON executions.id = execution"
 )
 
+#: The same, with no more than the beginning of a large question, and its size.
+_BRIEF_QUESTION = _QUESTION.replace(
+    " asked, ",
+    f" CASE WHEN length(asked) <= {rows.MOST_LISTED} THEN asked ELSE substr(asked, 1, {rows.HEAD}) END, ",
+).replace(" updated_us FROM", " updated_us, length(asked) FROM")
+
 
 def pending(
     seals: Seals, expire_us: int, execution: str, question: str, *, unanswered: bool
@@ -36,6 +42,21 @@ def pending(
     )
     read = rows.pending_call if execution else rows.listed_call
     return tuple(read(row, seals, expire_us) for row in question_rows)
+
+
+def waiting(
+    seals: Seals, expire_us: int, owner: str, execution: str, after: str, limit: int, kinds: Sequence[QuestionKind]
+) -> Transaction[tuple[PendingCall, ...]]:
+    """See `Journal.waiting`. An empty string means every owner, every execution, or the oldest."""
+    now = yield from now_us()
+    question_rows = yield Statement(
+        f"SELECT {_BRIEF_QUESTION} WHERE project = $1 AND verdict = '' AND status = 'paused' AND updated_us > $2"
+        " AND ($3 = '' OR owner = $3) AND ($4 = '' OR execution = $4) AND kind IN ($5, $6, $7)"
+        " AND ($8 = '' OR (asked_us, questions.id) > (SELECT asked_us, id FROM questions WHERE id = $8))"
+        " ORDER BY asked_us, questions.id LIMIT $9",
+        (seals.project, now - expire_us, owner, execution, *(*kinds, "", "")[:3], after, limit),
+    )
+    return tuple(rows.brief_call(row, seals, expire_us) for row in question_rows)
 
 
 def approved(seals: Seals, expire_us: int, owner: str, most: int) -> Transaction[tuple[PendingCall, ...]]:

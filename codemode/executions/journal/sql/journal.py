@@ -10,13 +10,14 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import JournalUnavailable
-from codemode.executions.journal.records import Pruned
+from codemode.executions.journal.records import KINDS, PAGE, Pruned
 from codemode.executions.journal.seals import Seals
 from codemode.executions.journal.signals import Signals
 from codemode.executions.journal.sql import contents, plans, rows, space, state, transactions
 from codemode.executions.journal.sql.decisions import approved as approved_calls
 from codemode.executions.journal.sql.decisions import decide
 from codemode.executions.journal.sql.decisions import pending as pending_calls
+from codemode.executions.journal.sql.decisions import waiting as waiting_calls
 from codemode.executions.journal.sql.outbox import Outbox
 from codemode.executions.journal.sql.space import Bounds
 from codemode.text.times import SECOND_US
@@ -32,6 +33,7 @@ if TYPE_CHECKING:
         Lease,
         NewExecution,
         PendingCall,
+        QuestionKind,
         Retention,
         StoredExecution,
     )
@@ -111,6 +113,10 @@ class SqlJournal(ABC):
         wanted = (owner or "", status or "", limit, before)
         return await self._read(transactions.list_executions(self._seals, self._expire_us, *wanted))
 
+    async def heads(self, executions: Collection[str]) -> dict[str, StoredExecution]:
+        """See `Journal.heads`."""
+        return await self._read(transactions.heads(self._seals, executions, self._expire_us))
+
     async def claim(self, execution: str, *, by_force: bool = False, is_orphan: bool = False) -> Lease:
         """See `Journal.claim`."""
         is_free: Callable[[str], bool] = (lambda _: True) if by_force else self._is_dead
@@ -163,6 +169,18 @@ class SqlJournal(ABC):
         """See `Journal.pending`."""
         wanted = (self._expire_us, execution, question)
         return await self._read(pending_calls(self._seals, *wanted, unanswered=unanswered))
+
+    async def waiting(
+        self,
+        *,
+        owner: str = "",
+        execution: str = "",
+        after: str = "",
+        limit: int = PAGE,
+        kinds: Sequence[QuestionKind] = KINDS,
+    ) -> tuple[PendingCall, ...]:
+        """See `Journal.waiting`."""
+        return await self._read(waiting_calls(self._seals, self._expire_us, owner, execution, after, limit, kinds))
 
     async def approved(self, *, owner: str = "", most: int = 100) -> tuple[PendingCall, ...]:
         """See `Journal.approved`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from dataclasses import replace
 from types import NoneType
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,13 @@ if TYPE_CHECKING:
     from codemode.executions.journal.seals import Seals
 
 from codemode.executions.journal.seals import NOT_AS_WRITTEN
+
+#: Requests and questions above this many characters are listed by their beginning, of `HEAD` characters, alone.
+MOST_LISTED, HEAD = 16_384, 2_048
+
+#: The first members of a request and of a question, which the host wrote before those of the program.
+_GIVEN_HEAD = re.compile(r'\{"id":"[^"\\]*","owner":"(?:[^"\\]|\\.)*+","role":("(?:[^"\\]|\\.)*+")')
+_ASKED_HEAD = re.compile(r'\{"path":("(?:[^"\\]|\\.)*+"),"tool":("(?:[^"\\]|\\.)*+")')
 
 #: Outcomes from this many characters on keep their value as unparsed text.
 _LARGE = 1 << 16
@@ -126,8 +134,17 @@ def _outcome(text: str) -> Any:
 
 
 def listed(row: Sequence[Any], seals: Seals) -> StoredExecution:
-    """Parse an owner and the columns of `stored`, without the outcome. Damage becomes a field of the result."""
-    owner, *rest = row
+    """Parse an owner, the size of the request, and the columns of `stored`, without the outcome.
+
+    Of a large request only the role is known. Its seal is compared where it is read whole. Damage becomes a field of
+    the result.
+    """
+    owner, size, *rest = row
+    if size > MOST_LISTED:
+        execution, given, status, server, lease_until_us, created_us, updated_us, ended_us, *_ = rest
+        head = _GIVEN_HEAD.match(given)
+        known = NewExecution(execution, owner, json.loads(head[1]) if head else "", "", seed=b"", start_us=created_us)
+        return StoredExecution(known, status, server, lease_until_us, created_us, updated_us, ended_us)
     try:
         return stored(rest, seals, has_outcome=False)
     except JournalDamaged as error:
@@ -202,6 +219,20 @@ def pending_call(row: Sequence[Any], seals: Seals, expire_us: int) -> PendingCal
             **json.loads(asked),
             **json.loads(answer),
         )
+
+
+def brief_call(row: Sequence[Any], seals: Seals, expire_us: int) -> PendingCall:
+    """Parse the columns of `pending_call` and the size of the question.
+
+    Of a large question only path and tool are known. Its seal is compared where it is read whole.
+    """
+    *columns, size = row
+    if size <= MOST_LISTED:
+        return listed_call(columns, seals, expire_us)
+    identity, execution, asked_us, digest, kind, asked, *_ = columns
+    head = _ASKED_HEAD.match(asked)
+    path, tool = (json.loads(head[1]), json.loads(head[2])) if head else ("", "")
+    return PendingCall(identity, execution, path, tool, {}, digest, "", kind, asked_us, omitted=size)
 
 
 def listed_call(row: Sequence[Any], seals: Seals, expire_us: int) -> PendingCall:

@@ -104,13 +104,29 @@ def get(seals: Seals, execution: str, expire_us: int) -> Transaction[StoredExecu
     return rows.at(now, rows.stored(matching[0], seals), expire_us)
 
 
+#: Columns of a list: owner, size of the request, and those of `_STORED`, with the beginning of a large request alone.
+_LISTED = "owner, length(given), " + _STORED.format(outcome="NULL").replace(
+    " given,", f" CASE WHEN length(given) <= {rows.MOST_LISTED} THEN given ELSE substr(given, 1, {rows.HEAD}) END,", 1
+)
+
+
+def heads(seals: Seals, executions: Collection[str], expire_us: int) -> Transaction[dict[str, StoredExecution]]:
+    """See `Journal.heads`."""
+    now = yield from now_us()
+    found: dict[str, StoredExecution] = {}
+    for execution in executions:
+        for row in (yield Statement(f"SELECT {_LISTED} WHERE id = $1 AND project = $2", (execution, seals.project))):
+            found[execution] = rows.at(now, rows.listed(row, seals), expire_us)
+    return found
+
+
 def list_executions(
     seals: Seals, expire_us: int, owner: str, status: str, limit: int, before: str
 ) -> Transaction[tuple[StoredExecution, ...]]:
     """See `Journal.list`. An empty string means every owner, every status, or the newest."""
     now = yield from now_us()
     listed = yield Statement(
-        f"SELECT owner, {_STORED.format(outcome='NULL')} WHERE project = $5 AND ($1 = '' OR owner = $1)"
+        f"SELECT {_LISTED} WHERE project = $5 AND ($1 = '' OR owner = $1)"
         " AND ($2 = '' OR CASE WHEN status = 'paused' AND updated_us <= $6 THEN 'expired' ELSE status END = $2)"
         " AND ($3 = '' OR (created_us, id) < (SELECT created_us, id FROM executions WHERE id = $3))"
         " ORDER BY created_us DESC, id DESC LIMIT $4",

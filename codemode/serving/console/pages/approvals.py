@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from codemode.errors import ApprovalRefused
-from codemode.executions.journal.records import VERDICTS, Decision
+from codemode.executions.journal.records import PAGE, VERDICTS, Decision
 from codemode.serving.console.forms import form_of
 from codemode.serving.console.session import caller_of
 from codemode.serving.executions import gone_on
@@ -57,8 +57,8 @@ class _Listing:
     async def show(self, request: Request) -> Response:
         """Show the calls that wait, oldest first."""
         caller = caller_of(request)
-        cards = await self._console.service.executions.cards.waiting(caller)
-        shown = [card for card in cards if card.call.kind in self._inbox.kinds]
+        after = request.query_params.get("after", "")
+        shown = await self._console.service.executions.cards.waiting(caller, after=after, kinds=self._inbox.kinds)
         return self._console.page(
             request,
             "approvals/list.html",
@@ -68,6 +68,7 @@ class _Listing:
             decides=self._console.service.executions.sees_all(caller),
             caller_id=caller.id,
             line=_line,
+            next_after=shown[-1].call.id if len(shown) == PAGE else "",
         )
 
 
