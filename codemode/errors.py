@@ -201,6 +201,12 @@ class RequestRepeated(ExecutionError):
     code = "request_repeated"
 
 
+class RequestForgotten(ExecutionError):
+    """The caller has made this request before, and retention has removed its execution. Nothing was run."""
+
+    code = "request_forgotten"
+
+
 class RequestConflict(ExecutionError):
     """The caller has used this idempotency key for a different request, whose execution is `execution`."""
 

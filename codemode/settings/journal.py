@@ -69,7 +69,7 @@ class JournalSettings(Section):
         default=30 * _DAY_S, gt=0, description="Seconds for which ended executions are kept. The default is 30 days."
     )
     keep_count: int = Field(
-        default=10_000, ge=1, description="Maximum number of ended executions. The newest are kept."
+        default=10_000, ge=1, description="Maximum number of ended executions of one key. The newest are kept."
     )
     keep_bytes: int = Field(
         default=10 * _GIB,

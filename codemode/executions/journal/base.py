@@ -74,9 +74,11 @@ class Journal(Protocol):
     async def create(self, execution: NewExecution) -> Lease:
         """Record a new execution as `running` and return a lease of `lease_s` seconds.
 
-        Raises RequestRepeated, with the id of the earlier execution, if the owner has used the request key before.
+        Raises RequestRepeated, with the id of the earlier execution, if the owner has used the request key before, and
+        RequestForgotten if that execution was removed.
         Raises RequestConflict if the key was used for another request. Raises JournalFull if unremovable data fills the
-        allowed space. Raises PlanRefused if the plan that it runs under was already used.
+        allowed space, or too many executions of the owner are paused. Raises PlanRefused if the plan that it runs under
+        was already used.
         """
         ...
 

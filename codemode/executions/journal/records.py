@@ -254,7 +254,7 @@ class Decision:
 
 @dataclass(frozen=True, slots=True)
 class Retention:
-    """How long executions are kept: ended ones for `age_s` seconds, and at most the newest `count` of them."""
+    """How long executions are kept: ended ones for `age_s` seconds, and at most the newest `count` of each owner."""
 
     age_s: float
     count: int

@@ -13,7 +13,7 @@ from codemode.errors import JournalUnavailable
 from codemode.executions.journal.records import KINDS, PAGE, Pruned
 from codemode.executions.journal.seals import Seals
 from codemode.executions.journal.signals import Signals
-from codemode.executions.journal.sql import contents, plans, rows, space, state, transactions
+from codemode.executions.journal.sql import contents, plans, request_keys, rows, space, state, transactions
 from codemode.executions.journal.sql.decisions import approved as approved_calls
 from codemode.executions.journal.sql.decisions import decide
 from codemode.executions.journal.sql.decisions import pending as pending_calls
@@ -222,6 +222,7 @@ class SqlJournal(ABC):
     async def prune(self, retention: Retention) -> Pruned:
         """See `Journal.prune`."""
         await self._paced(plans.remove_old(self._seals.project, retention.age_s))
+        await self._paced(request_keys.remove_old(self._seals.project))
         expired: list[str] = []
         removed = 0
         while some := await self._paced(transactions.expire(self._seals, self._expire_us)):
@@ -257,10 +258,11 @@ class SqlJournal(ABC):
     async def _prune_once(self, retention: Retention) -> int:
         """Remove what is beyond retention now. Return the number removed."""
         project = self._seals.project
-        until = await self._read(space.watermark(project, retention, self._bounds))
+        ends = await self._read(space.watermarks(project, retention, self._bounds))
         removed = 0
-        while count := await self._paced(space.remove(project, until)):
-            removed += count
+        for owner, until in ends.items():
+            while count := await self._paced(space.remove(project, until, owner)):
+                removed += count
         return removed
 
     async def _paced(self, transaction: Transaction[Result]) -> Result:

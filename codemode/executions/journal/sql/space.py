@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codemode.errors import JournalFull
+from codemode.executions.journal.sql.request_keys import SpentKey, keep
 from codemode.executions.journal.sql.statements import Statement, Statements, Transaction, now_us
 
 if TYPE_CHECKING:
@@ -18,6 +19,9 @@ if TYPE_CHECKING:
 #: Largest number of executions, and of their bytes, that one transaction removes, so that others need not wait long.
 BATCH = 20
 BATCH_BYTES = 4 * 1024 * 1024
+
+#: What an execution counts at least.
+LEAST_BYTES = 512
 
 _MEASURED_AT_ONCE = 5000
 _SECOND_US = 1_000_000
@@ -29,10 +33,11 @@ End = tuple[int, int]
 
 @dataclass(frozen=True, slots=True)
 class Bounds:
-    """Largest number of bytes for a project, and for each owner."""
+    """Largest number of bytes for a project, and for each owner, and of paused executions of an owner."""
 
     all: int = 1 << 62
     per_key: int = 1 << 62
+    paused_per_key: int = 1_000
 
 
 def places(number: int) -> tuple[int, int]:
@@ -53,6 +58,20 @@ def require_room(project: str, owner: str, bounds: Bounds) -> Transaction[None]:
         raise _full(whose, of_owner, "keep_bytes_per_key", bounds.per_key)
     if of_all >= bounds.all:
         raise _full("the open executions of all keys", of_all, "keep_bytes", bounds.all)
+    if of_owner >= bounds.paused_per_key * LEAST_BYTES:  # counting takes longer than adding up
+        yield from _require_few_paused(project, owner, bounds.paused_per_key)
+
+
+def _require_few_paused(project: str, owner: str, most: int) -> Transaction[None]:
+    paused = yield Statement(
+        "SELECT count(*) FROM executions WHERE project = $1 AND status = 'paused' AND owner = $2", (project, owner)
+    )
+    if paused[0][0] >= most:
+        message = (
+            f"{most:,} executions of the key {owner!r} wait for a person, and no key may have more; decide or cancel"
+            " some (`codemode approvals list`, `codemode executions list --status paused`); nothing was run"
+        )
+        raise JournalFull(message)
 
 
 def _full(whose: str, size: int, setting: str, bound: int) -> JournalFull:
@@ -105,7 +124,7 @@ def _taken(project: str, owner: str) -> Transaction[tuple[int, int]]:
 
 def _measured(number: int, execution: str) -> Transaction[int]:
     parts = yield Statement(
-        "SELECT 512 + coalesce((SELECT length(given) + coalesce(length(outcome), 0) FROM contents"
+        f"SELECT {LEAST_BYTES} + coalesce((SELECT length(given) + coalesce(length(outcome), 0) FROM contents"
         " WHERE execution = $3), 0) + coalesce((SELECT sum(64 + length(content) + coalesce(length(value), 0))"
         " FROM entries WHERE place BETWEEN $1 AND $2), 0)"
         " + coalesce((SELECT sum(length(value)) FROM blobs WHERE place BETWEEN $1 AND $2), 0)",
@@ -163,15 +182,25 @@ def _remove_oldest(project: str, excess: int, but: int, owner: str = "") -> Tran
     yield from _delete(project, doomed)
 
 
-def watermark(project: str, retention: Retention, bounds: Bounds) -> Transaction[End]:
-    """Return the end up to which executions are removed: too old, too many, or too large together."""
+def watermarks(project: str, retention: Retention, bounds: Bounds) -> Transaction[dict[str, End]]:
+    """Return the ends up to which executions are removed: of all owners under "", and of those who have too many."""
+    ends = {"": (yield from _watermark_of_all(project, retention, bounds))}
+    owners = yield Statement("SELECT owner FROM space WHERE project = $1 AND ended_bytes > 0", (project,))
+    for (owner,) in owners:
+        many = yield Statement(
+            "SELECT ended_us, number FROM executions WHERE project = $1 AND owner = $2 AND ended_us > 0"
+            " ORDER BY ended_us DESC, number DESC LIMIT 1 OFFSET $3",
+            (project, owner, retention.count),
+        )
+        if many:
+            ends[owner] = (int(many[0][0]), int(many[0][1]))
+    return ends
+
+
+def _watermark_of_all(project: str, retention: Retention, bounds: Bounds) -> Transaction[End]:
+    """Return the end of executions that are too old, or too large together."""
     now = yield from now_us()
     last = (now - int(retention.age_s * _SECOND_US), 1 << 62)
-    many = yield Statement(
-        "SELECT ended_us, number FROM executions WHERE project = $1 AND ended_us > 0"
-        " ORDER BY ended_us DESC, number DESC LIMIT 1 OFFSET $2",
-        (project, retention.count),
-    )
     sums = yield Statement(
         "SELECT coalesce(sum(open_bytes + ended_bytes), 0), coalesce(sum(ended_bytes), 0) FROM space"
         " WHERE project = $1",
@@ -181,7 +210,7 @@ def watermark(project: str, retention: Retention, bounds: Bounds) -> Transaction
     large: list[End] = []
     if total > bounds.all and ended:
         large = yield from _until_freed(project, total - bounds.all)
-    return max([last, *((int(row[0]), int(row[1])) for row in (*many, *large))])
+    return max([last, *large])
 
 
 def _until_freed(project: str, excess: int) -> Transaction[list[End]]:
@@ -200,12 +229,13 @@ def _until_freed(project: str, excess: int) -> Transaction[list[End]]:
     return until
 
 
-def remove(project: str, until: End) -> Transaction[int]:
-    """Remove some executions up to a watermark, oldest first. Return the number found."""
+def remove(project: str, until: End, owner: str = "") -> Transaction[int]:
+    """Remove some executions up to a watermark, oldest first: of one owner, or of all. Return the number found."""
+    mine = " AND owner = $5" if owner else ""
     oldest = yield Statement(
         "SELECT number, bytes FROM executions WHERE project = $1 AND ended_us > 0 AND (ended_us, number) <= ($2, $3)"
-        " ORDER BY ended_us, number LIMIT $4",
-        (project, *until, BATCH),
+        f"{mine} ORDER BY ended_us, number LIMIT $4",
+        (project, *until, BATCH, *((owner,) if owner else ())),
     )
     doomed: list[int] = []
     size = 0
@@ -222,15 +252,21 @@ def _delete(project: str, numbers: list[int]) -> Transaction[None]:
     """Remove executions with all their rows. Among concurrent servers one does it."""
     removed: list[tuple[int, str]] = []
     freed: dict[str, int] = {}
+    spent: list[SpentKey] = []
     for number in numbers:
         gone = yield Statement(
-            "DELETE FROM executions WHERE number = $1 AND ended_us > 0 RETURNING id, owner, bytes", (number,)
+            "DELETE FROM executions WHERE number = $1 AND ended_us > 0"
+            " RETURNING id, owner, bytes, request_key, request_digest",
+            (number,),
         )
-        for execution, owner, size in gone:
+        for execution, owner, size, key, digest in gone:
             removed.append((number, execution))
             freed[owner] = freed.get(owner, 0) + size
+            spent += [SpentKey(owner, key, digest, execution)] if key else []
     if not removed:
         return
+    if spent:
+        yield from keep(project, spent)
     ranges = tuple(places(number) for number, _ in removed)
     ids = tuple((execution,) for _, execution in removed)
     yield Statements("DELETE FROM entries WHERE place BETWEEN $1 AND $2", ranges)

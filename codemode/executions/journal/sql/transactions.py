@@ -15,7 +15,6 @@ from codemode.errors import (
     ExecutionNotFound,
     LeaseHeld,
     LeaseLost,
-    RequestConflict,
     RequestRepeated,
 )
 from codemode.executions.journal.records import (
@@ -29,6 +28,7 @@ from codemode.executions.journal.records import (
 )
 from codemode.executions.journal.sql import plans, rows
 from codemode.executions.journal.sql.outbox import note_unknown
+from codemode.executions.journal.sql.request_keys import conflict, require_unspent
 from codemode.executions.journal.sql.space import BATCH, Bounds, add, require_room, settle
 from codemode.executions.journal.sql.statements import Statement, Statements, Transaction, now_us
 from codemode.executions.plans.plan import PLAN
@@ -61,6 +61,8 @@ def create(
     )
     if not inserted:
         yield from _refuse_request(seals.project, execution)
+    if execution.request_key:
+        yield from require_unspent(seals.project, execution)
     yield from require_room(seals.project, execution.owner, bounds)
     if PLAN in execution.settings:
         yield from plans.use(seals.project, execution.settings[PLAN]["id"], execution.id, now - expire_us)
@@ -81,8 +83,7 @@ def _refuse_request(project: str, execution: NewExecution) -> Transaction[None]:
     if digest == execution.request_digest:
         message = f"this request was already made: see execution {earlier}"
         raise RequestRepeated(message, execution=earlier)
-    message = f"the idempotency key was already used for another request, execution {earlier}; use a new key"
-    raise RequestConflict(message, execution=earlier)
+    raise conflict(earlier)
 
 
 _STORED = (

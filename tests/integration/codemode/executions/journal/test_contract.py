@@ -17,6 +17,7 @@ from codemode.errors import (
     LeaseHeld,
     LeaseLost,
     RequestConflict,
+    RequestForgotten,
     RequestRepeated,
 )
 from codemode.executions.journal.key import DigestKey
@@ -477,6 +478,79 @@ async def test_retention_by_count_keeps_the_newest(journal: Journal) -> None:
         await journal.finish(await journal.create(new(f"ex_{n}")), "completed", {})
     assert (await journal.prune(replace(FOREVER, count=2))).removed == 3
     assert [one.given.id for one in await journal.list()] == ["ex_4", "ex_3"]
+
+
+async def test_retention_by_count_is_for_each_key(journal: Journal) -> None:
+    await journal.finish(await journal.create(new("ex_bob", owner="bob")), "completed", {})
+    for n in range(4):
+        await journal.finish(await journal.create(new(f"ex_{n}")), "completed", {})
+    assert (await journal.prune(replace(FOREVER, count=2))).removed == 2
+    assert await kept(journal) == ["ex_3", "ex_2", "ex_bob"]
+
+
+async def test_a_request_is_known_by_its_key_after_its_record_was_removed(journal: Journal) -> None:
+    made = {"request_key": "pay 7", "request_digest": "d"}
+    await journal.finish(await journal.create(new("ex_1", **made)), "completed", {})
+    assert (await journal.prune(replace(FOREVER, age_s=0))).removed == 1
+    with pytest.raises(RequestForgotten, match="already made, as execution ex_1, whose record retention has removed"):
+        await journal.create(new("ex_2", **made))
+    with pytest.raises(RequestConflict, match="used for another request, execution ex_1"):
+        await journal.create(new("ex_2", **made | {"request_digest": "other"}))
+    with pytest.raises(ExecutionNotFound):
+        await journal.get("ex_2")
+    await journal.create(new("ex_3", owner="bob", **made))
+
+
+async def test_the_executions_of_a_key_that_wait_for_a_person_are_counted(store: Store) -> None:
+    journal = await store.server(bounds=Bounds(paused_per_key=2))
+    for n in range(2):
+        await paused(journal, question(f"ap_{n}", execution=f"ex_{n}"), identity=f"ex_{n}")
+    with pytest.raises(JournalFull, match="2 executions of the key 'ann' wait for a person, and no key may have more"):
+        await journal.create(new("ex_2"))
+    await journal.create(new("ex_3", owner="bob"))
+    await journal.finish(await journal.claim("ex_0"), "cancelled", {})
+    await journal.create(new("ex_2"))
+
+
+async def test_a_page_of_waiting_calls_has_those_of_an_owner_in_order(journal: Journal) -> None:
+    for n in range(4):
+        lease = await journal.create(new(f"ex_{n}", owner="ann" if n % 2 else "bob"))
+        kind: Any = "unknown" if n == 3 else "approval"
+        await journal.pause(lease, [question(f"ap_{n}", execution=f"ex_{n}", kind=kind)], {})
+
+    async def ids(**wanted: Any) -> list[str]:
+        return [one.id for one in await journal.waiting(**wanted)]
+
+    assert await ids() == ["ap_0", "ap_1", "ap_2", "ap_3"]
+    assert await ids(limit=2) == ["ap_0", "ap_1"]
+    assert await ids(after="ap_1", limit=1) == ["ap_2"]
+    assert await ids(after="ap_3") == []
+    assert await ids(owner="ann") == ["ap_1", "ap_3"]
+    assert await ids(execution="ex_2") == ["ap_2"]
+    assert await ids(kinds=("approval", "input")) == ["ap_0", "ap_1", "ap_2"]
+    await journal.decide([Decision("ap_0", "d1", "approved", "eve")])
+    assert await ids() == ["ap_1", "ap_2", "ap_3"]
+    assert (await journal.waiting())[0].arguments == {"id": 7}
+
+
+async def test_a_list_leaves_out_what_is_large_and_says_so(journal: Journal) -> None:
+    large = question("ap_1", tool='gym."x"', arguments={"text": "\u00e9" * 100_000, "tool": "other"})
+    given = new("ex_1", code="# " + "x" * 50_000, role='r"\u00e9', settings={"label": "Ann"})
+    await journal.pause(await journal.create(given), [large], {})
+    (call,) = await journal.waiting()
+    assert (call.id, call.path, call.tool, call.digest, dict(call.arguments)) == ("ap_1", "3", 'gym."x"', "d1", {})
+    assert call.omitted > 600_000
+    (whole,) = await journal.pending(question="ap_1")
+    assert (whole.omitted, whole.arguments) == (0, large.arguments)
+    (listed,) = await journal.list()
+    assert (listed.given.id, listed.given.owner, listed.given.role, listed.given.code) == (
+        "ex_1",
+        "ann",
+        'r"\u00e9',
+        "",
+    )
+    assert (await journal.heads(["ex_1", "ex_9"])).keys() == {"ex_1"}
+    assert (await journal.get("ex_1")).given == given
 
 
 async def test_what_waits_too_long_for_a_person_expires_and_says_so(store: Store, journal: Journal) -> None:

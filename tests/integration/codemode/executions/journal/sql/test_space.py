@@ -37,6 +37,7 @@ UNDO = (
     "DROP TABLE outbox",
     "DROP TABLE journal_schema",
     "DROP TABLE shared",
+    "DROP TABLE request_keys",
 )
 
 UNDO_POSTGRES = (
