@@ -8,6 +8,7 @@ from collections import Counter
 from hashlib import blake2b
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from codemode.catalog.arguments import in_signature_order
 from codemode.catalog.tool import Effect
 from codemode.gateway.call import CallState
 from codemode.gateway.redaction import Redaction, redacted
@@ -103,8 +104,9 @@ class Ledger:
 
     def take(self, judged: JudgedCall) -> None:
         """Record a call before anything is sent."""
-        call = judged.call
-        arguments, redaction = Redaction(call.caller.secrets, self._mask).arguments(call.arguments, judged.tool)
+        call, tool = judged.call, judged.tool
+        given = call.arguments if tool is None else in_signature_order(tool, call.arguments)
+        arguments, redaction = Redaction(call.caller.secrets, self._mask).arguments(given, tool)
         self._redactions[call.path] = redaction
         self._entries[call.path] = LedgerEntry(
             path=call.path,

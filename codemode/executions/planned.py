@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from codemode.gateway.redaction import REDACTED
+from codemode.text.visible import marked
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,7 +41,7 @@ class PlannedCall:
 
     def __str__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
-        return f"{self.decision}: {self.tool}({shown}) at {self.host}"
+        return marked(f"{self.decision}: {self.tool}({shown}) at {self.host}")
 
 
 def undigested(_: Any) -> str:

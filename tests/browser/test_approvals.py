@@ -102,6 +102,40 @@ async def test_several_calls_are_decided_together(open_page: Opens, asking: Serv
         await _status(page, "completed")
 
 
+async def test_a_call_that_the_inbox_does_not_show_whole_must_be_opened(open_page: Opens, asking: Server) -> None:
+    """Every argument stands on its own line, so that a long one hides no other; a cut one cannot be ticked."""
+    long, name = "n" * 1_000, "p\u0430ypal"
+    outcome = await _pause(asking, f"gym.leads.create_lead(name={name + long!r}, branchId=1)")
+    approval = outcome["pending"][0]
+    async with open_page(BOSS, server=asking) as (boss, _):
+        await boss.goto(f"{asking.console}/approvals")
+        row = boss.locator("li", has_text=approval["id"]).or_(
+            boss.locator("li", has=boss.locator(f"a[href$='{approval['id']}']"))
+        )
+        await row.get_by_text("… 806 more characters").wait_for()
+        assert "p\\u0430ypal" in await row.inner_text()
+        assert await row.locator("dt").all_inner_texts() == ["branchId", "name"]
+        assert await row.get_by_role("checkbox").count() == 0
+        await axe(boss)
+        await screenshot(boss, "approvals-cut")
+        forged = await boss.evaluate(
+            """async (call) => {
+                const form = new FormData(document.querySelector("form[aria-label]"));
+                form.set("call", call); form.set("verdict", "approved");
+                return (await fetch(location.href, { method: "POST", body: new URLSearchParams(form) })).status;
+            }""",
+            f"{approval['id']} {approval['digest']}",
+        )
+        assert forged == 422
+        await row.get_by_role("link", name="Open the call to decide").click()
+        await boss.get_by_role("heading", name="May this call be made?").wait_for()
+        assert long in await boss.locator("article").inner_text()
+        await axe(boss)
+        await fits(boss)
+        await screenshot(boss, "approval-long")
+        await boss.get_by_role("button", name="Reject").click()
+
+
 async def test_one_approval_covers_further_calls_of_its_tool(open_page: Opens, asking: Server) -> None:
     outcome = await _pause(asking, "for n in ('a', 'b', 'c'):\n    gym.leads.create_lead(branchId=1, name=f'tag {n}')")
     async with open_page(BOSS, server=asking) as (page, _):

@@ -58,6 +58,10 @@ class Cards:
         card = await whole_card(self._journal, call, stored, public_url=self._public_url, owner=owner)
         return replace(card, shows_via=is_approver)
 
+    async def call(self, approval: str, caller: Caller) -> PendingCall:
+        """Return a pending or decided call alone, to those who may see its card. Raises ApprovalNotFound."""
+        return (await self._found(approval, caller))[0]
+
     async def waiting(
         self,
         caller: Caller,

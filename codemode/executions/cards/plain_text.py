@@ -44,12 +44,7 @@ def _lines(card: ApprovalCard, *, with_answers: bool) -> Iterator[str]:
         yield f"  {_text(call.summary)}"
     yield "  " + ", ".join(filter(None, (_where(card), _fact(call.effect), _fact(call.reason))))
     yield from _askers(card)
-    if card.arguments or call.arguments:
-        yield "  arguments:"
-    for argument in card.arguments:
-        yield from _argument(argument)
-    if not card.arguments:
-        yield from (f"    {_fact(name)} = {_value(value)}" for name, value in call.arguments.items())
+    yield from _arguments(card)
     if card.so_far:
         more = [f"and {counted(len(card.so_far) - _MOST_TOOLS, 'more tool')}"] if len(card.so_far) > _MOST_TOOLS else []
         made = [_made(one) for one in card.so_far[:_MOST_TOOLS]]
@@ -61,6 +56,18 @@ def _lines(card: ApprovalCard, *, with_answers: bool) -> Iterator[str]:
     if with_answers:
         width = max((len(_WAYS.get(name, name)) for name in card.answers), default=0)
         yield from (f"  {_WAYS.get(name, name):<{width}}  {_text(way)}" for name, way in card.answers.items())
+
+
+def _arguments(card: ApprovalCard) -> Iterator[str]:
+    call = card.call
+    if card.arguments or call.arguments:
+        yield "  arguments:"
+    for argument in card.arguments:
+        yield from _argument(argument)
+    if not card.arguments:
+        yield from (f"    {_fact(name)} = {_value(value)}" for name, value in call.arguments.items())
+    for name, value in (call.planned or {}).items():
+        yield f"    ! the plan lists {_fact(name)} = {_value(value)}"
 
 
 def _made(calls: CallsMade) -> str:

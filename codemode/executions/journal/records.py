@@ -184,6 +184,8 @@ class PendingCall:
     - `grant`: the approval whose `up_to` approved this call, or empty.
     - `within`: the saved program of the call, its version and who saved it, or empty.
     - `expires_us`: when an approval of the call is no longer good, 0 before the decision.
+    - `planned`: what the plan lists for the arguments that differ from it; None if the call is under no plan, or the
+      plan lists no such call.
     - `asks`: the question of a service, for the kind `input`.
     """
 
@@ -214,6 +216,7 @@ class PendingCall:
     grant: str = ""
     within: str = ""
     expires_us: int = 0
+    planned: Mapping[str, Any] | None = None
     asks: Mapping[str, Any] | None = None
     omitted: int = 0
 

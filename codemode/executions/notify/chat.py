@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codemode.text.visible import visible
+from codemode.text.visible import marked
 
 if TYPE_CHECKING:
     from codemode.executions.notify.notice import Notice
@@ -23,13 +23,13 @@ def slack_body(notice: Notice) -> dict[str, Any]:
     if notice.link:
         button = {"type": "button", "text": _plain("Open"), "url": notice.link}
         blocks.append({"type": "actions", "elements": [button]})
-    return {"text": _escaped(visible(notice.title)), "blocks": blocks}
+    return {"text": _escaped(marked(notice.title)), "blocks": blocks}
 
 
 def teams_body(notice: Notice) -> dict[str, Any]:
     """Return the body for a workflow of Teams: one adaptive card (version 1.4)."""
     facts = [{"title": label, "value": _unformatted(text[:_LONGEST])} for label, text in notice.facts().items()]
-    title = {"type": "TextBlock", "text": _unformatted(visible(notice.title)), "weight": "Bolder", "wrap": True}
+    title = {"type": "TextBlock", "text": _unformatted(marked(notice.title)), "weight": "Bolder", "wrap": True}
     card: dict[str, Any] = {
         "$schema": "http://adaptivecards.io/schemas/adaptive-card.json",
         "type": "AdaptiveCard",
@@ -43,7 +43,7 @@ def teams_body(notice: Notice) -> dict[str, Any]:
 
 
 def _plain(text: str) -> dict[str, Any]:
-    return {"type": "plain_text", "text": visible(text), "emoji": False}
+    return {"type": "plain_text", "text": marked(text), "emoji": False}
 
 
 def _escaped(text: str) -> str:

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codemode.text.times import rfc3339
-from codemode.text.visible import visible
+from codemode.text.visible import marked
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,6 +34,7 @@ class Notice:
     - `id`: the same in all attempts, for receivers to recognize a repetition.
     - `tools`: the tool of the call, or the tools of an ended execution's unknown calls.
     - `arguments`: names of arguments, or names with values.
+    - `planned`: the same of what a plan lists for arguments that differ from it.
     - `requester`, `role`: the owner of the execution.
     - `asked`, `expires`: RFC 3339 times, "" if unknown.
     - `link`: the page to answer on, "" without a public URL.
@@ -46,6 +47,7 @@ class Notice:
     approval: str = ""
     tools: tuple[str, ...] = ()
     arguments: Mapping[str, Any] | tuple[str, ...] = ()
+    planned: Mapping[str, Any] | tuple[str, ...] = ()
     reason: str = ""
     host: str = ""
     requester: str = ""
@@ -63,7 +65,8 @@ class Notice:
         """Return the facts for people, by label."""
         shown = {
             "Tool": ", ".join(self.tools),
-            "Arguments": self._arguments(),
+            "Arguments": _named(self.arguments),
+            "In the plan": _named(self.planned),
             "Reason": self.reason,
             "Host": self.host,
             "Requested by": f"{self.requester} (role {self.role})" if self.requester else "",
@@ -73,23 +76,19 @@ class Notice:
             "Execution": self.execution,
             "Approval": self.approval,
         }
-        return {label: visible(" ".join(text.split())) for label, text in shown.items() if text}
+        return {label: marked(" ".join(text.split())) for label, text in shown.items() if text}
 
     def text(self) -> str:
         """Return the whole message as text."""
-        lines = [visible(self.title), "", *(f"{label}: {text}" for label, text in self.facts().items())]
+        lines = [marked(self.title), "", *(f"{label}: {text}" for label, text in self.facts().items())]
         return "\n".join([*lines, "", self.link] if self.link else lines)
 
     def data(self) -> dict[str, Any]:
         """Return the message as JSON data."""
-        arguments = list(self.arguments) if isinstance(self.arguments, tuple) else dict(self.arguments)
+        shown = {"arguments": self.arguments} | ({"planned": self.planned} if self.planned else {})
+        values = {name: list(one) if isinstance(one, tuple) else dict(one) for name, one in shown.items()}
         names = ("execution", "approval", "reason", "host", "requester", "role", "asked", "expires", "project", "link")
-        return {"tools": list(self.tools), "arguments": arguments} | {name: getattr(self, name) for name in names}
-
-    def _arguments(self) -> str:
-        if isinstance(self.arguments, tuple):
-            return ", ".join(self.arguments)
-        return ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
+        return {"tools": list(self.tools), **values} | {name: getattr(self, name) for name in names}
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,7 +101,6 @@ class NoticeWriter:
 
     def of_call(self, id_: str, event: str, call: PendingCall, stored: StoredExecution) -> Notice:
         """Return the notice about a pending call."""
-        shown = {name: _shown(value) for name, value in call.arguments.items()}
         return Notice(
             id_,
             event,
@@ -110,7 +108,8 @@ class NoticeWriter:
             call.execution,
             approval=call.id,
             tools=(call.tool,),
-            arguments=shown if self.show_arguments else tuple(call.arguments),
+            arguments=self._values(call.arguments),
+            planned=self._values(call.planned or {}),
             reason=call.reason,
             host=call.host,
             requester=stored.given.owner,
@@ -139,12 +138,21 @@ class NoticeWriter:
         reason = "somebody ran `codemode notify test`; nothing waits"
         return Notice(id_, "test", self.project, "", reason=reason, link=self.public_url)
 
+    def _values(self, values: Mapping[str, Any]) -> Mapping[str, Any] | tuple[str, ...]:
+        return {name: _shown(value) for name, value in values.items()} if self.show_arguments else tuple(values)
+
     def _link(self, page: str, id_: str) -> str:
         return f"{self.public_url.rstrip('/')}/console/{page}/{id_}" if self.public_url else ""
+
+
+def _named(values: Mapping[str, Any] | tuple[str, ...]) -> str:
+    if isinstance(values, tuple):
+        return ", ".join(values)
+    return ", ".join(f"{name}={value!r}" for name, value in values.items())
 
 
 def _shown(value: Any) -> Any:
     """Return a short value, and … for any other."""
     if value is None or isinstance(value, (bool, int, float)):
         return value
-    return visible(value) if isinstance(value, str) and len(value) <= _LONGEST else "…"
+    return marked(value) if isinstance(value, str) and len(value) <= _LONGEST else "…"

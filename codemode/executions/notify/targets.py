@@ -17,7 +17,7 @@ from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.notify.chat import slack_body, teams_body
 from codemode.settings import MailTarget, SlackTarget, TeamsTarget, WebhookTarget
 from codemode.text.times import SECOND_US, rfc3339
-from codemode.text.visible import visible
+from codemode.text.visible import marked
 from codemode.transports.http.posting import post
 from codemode.transports.mail import MailServer
 
@@ -164,7 +164,7 @@ class Mailbox:
     async def send(self, notice: Notice) -> None:
         """See `Target`."""
         mail = EmailMessage()
-        mail["Subject"] = " ".join(visible(f"[{notice.project}] {notice.title}").split())[:200]
+        mail["Subject"] = " ".join(marked(f"[{notice.project}] {notice.title}").split())[:200]
         mail["From"] = self.sender
         mail["To"] = ", ".join(self.to)
         mail["Date"] = formatdate()

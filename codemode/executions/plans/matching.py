@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
     from codemode.executions.planned import PlannedCall
 
-#: Differing arguments that a message names, and the characters of each value.
-_NAMED, _SHOWN = 3, 60
+#: Differing arguments that a message names.
+_NAMED = 3
 
 _ABSENT = object()
 
@@ -36,6 +36,17 @@ class MadeCall(NamedTuple):
     arguments: Mapping[str, Any]
     digest: str
     definition: str
+
+
+class Difference(NamedTuple):
+    """How a call differs from the plan.
+
+    `reason` is a sentence of ours, with names of arguments and no value: the program writes the values. `planned` are
+    the values that the plan lists, of the arguments that differ; None if no listed call is like it.
+    """
+
+    reason: str
+    planned: Mapping[str, Any] | None = None
 
 
 class PlanMatching:
@@ -73,20 +84,20 @@ class PlanMatching:
         if path in self._labels:
             self._answers[self._labels[path]] = answer.value if isinstance(answer, Page) else answer
 
-    def difference(self, made: MadeCall) -> str:
+    def difference(self, made: MadeCall) -> Difference:
         """Return how a call that the list does not cover differs from the nearest listed call."""
         if made.tool not in self._tools:
-            return f"not in the plan: it lists no call of {made.tool}"
+            return Difference(f"not in the plan: it lists no call of {made.tool}")
         left = [call for call in self._calls.values() if call.tool == made.tool]
         if not left:
-            return f"not in the plan: all of its calls of {made.tool} were made already"
+            return Difference(f"not in the plan: all of its calls of {made.tool} were made already")
         nearest = min(left, key=lambda call: len(self._differing(call, made)))
         names = self._differing(nearest, made)
         if not names:
-            return f"not in the plan: {made.tool} has changed since, or goes to another place"
-        shown = [_different(name, nearest.arguments, made.arguments) for name in names[:_NAMED]]
-        more = [f"and {len(names) - _NAMED} more arguments"] if len(names) > _NAMED else []
-        return "not in the plan: " + ", ".join([*shown, *more])
+            return Difference(f"not in the plan: {made.tool} has changed since, or goes to another place")
+        more = [f"{len(names) - _NAMED} more"] if len(names) > _NAMED else []
+        planned = {name: nearest.arguments[name] for name in names if name in nearest.arguments}
+        return Difference(f"not in the plan: it differs in {', '.join([*names[:_NAMED], *more])}", planned)
 
     def _fitting(self, listed: Mapping[str, PlannedCall], made: MadeCall) -> PlannedCall | None:
         same_tool = (call for call in listed.values() if call.tool == made.tool)
@@ -149,15 +160,3 @@ class PlanMatching:
 def _same(one: Any, other: Any) -> bool:
     """Return whether two values are the same JSON. In Python, `True == 1`."""
     return json.dumps(one, sort_keys=True, default=str) == json.dumps(other, sort_keys=True, default=str)
-
-
-def _different(name: str, listed: Mapping[str, Any], real: Mapping[str, Any]) -> str:
-    if name not in listed:
-        return f"{name} {_short(real[name])} where the plan lists none"
-    made = f"{name} {_short(real[name])}" if name in real else f"no {name}"
-    return f"{made} where the plan lists {_short(listed[name])}"
-
-
-def _short(value: Any) -> str:
-    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False, default=str)
-    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

@@ -24,7 +24,10 @@ from codemode.gateway.policy import Decision, Ruling
 from codemode.text.times import has_passed, rfc3339
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from codemode.catalog.tool import Tool
+    from codemode.executions.journal.records import PendingCall, QuestionKind
     from codemode.executions.replay.record import RecordedCall
     from codemode.executions.replay.recording import ExecutionRecording
     from codemode.gateway.call import JudgedCall, ToolOutcome
@@ -39,6 +42,7 @@ class PlanSession(RecordedSession):
         super().__init__(recording, gateway, caller, **more)
         self._under = ApprovedPlan.from_json(recording.given.settings[PLAN])
         self.plan = self._under.id
+        self._planned: dict[str, Mapping[str, Any] | None] = {}  # what the plan lists where a call differs, by path
         self._matching = PlanMatching(self._under.calls, self._under.reads)
         for call in sorted(recording.record.calls.values(), key=lambda call: call.sequence):
             self._recall_made(call)
@@ -70,14 +74,20 @@ class PlanSession(RecordedSession):
             self._matching.take_read(made)
             return judged
         if has_passed(self._under.expires_us, time.time_ns() // 1000):
-            reason = f"the plan expired at {rfc3339(self._under.expires_us)}"
-            return self._amended(_asked(judged, tool, reason, self.plan))
+            expired = f"the plan expired at {rfc3339(self._under.expires_us)}"
+            return self._amended(_asked(judged, tool, expired, self.plan))
         listed = self._matching.take(made)
         if listed is None:
-            return self._amended(_asked(judged, tool, self._matching.difference(made), self.plan))
+            reason, self._planned[path] = self._matching.difference(made)
+            return self._amended(_asked(judged, tool, reason, self.plan))
         self._approvals[path] = f"{self.plan} {listed.label}"
         rule = judged.ruling.rule if judged.ruling else ""
         return self._amended(judged.allowed(f"{rule}, approved by {self._under.by} in {self.plan}"))
+
+    def _question(self, judged: JudgedCall, kind: QuestionKind, attempt: int) -> PendingCall:
+        """See `RecordedSession`."""
+        question = super()._question(judged, kind, attempt)
+        return replace(question, planned=self._planned.get(question.path)) if kind == "approval" else question
 
     def _made(self, path: str, tool: Tool, arguments: Any) -> MadeCall:
         recorded = self._record.calls.get(path)

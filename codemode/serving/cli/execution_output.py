@@ -13,6 +13,7 @@ from codemode.serving.cli import terminal as show
 from codemode.serving.cli.tables import print_table
 from codemode.serving.cli.waterfall import MAX_ROWS
 from codemode.text.times import rfc3339
+from codemode.text.visible import marked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -84,7 +85,7 @@ def _call(call: PendingCall) -> str:
 
 
 def _listed(arguments: Mapping[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+    return marked(", ".join(f"{name}={value!r}" for name, value in arguments.items()))
 
 
 def print_card(card: ApprovalCard, code: str) -> None:

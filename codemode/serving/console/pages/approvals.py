@@ -9,12 +9,14 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from codemode.errors import ApprovalRefused
+from codemode.executions.cards.brief import brief_call
 from codemode.executions.journal.records import PAGE, VERDICTS, Decision
 from codemode.serving.console.forms import form_of
 from codemode.serving.console.session import caller_of
 from codemode.serving.executions import gone_on
 from codemode.serving.http.executions import keep_turn
 from codemode.text.counted import counted
+from codemode.text.visible import marked_data
 
 if TYPE_CHECKING:
     from starlette.datastructures import ImmutableMultiDict
@@ -67,7 +69,7 @@ class _Listing:
             inbox=self._inbox,
             decides=self._console.service.executions.sees_all(caller),
             caller_id=caller.id,
-            line=_line,
+            briefs={card.call.id: brief_call(card.call) for card in shown},
             next_after=shown[-1].call.id if len(shown) == PAGE else "",
         )
 
@@ -85,6 +87,7 @@ class _Card:
             "approvals/card.html",
             title=f"Decide on {card.call.id}" if card.call.verdict is None else f"Decision on {card.call.id}",
             data={"card": card.to_json()},
+            shown=marked_data(card.to_json()),
             status=409 if mistake else 200,
             mistake=mistake,
             why_not=self._why_not(card, caller),
@@ -122,8 +125,16 @@ class _Deciding:
         chosen = [text.partition(" ") for text in form.getlist("call")]  # an id and a digest each
         if not chosen:
             raise HTTPException(422, "choose at least one call")
+        for id_, _, _ in chosen:
+            await self._require_whole(id_, caller_of(request))
         decisions = [_decision(id_, digest, form) for id_, _, digest in chosen]
         return self._back(request, *await self._decide(request, decisions))
+
+    async def _require_whole(self, id_: str, caller: Caller) -> None:
+        """Raise HTTPException if the list does not show the whole of a call."""
+        call = await self._console.service.executions.cards.call(id_, caller)
+        if not brief_call(call).is_whole:
+            raise HTTPException(422, f"{id_}: the list does not show the whole call; open it to decide")
 
     async def _decide(self, request: Request, decisions: list[Decision]) -> tuple[tuple[PendingCall, ...], list[str]]:
         """Decide, and continue the executions. Return the decided calls, and why some executions do not continue."""
@@ -159,9 +170,3 @@ def _decision(id_: str, digest: str, form: ImmutableMultiDict[str, str]) -> Deci
         raise HTTPException(422, detail) from None
     granted = int(up_to) if up_to and verdict == "approved" else 0
     return Decision(id_, digest, verdict, by="", note=form.get("note", ""), value=value, via="console", up_to=granted)
-
-
-def _line(call: dict[str, Any]) -> str:
-    """Return a call on one line."""
-    given = ", ".join(f"{name}={json.dumps(value, ensure_ascii=False)}" for name, value in call["arguments"].items())
-    return f"{call['tool']}({given})"

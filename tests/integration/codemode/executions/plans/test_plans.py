@@ -11,6 +11,7 @@ from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from codemode import CodeMode, tool
 from codemode.errors import ApprovalForbidden, ExecutionWaiting, RequestRepeated, WrongArgument
+from codemode.executions.cards.plain_text import card_text
 from codemode.executions.journal.records import Decision
 from codemode.executions.plans.errors import PlanNotFound, PlanRefused
 from codemode.settings import Settings
@@ -129,14 +130,16 @@ async def test_a_write_that_differs_waits_for_a_person_who_sees_the_difference(s
     shop.price = 250
     outcome = await service.execute(PROGRAM, plan=plan, caller=OWNER)
     assert (outcome.status, shop.calls) == ("paused", [])
-    assert [(call.tool, call.reason) for call in outcome.pending] == [
-        ("shop.bill", "not in the plan: amount 250 where the plan lists 200")
+    assert [(call.tool, call.reason, call.planned) for call in outcome.pending] == [
+        ("shop.bill", "not in the plan: it differs in amount", {"amount": 200})
     ]
+    card = card_text(await service.executions.cards.show(outcome.pending[0].id, APPROVER))
+    assert "    amount = 250\n    ! the plan lists amount = 200" in card
     shop.price = 200
     outcome = await approved(service, outcome)
     assert shop.calls == ["bill Ann 250"]
-    assert [call.reason for call in outcome.pending] == [
-        "not in the plan: invoice 101 where the plan lists <id of shop.get_invoice #1>"
+    assert [(call.reason, call.planned) for call in outcome.pending] == [
+        ("not in the plan: it differs in invoice", {"invoice": "<id of shop.get_invoice #1>"})
     ]
     outcome = await approved(service, outcome)
     assert (outcome.status, shop.calls) == ("completed", ["bill Ann 250", "send 101", "bill Bob 200", "send 103"])
@@ -180,7 +183,8 @@ async def test_secrets_are_bound_by_their_digest_and_shown_nowhere(service: Code
     shop.price = 250
     outcome = await service.execute("", plan=second, caller=OWNER)
     (waiting,) = outcome.pending
-    assert waiting.reason.startswith("not in the plan: password [secret ")
+    assert waiting.reason == "not in the plan: it differs in password"
+    assert str((waiting.planned or {})["password"]).startswith("[secret ")
     assert "sesame" not in str(outcome)
 
 

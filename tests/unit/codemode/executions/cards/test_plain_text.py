@@ -81,7 +81,7 @@ def test_no_text_imitates_a_line_of_the_card_or_hides_in_one() -> None:
 
 
 def test_a_long_value_says_how_much_is_left_out() -> None:
-    assert 'body = "' + "y" * 499 + "… (1,502 more characters)" in card_text(card(arguments={"body": "y" * 2_000}))
+    assert 'body = "' + "y" * 499 + "… 1,502 more characters" in card_text(card(arguments={"body": "y" * 2_000}))
 
 
 def test_very_many_arguments_are_shown_together() -> None:

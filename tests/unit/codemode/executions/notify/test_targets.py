@@ -29,10 +29,12 @@ OLD_SECRET = "whsec_" + base64.b64encode(bytes(range(1, 33))).decode()
 ARGUMENTS = {"id": 173, "note": "x" * 81, "to": "a\u202eb", "lines": [1], "password": "[secret 0123]"}
 
 
-def notice(tool: str = "bank.pay", *, show_arguments: bool = False, reason: str = "money") -> Notice:
+def notice(
+    tool: str = "bank.pay", *, show_arguments: bool = False, reason: str = "money", planned: Any = None
+) -> Notice:
     given = NewExecution("ex_1", "key-1", "support", "1", b"", 0)
     stored = StoredExecution(given, "paused", "", 0, 0, updated_us=0, ended_us=0, expires_us=60_000_000)
-    call = PendingCall("ap_1", "ex_1", "1", tool, ARGUMENTS, "d", reason, host="bank.example.com")
+    call = PendingCall("ap_1", "ex_1", "1", tool, ARGUMENTS, "d", reason, host="bank.example.com", planned=planned)
     writer = NoticeWriter("gym", "https://cm.example.com/", show_arguments)
     return writer.of_call("msg_1", "approval.asked", call, stored)
 
@@ -52,6 +54,14 @@ def test_a_notice_names_the_arguments_and_links_to_the_approval() -> None:
         "project": "gym",
         "link": "https://cm.example.com/console/approvals/ap_1",
     } | {"asked": notice().asked}
+
+
+def test_the_values_of_a_plan_are_fields_of_their_own_and_shown_on_request_only() -> None:
+    said = "Approved by the board. Please click approve."
+    plain, shown = (notice(planned={"note": said}, show_arguments=show) for show in (False, True))
+    assert said not in plain.text() + json.dumps([plain.data(), slack_body(plain), teams_body(plain)])
+    assert (plain.data()["planned"], shown.data()["planned"]) == (["note"], {"note": said})
+    assert f"In the plan: note='{said}'" in shown.text()
 
 
 def test_values_are_shown_on_request_if_they_are_short() -> None:
