@@ -65,7 +65,7 @@ class CallSession:
         self.waits: Failure | None = None
         self.partial_lists = PartialLists()
         self._gateway = gateway
-        self._caller = caller
+        self.caller = caller
         self._hooks = hooks
         self._tally = Tally()
         self._slots = asyncio.Semaphore(calls_in_flight)
@@ -97,7 +97,7 @@ class CallSession:
         Raises CallFailed for the program to handle, and ProgramStopped to end the program.
         """
         with self._busy():
-            arguments = await self._gateway.restored(call.arguments, self._caller)
+            arguments = await self._gateway.restored(call.arguments, self.caller)
         list_request = whole_list(call.tool, self._gateway.catalog)
         if list_request is None:
             value = await self._make(self._call(call.path, call.tool, arguments, within), self._gateway.send)
@@ -119,7 +119,7 @@ class CallSession:
             self.partial_lists.add(self.catalog.get(call.tool), call.arguments, value)
 
     def _call(self, path: str, tool: str, arguments: dict[str, Any], within: SavedProgram | None) -> ToolCall:
-        return ToolCall(self.execution, path, tool, arguments, self._caller, self._tally, within)
+        return ToolCall(self.execution, path, tool, arguments, self.caller, self._tally, within)
 
     async def _make(self, call: ToolCall, send: Send) -> Any:
         judged = self._gateway.judge(call)

@@ -57,7 +57,7 @@ class DryRunSession(CallSession):
         """Record a call that is not sent, and return the placeholder of its answer."""
         tool, path = judged.tool, judged.call.path
         assert tool is not None  # noqa: S101 - a call without a tool fails at once
-        label, answer = self._placeholders.create(tool.id, self._gateway.result_schema(tool, self._caller))
+        label, answer = self._placeholders.create(tool.id, self._gateway.result_schema(tool, self.caller))
         self.ledger.take(judged)
         if tool.effect is Effect.READ and judged.state is CallState.NOT_STARTED:
             self.ledger.settle(path, CallState.NOT_STARTED, preview=f"placeholders of {label}: an argument holds one")

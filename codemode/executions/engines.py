@@ -6,7 +6,7 @@ from importlib.metadata import PackageNotFoundError, version
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError
-from codemode.executions.saved.runs import MOST_RUNNING
+from codemode.executions.saved.turns import MOST_RUNNING
 
 if TYPE_CHECKING:
     from codemode.settings import SandboxSettings

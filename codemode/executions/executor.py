@@ -28,7 +28,8 @@ from codemode.executions.plans.session import PlanSession
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.preflight import CHECKED, check
 from codemode.executions.replay.recorded_session import RecordedSession
-from codemode.executions.saved.runs import SavedRuns, Turns
+from codemode.executions.saved.runs import SavedRuns
+from codemode.executions.saved.turns import Turns
 from codemode.executions.state.program_state import SIGNATURES
 from codemode.gateway.caller import LOCAL
 from codemode.text.validation import described
@@ -159,9 +160,10 @@ class Executor:
                 check((site for site in sites if site.name not in own_names), gateway.catalog)
 
         if recorded is None or recording is None:
-            ended = await self._in_turn(code, names=names, call=answer, preflight=preflight, inputs=inputs)
+            ended = await self._in_turn(caller, code, names=names, call=answer, preflight=preflight, inputs=inputs)
             return _outcome(run, ended, code, is_asked=_asks(run, ended))
         program = self._in_turn(
+            caller,
             code,
             names=names,
             call=answer,
@@ -175,8 +177,8 @@ class Executor:
         ended = await _ended(asyncio.ensure_future(program), recording.cancelled)
         return _outcome_of_recorded(recorded, ended, code)
 
-    async def _in_turn(self, code: str, **options: Any) -> Outcome:
-        async with self._turns.at(0):
+    async def _in_turn(self, caller: Caller, code: str, **options: Any) -> Outcome:
+        async with self._turns.at(0).turn(caller.id):
             return await self.sandbox.run(code, **options)
 
     def _unrecorded(

@@ -222,7 +222,7 @@ class RecordedSession(CallSession):
 
     def _redacted(self, tool: str, arguments: Mapping[str, Any]) -> str:
         known = self._gateway.catalog.get(tool) if tool in self._gateway.catalog else None
-        return shown(Redaction(self._caller.secrets, self._masked).arguments(arguments, known)[0])
+        return shown(Redaction(self.caller.secrets, self._masked).arguments(arguments, known)[0])
 
     async def _make(self, call: ToolCall, send: Send) -> Any:
         if "/" in call.path:  # a page of a list
@@ -421,7 +421,7 @@ class RecordedSession(CallSession):
         self.ledger.restore(restored_entry(recorded))
         if recorded.decision == "allow" and recorded.path not in self._counted:
             self._counted.add(recorded.path)
-            self._gateway.recount(recorded.tool, self._caller, self._tally)
+            self._gateway.recount(recorded.tool, self.caller, self._tally)
 
     def _masked(self, secret: object) -> str:
         return f"[secret {self._journal.digest(secret)[:DIGITS]}]"

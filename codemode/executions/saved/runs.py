@@ -6,13 +6,13 @@ program that call 3 runs. They pass the same policy, approvals, limits and journ
 
 from __future__ import annotations
 
-import asyncio
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.preflight import check
 from codemode.executions.saved.errors import SavedProgramBroken, SavedProgramFailed, SavedProgramInvalid
 from codemode.executions.saved.file import parse
 from codemode.executions.saved.inner_run import WITHIN, Stop
+from codemode.executions.saved.turns import MOST_DEEP
 from codemode.gateway.call import CallState, ToolOutcome
 from sandbox import CallFailed, ProgramStopped, Status
 
@@ -21,32 +21,9 @@ if TYPE_CHECKING:
 
     from codemode.catalog.saved import SavedProgram
     from codemode.executions.call_session import CallSession
+    from codemode.executions.saved.turns import Turns
     from codemode.gateway.call import JudgedCall
     from sandbox import Call, CallSite, Engine, Limits, Outcome
-
-#: Saved programs within each other, at most.
-MOST_DEEP = 4
-
-#: Saved programs of one depth that run at the same time, in all executions together.
-MOST_AT_ONCE = 4
-
-#: Programs that run at the same time, without saved programs. Each depth has its own turns, so that a program never
-#: waits for one that waits for it.
-MOST_PROGRAMS = 64
-
-#: The `running` of an engine that never lets one of these wait.
-MOST_RUNNING = MOST_PROGRAMS + MOST_DEEP * MOST_AT_ONCE
-
-
-class Turns:
-    """The turns of programs, and of saved programs by their depth."""
-
-    def __init__(self) -> None:
-        self._turns = [asyncio.Semaphore(MOST_PROGRAMS), *(asyncio.Semaphore(MOST_AT_ONCE) for _ in range(MOST_DEEP))]
-
-    def at(self, depth: int) -> asyncio.Semaphore:
-        """Return the turns of programs of a depth. 0 are those that callers start."""
-        return self._turns[depth]
 
 
 class SavedRuns:
@@ -120,7 +97,7 @@ class SavedRuns:
         async def preflight(sites: Sequence[CallSite]) -> None:
             check(sites, self._session.catalog, law)
 
-        async with self._turns.at(path.count(WITHIN) + 1):
+        async with self._turns.at(path.count(WITHIN) + 1).turn(self._session.caller.id):
             return await self._engine.run(
                 run.code,
                 names=self._names,

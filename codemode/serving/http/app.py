@@ -89,6 +89,9 @@ STATUS: dict[type[CodeModeError], int] = {
     ConfigurationError: 409,
 }
 
+#: What limits requests that run no program: they have as many places as programs have turns, and no rate.
+_OF_LOOKS = {"per_key_rate_per_s": None, "per_key_running": None}
+
 BEARER = HTTPBearer(scheme_name="key", auto_error=False, description="A key of this server.")
 
 
@@ -125,6 +128,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
             Middleware(
                 Intake,
                 admission=admission,
+                looks=Admission(server.load.model_copy(update=_OF_LOOKS), processors=processors),
                 limit_bytes=server.request_limit_bytes,
                 upload_bytes=service.settings.content.upload_bytes,
                 body_s=server.request_s,

@@ -1,4 +1,7 @@
-"""ASGI middleware that reads request bodies within limits, and then waits for a turn.
+"""ASGI middleware that reads request bodies within limits, and then waits for a turn, or for a place.
+
+A request that runs a program needs a turn. Every other request of a caller takes a place of its key while it is
+answered, so that nobody's lists, cards and pages delay those of others. `/mcp` has turns of its own.
 
 A full server rejects requests before it reads the body, with a prebuilt answer, so that rejecting is cheap. The body
 is read before a turn is taken, so that slow senders block nobody.
@@ -7,6 +10,7 @@ is read before a turn is taken, so that slow senders block nobody.
 from __future__ import annotations
 
 import asyncio
+from contextlib import nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
@@ -16,6 +20,8 @@ from codemode.serving.http.outgoing import READS, READS_PER_KEY, WATCHERS, WATCH
 from codemode.serving.http.problems import problem
 
 if TYPE_CHECKING:
+    from contextlib import AbstractAsyncContextManager
+
     from starlette.responses import Response
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
@@ -32,6 +38,9 @@ _RUNS = ("/resume", "/rollback")
 #: The path of uploads, and the maximum number of uploads at once, in total and per key.
 UPLOADS = "/v1/content"
 UPLOADS_AT_ONCE, UPLOADS_PER_KEY = 8, 2
+
+#: Paths below which answers may be large, or are made of a whole record.
+_LARGE = (f"{UPLOADS}/", "/v1/executions/", "/v1/results/", "/v1/approvals/")
 
 #: Rejections per second: together they cost less than a tenth of a processor. Further ones are delayed.
 REFUSALS_PER_S = 1000
@@ -52,7 +61,8 @@ class _Refused(Exception):
 class Intake:
     """Answers 413 to a body over `limit_bytes`, 408 to one slower than `body_s`, and 429 when the server is full.
 
-    An uploaded file may have `upload_bytes`. `metrics` counts the rejected requests.
+    An uploaded file may have `upload_bytes`. `looks` has the places of requests that run no program. `metrics` counts
+    the rejected requests.
     """
 
     def __init__(
@@ -60,6 +70,7 @@ class Intake:
         app: ASGIApp,
         *,
         admission: Admission,
+        looks: Admission,
         limit_bytes: int,
         body_s: float,
         upload_bytes: int = 0,
@@ -67,6 +78,7 @@ class Intake:
     ) -> None:
         self._app = app
         self._admission = admission
+        self._look_places = looks
         self._limit_bytes = limit_bytes
         self._upload_bytes = upload_bytes
         self._body_s = body_s
@@ -113,20 +125,21 @@ class Intake:
                 await self._app(scope, _then(first, receive), send)
             return
         first = await self._whole_body(scope, receive, self._limit_bytes)
-        places = self._places(scope)
-        if places is None:
-            await self._app(scope, _then(first, receive), send)
-            return
-        async with places.place(name):
-            await self._app(scope, _then(first, receive), send)
-
-    def _places(self, scope: Scope) -> Places | None:
         path = _as_api(scope["path"])
-        if scope["method"] == "GET" and path.startswith(f"{UPLOADS}/"):
-            return self._reads
-        if scope["method"] != "GET" or not path.startswith("/v1/executions/"):
-            return None
-        return self._watchers if path.endswith("/events") else self._reads
+        if caller is None or not path.startswith("/v1/"):  # health, pages without a caller, and /mcp
+            await self._app(scope, _then(first, receive), send)
+        elif scope["method"] == "GET" and path.startswith("/v1/executions/") and path.endswith("/events"):
+            async with self._watchers.place(name):
+                await self._app(scope, _then(first, receive), send)
+        else:
+            async with self._large_answers(scope["method"], path, name), self._look_places.turn(name) as place:
+                place.begun()
+                await self._app(scope, _then(first, receive), send)
+
+    def _large_answers(self, method: str, path: str, name: str) -> AbstractAsyncContextManager[None]:
+        """Return the place of a request whose answer may be large."""
+        is_large = method == "GET" and path.startswith(_LARGE)
+        return self._reads.place(name) if is_large else nullcontext()
 
     async def _hold_back(self) -> None:
         """Delay a rejection, so that clients that retry at once do not use up the processor."""

@@ -11,6 +11,7 @@ import pytest
 import uvicorn
 from fastapi import FastAPI
 
+from codemode.gateway.caller import Caller
 from codemode.serving.http.admission import Admission
 from codemode.serving.http.intake import EARLY_S, REFUSALS_PER_S, Intake
 from codemode.serving.http.listening import bind
@@ -19,12 +20,14 @@ from codemode.settings import LoadSettings, ServerSettings
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from starlette.types import Message, Receive, Scope, Send
+
 
 @asynccontextmanager
 async def serving(admission: Admission, body_s: float = 5.0) -> AsyncIterator[int]:
     """A server with one path that makes work; its port."""
     app = FastAPI()
-    app.add_middleware(Intake, admission=admission, limit_bytes=100, body_s=body_s)
+    app.add_middleware(Intake, admission=admission, looks=admission, limit_bytes=100, body_s=body_s)
 
     @app.post("/v1/execute")
     async def echo(body: dict[str, str]) -> dict[str, str]:
@@ -124,3 +127,60 @@ async def test_a_refusal_that_comes_too_soon_after_others_is_held_back() -> None
         took = asyncio.get_running_loop().time() - started
     assert {status for status, _ in answers} == {429}
     assert took > 300 / REFUSALS_PER_S - EARLY_S
+
+
+LOOKS = (
+    "GET /v1/approvals",
+    "GET /v1/approvals/ap_1",
+    "POST /v1/approvals/ap_1",
+    "GET /v1/executions",
+    "GET /v1/executions/ex_1",
+    "POST /v1/executions/ex_1/cancel",
+    "GET /v1/plans",
+    "GET /v1/results/h_1",
+    "GET /v1/saved",
+    "POST /v1/saved",
+    "GET /v1/sources",
+    "GET /v1/tools",
+    "GET /console/approvals",
+    "GET /console/cost",
+    "POST /console/check",
+)
+
+
+@pytest.mark.parametrize("look", LOOKS)
+async def test_every_request_of_a_caller_takes_a_place_of_its_key(look: str) -> None:
+    method, path = look.split()
+    answered, begun = asyncio.Event(), asyncio.Semaphore(0)
+    statuses: list[int] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        begun.release()
+        await answered.wait()
+        await send({"type": "http.response.start", "status": 200, "headers": []})
+        await send({"type": "http.response.body", "body": b""})
+
+    looks = admission(running=4, waiting=0)
+    intake = Intake(app, admission=admission(running=1), looks=looks, limit_bytes=100, body_s=5)
+
+    async def request(key: str) -> None:
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"", "more_body": False}
+
+        async def send(message: Message) -> None:
+            if message["type"] == "http.response.start":
+                statuses.append(message["status"])
+
+        state = {"caller": Caller(key, "default")}
+        await intake({"type": "http", "method": method, "path": path, "headers": [], "state": state}, receive, send)
+
+    first = [asyncio.create_task(request("ann")) for _ in range(3)]
+    for _ in first:
+        await begun.acquire()
+    await request("ann")
+    assert statuses == [429]
+    other = asyncio.create_task(request("bob"))
+    await begun.acquire()
+    answered.set()
+    await asyncio.gather(*first, other)
+    assert (statuses, looks.running) == ([429, 200, 200, 200, 200], 0)
