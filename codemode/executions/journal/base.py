@@ -67,6 +67,13 @@ class Journal(Protocol):
         """Write what is queued, and disconnect."""
         ...
 
+    async def last_loss_us(self) -> int:
+        """Return when the store last ended without writing its last moments to the disk, in µs since the epoch.
+
+        0 if that never happened, is not known, or lost nothing because every commit waits. Raises JournalUnavailable.
+        """
+        ...
+
     def digest(self, value: Any) -> str:
         """Return the keyed digest of canonical JSON data, as 64 hexadecimal digits. All servers of a store agree."""
         ...

@@ -33,9 +33,10 @@ def first_id(id_: str) -> str:
 
 
 class Questions:
-    """Makes the questions of one execution. `digest` is the journal's keyed digest."""
+    """Makes the questions of one execution. `digest` is the journal's keyed digest, `gap` what the record may lack."""
 
-    def __init__(self, execution: str, gateway: Gateway, digest: Callable[[Any], str]) -> None:
+    def __init__(self, execution: str, gateway: Gateway, digest: Callable[[Any], str], gap: str = "") -> None:
+        self._gap = gap
         self._execution = execution
         self._gateway = gateway
         self._digest = digest
@@ -69,7 +70,7 @@ class Questions:
             tool=name,
             arguments=arguments,
             digest=digest,
-            reason=reason if kind == "approval" else _UNKNOWN,
+            reason="; ".join(filter(None, (reason if kind == "approval" else _UNKNOWN, self._gap))),
             kind=kind,
             asked_us=time.time_ns() // 1000,
             host=self._gateway.destination(tool).host if tool is not None else "",

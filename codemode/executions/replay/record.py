@@ -122,6 +122,10 @@ class Record:
         self.printed = 0
         #: Number of recoveries since a person last resumed the execution.
         self.taken_up = 0
+        #: When the last entry was written, in µs since the epoch.
+        self.last_us = 0
+        #: Whether the store lost its last moments while the execution ran.
+        self.has_gap = False
         for number, entry in enumerate(entries, start=1):
             with readable(f"entry {number}", execution):
                 if entry.sequence != number:
@@ -165,6 +169,7 @@ class Record:
 
     def _take(self, entry: JournalEntry) -> None:
         data = entry.data
+        self.last_us = entry.at_us
         if entry.kind == "started":
             self._started(entry)
         elif entry.kind == "ended":
@@ -173,6 +178,7 @@ class Record:
             self.printed += len(data["text"])
         elif entry.kind == "resumed":
             self._resumed(data.get("by"))
+            self.has_gap = self.has_gap or data.get("gap", False)
         elif entry.kind == "began":
             self.began[entry.path] = Began(str(json.loads(entry.value or b"")), int(data["now"]))
         elif entry.kind == "delivered":
@@ -248,6 +254,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "arguments": dict,
     "marks": list,
     "error": bool,
+    "gap": bool,
 }
 _OF_ERRORS = frozenset(("message", "kind", "status", "body", "retry_after_s"))
 _OF_PAGES = frozenset(each.name for each in fields(Page))

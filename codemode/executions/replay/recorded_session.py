@@ -93,7 +93,9 @@ class RecordedSession(CallSession):
         self.other: Failure | None = None
         self._recording = recording
         self._record = recording.record
-        self._questions = Questions(self.execution, gateway, recording.journal.digest)
+        self._questions = Questions(self.execution, gateway, recording.journal.digest, recording.gap)
+        if recording.gap:
+            self.ledger.note(recording.gap)
         self._grants = Grants(recording.answered, recording.record.calls.values())
         self._by_id = {call.call: call for call in recording.record.calls.values() if call.call}
         self._parts = recording.record.parts()

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
     from codemode.executions.replay.reuse import Reuse
 
 
+#: What a person must know who decides on an execution during which the store crashed.
+GAP = (
+    "the journal's database crashed while this execution ran: its record may lack writes with an idempotency key that"
+    " left in the moments before; check the services before you decide"
+)
+
+
 @dataclass(frozen=True, slots=True)
 class ExecutionRecording:
     """The journal, lease and record of an execution.
@@ -38,3 +45,8 @@ class ExecutionRecording:
         """How long the program ran before, by its own clock."""
         last = self.record.deliveries[-1].now if self.record.deliveries else self.given.start_us
         return (last - self.given.start_us) / 1e6
+
+    @property
+    def gap(self) -> str:
+        """What the record may lack, "" for nothing."""
+        return GAP if self.record.has_gap else ""

@@ -20,6 +20,7 @@ from codemode.executions.attempts import never_damaged
 from codemode.executions.execution import unasked
 from codemode.executions.journal.records import JournalEntry
 from codemode.executions.replay.record import BY_SERVER, HANDOVER
+from codemode.executions.replay.recording import GAP
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable, Collection
@@ -157,14 +158,26 @@ class Recovery:
         async with never_damaged(self._journal, lease):
             stored = await self._journal.get(execution)
             waits = await self._reasons(stored)
+            has_gap = await self._has_gap(stored)
+            if has_gap or not waits:
+                gap = {"gap": True} if has_gap else {}
+                await self._journal.append(lease, (JournalEntry("resumed", data={"by": by, **gap}),))
             if not waits:
-                await self._journal.append(lease, (JournalEntry("resumed", data={"by": by}),))
                 turn.keep(await self._resumed(stored, lease, turn.begun))
                 return
         end = _end(is_handed_over=by == HANDOVER)
         note = f"its server {end} while it ran, and it cannot continue by itself: {'; '.join(waits)}"
+        notes = [note, GAP] if has_gap else [note]
         known = unasked(stored.outcome) or {"id": execution}
-        await self._journal.pause(lease, (), {**known, "status": "paused", "notes": [note], "pending": []})
+        await self._journal.pause(lease, (), {**known, "status": "paused", "notes": notes, "pending": []})
+
+    async def _has_gap(self, stored: StoredExecution) -> bool:
+        """Return whether the store lost its last moments after the last entry it has. Raises JournalUnavailable."""
+        try:
+            record = await self._record(stored)
+        except JournalDamaged:
+            return False
+        return max(record.last_us, stored.given.start_us) < await self._journal.last_loss_us()
 
     async def _reasons(self, stored: StoredExecution) -> tuple[str, ...]:
         """Return the reasons why an execution cannot continue by itself.

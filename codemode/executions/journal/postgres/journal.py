@@ -276,6 +276,16 @@ class PostgresJournal(SqlJournal):
             await super().release(forgotten)
         return results
 
+    async def last_loss_us(self) -> int:
+        """See `Journal`. PostgreSQL resets these statistics when it recovers from a crash."""
+        if self._waits_always:
+            return 0
+        async with self._connection() as connection:
+            reset = await connection.fetchval(
+                "SELECT (extract(epoch FROM stats_reset) * 1000000)::bigint FROM pg_stat_bgwriter"
+            )
+        return int(reset or 0)
+
     async def _last(self, lease: Lease) -> tuple[int, bytes] | None:
         known = self._seals.lasts.get(lease)
         if known is None:

@@ -93,6 +93,10 @@ class SqlJournal(ABC):
         """Return whether a server is known to have ended before its lease has run out."""
         return False
 
+    async def last_loss_us(self) -> int:
+        """See `Journal`. What this machine's files lost is not known."""
+        return 0
+
     def digest(self, value: Any) -> str:
         """See `Journal.digest`."""
         return self._key.digest(value)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import time
 from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING
@@ -11,11 +12,13 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.errors import JournalUnavailable
+from codemode.executions.journal.records import Decision
 from codemode.executions.journal.signals import Signals
+from codemode.executions.journal.sql.journal import SqlJournal
 from codemode.executions.replay.recovery import BATCH
 from codemode.serving.http.admission import Admission, turn_of_orphan
 from codemode.settings.server import LoadSettings
-from tests.integration.codemode.executions.upstream import OWNER, Place, place
+from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -155,3 +158,37 @@ async def test_while_roles_are_unknown_what_was_left_waits_for_no_person(here: P
         died(here)
         assert await service.executions.recover() == (execution,)
         assert (await service.executions.wait(execution, OWNER, 30.0)).status == "completed"
+
+
+async def test_a_person_who_decides_after_a_crash_of_the_database_reads_what_the_record_may_lack(
+    here: Place, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The store forgot its last moments while this program waited for a read; a write may have left in them."""
+    loss_us = 0
+
+    async def last_loss_us(_: SqlJournal) -> int:
+        return loss_us
+
+    monkeypatch.setattr(SqlJournal, "last_loss_us", last_loss_us)
+    hold = here.upstream.hold("/get")
+    async with here.service() as service:
+        quiet = await service.execute("up.x.drop(n=0)", caller=OWNER)
+        running = asyncio.create_task(service.execute("up.x.get(n=1)\nup.x.drop(n=2)", caller=OWNER))
+        await here.upstream.wait_for(1)
+        await service.executions.aclose()
+        await asyncio.gather(running, return_exceptions=True)
+    loss_us = time.time_ns() // 1000
+    hold.set()
+    async with here.service() as service:
+        (recovered,) = await service.executions.recover()
+        paused = await service.executions.wait(recovered, OWNER, 60)
+        (waiting,) = await service.executions.approvals(OWNER, recovered)
+        text = "its record may lack writes with an idempotency key"
+        assert text in waiting.reason
+        assert any(text in note for note in paused.outcome["notes"])
+        (card,) = [one for one in await service.executions.approvals(APPROVER) if one.execution == quiet.id]
+        assert text not in card.reason
+        await service.executions.decide([Decision(card.id, card.digest, "approved", "")], APPROVER)
+        await service.executions.resume(quiet.id, OWNER, {})
+        ended = await service.executions.wait(quiet.id, OWNER, 60)
+        assert (ended.status, [note for note in ended.outcome["notes"] if text in note]) == ("completed", [])

@@ -164,6 +164,22 @@ async def test_what_the_database_lost_is_noticed_by_an_append_under_way(
     assert [entry.path for entry in await journal.read("ex_1")] == ["1"]
 
 
+async def test_a_crash_of_the_database_is_known_and_a_restart_is_none(
+    cluster: Cluster, journal: PostgresJournal
+) -> None:
+    lease = await journal.create(new("ex_1"))
+    await journal.append(lease, [started("1")])
+    (entry,) = await journal.read("ex_1")
+    await restart(cluster, "fast")
+    assert await journal.last_loss_us() < entry.at_us
+    await restart(cluster, "immediate")
+    assert await journal.last_loss_us() > entry.at_us
+    careful = PostgresJournal(cluster.url, KEY, lease_s=600.0, durability="power")
+    await careful.open()
+    assert await careful.last_loss_us() == 0
+    await careful.aclose()
+
+
 async def test_a_restart_is_waited_for(cluster: Cluster, journal: PostgresJournal) -> None:
     lease = await journal.create(new("ex_1"))
     await journal.append(lease, [started("1", effect="read")])
