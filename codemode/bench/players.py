@@ -9,6 +9,7 @@ from codemode.bench.checks import check_gold
 from codemode.bench.phases import Phases
 from codemode.bench.refusals import rules_of, written_tool_calls
 from codemode.bench.results import Step, TurnRecord
+from codemode.executions.sections import failure_text
 from codemode.serving.agent.agent import Agent
 from codemode.serving.agent.events import (
     Asked,
@@ -20,7 +21,6 @@ from codemode.serving.agent.events import (
     TextDelta,
     ToolsRequested,
 )
-from codemode.serving.model_text import failure_text
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence

@@ -12,6 +12,7 @@ from codemode.executions.journal.records import ExecutionStatus, PendingCall  # 
 from codemode.executions.json_form import json_of, record_of
 from codemode.executions.ledger import LedgerEntry  # noqa: TC001
 from codemode.executions.planned import PlannedCall  # noqa: TC001
+from codemode.executions.sections import sections_of
 from codemode.executions.waterfall import outcome_html
 from codemode.gateway.call import CallState
 from codemode.text.counted import counted
@@ -96,10 +97,9 @@ class ExecutionOutcome:
         return f"<ExecutionOutcome {self.id} {self.status}{shown}{failure} calls={len(self.calls)}>"
 
     def _repr_html_(self) -> str:
-        failure = f"{self.failure.type}: {self.failure.message}" if self.failure is not None else ""
         value = json.dumps(self.value, indent=1, ensure_ascii=False) if self.has_value else ""
         title = f"{self.status}: {counted(len(self.calls), 'call')}, {self.usage.wall_s:.2f} s"
-        return outcome_html(title, (value, failure, self.output), self.calls)
+        return outcome_html(title, sections_of(self, value), self.calls)
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as JSON data, the form used by every face. A large value stays a `sandbox.JsonText`."""

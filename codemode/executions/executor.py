@@ -284,11 +284,16 @@ def _asks(run: CallSession, ended: Outcome) -> bool:
     return ended.failure is not None and ended.failure is run.waits
 
 
+#: The note of an outcome whose output was cut.
+_OUTPUT_CUT = "the program printed more than limits.output_bytes: what it printed after that is missing; print less"
+
+
 def _outcome(run: CallSession, ended: Outcome, code: str, *, is_asked: bool) -> ExecutionOutcome:
     calls = run.ledger.close(is_asked=is_asked)
     failure = ended.failure and advised(ended.failure, run.catalog)
     usage = replace(ended.usage, calls=len(calls)) if ended.status is Status.CANCELLED else ended.usage
     other_clocks = clock_notes(code, (call.tool for call in calls), run.catalog, datetime.now(UTC))
+    cut = (_OUTPUT_CUT,) if ended.output_truncated else ()
     return ExecutionOutcome(
         id=run.execution,
         status=cast("ExecutionStatus", str(ended.status)),
@@ -301,7 +306,7 @@ def _outcome(run: CallSession, ended: Outcome, code: str, *, is_asked: bool) -> 
         usage=usage,
         isolation=ended.isolation,
         limit=ended.limit,
-        notes=(*ended.notes, *run.ledger.notes(), *run.partial_lists.notes(), *other_clocks),
+        notes=(*ended.notes, *cut, *run.ledger.notes(), *run.partial_lists.notes(), *other_clocks),
         planned=run.planned,
         plan=run.plan,
     )

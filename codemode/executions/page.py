@@ -12,6 +12,7 @@ from base64 import b64encode
 from html import escape
 from typing import TYPE_CHECKING
 
+from codemode.executions.sections import sections_of
 from codemode.executions.waterfall import waterfall_svg
 from codemode.text.counted import counted
 from codemode.text.visible import visible
@@ -41,17 +42,10 @@ _POLICY = f"default-src 'none'; style-src 'sha256-{_DIGEST}'; base-uri 'none'; f
 
 def outcome_page(code: str, outcome: ExecutionOutcome) -> str:
     """Return a self-contained HTML page. It shows what the outcome shows: arguments are redacted, results are not."""
-    failure = f"{outcome.failure.type}: {outcome.failure.message}" if outcome.failure is not None else ""
     value = json.dumps(outcome.value, indent=2, ensure_ascii=False) if outcome.has_value else ""
     title = f"{outcome.status}: {counted(len(outcome.calls), 'call')} in {outcome.usage.wall_s:.2f} s"
-    sections = (
-        _preformatted("Program", code.strip("\n")),
-        _preformatted("Result", value),
-        _preformatted("Failure", failure),
-        _preformatted("Output", outcome.output.rstrip("\n")),
-        _preformatted("Notes", "\n".join(outcome.notes)),
-        _calls(outcome.calls),
-    )
+    texts = (("Program", code.strip("\n")), *sections_of(outcome, value))
+    sections = (*(_preformatted(title, text) for title, text in texts), _calls(outcome.calls))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
         f'<meta http-equiv="Content-Security-Policy" content="{escape(_POLICY)}">\n'
@@ -62,7 +56,7 @@ def outcome_page(code: str, outcome: ExecutionOutcome) -> str:
 
 
 def _preformatted(title: str, text: str) -> str:
-    return f"<h2>{title}</h2>\n<pre>{_text(text)}</pre>\n" if text else ""
+    return f"<h2>{title}</h2>\n<pre>{_text(text)}</pre>\n"
 
 
 def _calls(calls: tuple[LedgerEntry, ...]) -> str:

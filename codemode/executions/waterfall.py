@@ -40,10 +40,10 @@ STATES = {
 _OTHER = ("#6e7781", "\N{EN DASH}")
 
 
-def outcome_html(title: str, texts: Iterable[str], calls: tuple[LedgerEntry, ...]) -> str:
-    """Return an HTML fragment: the title, the texts that are not empty, and the waterfall of the calls."""
+def outcome_html(title: str, sections: Iterable[tuple[str, str]], calls: tuple[LedgerEntry, ...]) -> str:
+    """Return an HTML fragment: the title, the texts with their names, and the waterfall of the calls."""
     parts = [f"<p><b>{_text(title, MAX_LABEL)}</b></p>"]
-    parts += [f"<pre>{_text(text, MAX_TEXT)}</pre>" for text in texts if text]
+    parts += [f'<pre title="{name}">{_text(text, MAX_TEXT)}</pre>' for name, text in sections]
     if calls:
         parts.append(waterfall_svg(calls))
     return f"<div>{''.join(parts)}</div>"

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.executions.handles import handle_of
 from codemode.executions.repeats import repeats, times
+from codemode.executions.sections import failure_text
 from codemode.gateway.call import CallState
 from codemode.text.safe_integers import NOTE, safe_integers
 from codemode.text.shrunk_json import shrink
@@ -123,22 +124,6 @@ def _shown_value(ended: ExecutionOutcome, limit: int) -> tuple[str, tuple[str, .
         if len(text) <= limit:
             return text, ()
     return shrink(data, limit)
-
-
-def failure_text(ended: ExecutionOutcome) -> str:
-    """Return what failed, where, and what to do next."""
-    failure = ended.failure
-    if failure is None:
-        return ""
-    if failure.refusals:
-        lines = ["refused before anything ran"]
-        for refusal in failure.refusals:
-            lines += [f"line {refusal.line}: {refusal.message}", *([f"    {refusal.hint}"] if refusal.hint else [])]
-        return "\n".join(lines)
-    where = "" if failure.line is None else f" (line {failure.line})"
-    lines = [f"{failure.type}: {failure.message}{where}"]
-    lines += [part for part in (failure.excerpt, failure.hint and f"hint: {failure.hint}") if part]
-    return "\n".join(lines)
 
 
 def _done(ended: ExecutionOutcome, *, can_resume: bool) -> str:

@@ -12,8 +12,8 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from codemode.errors import ConfigurationError
+from codemode.executions.sections import failure_text
 from codemode.serving.agent.agent import Agent
-from codemode.serving.model_text import failure_text
 from codemode.text.yaml import YamlLoader
 
 if TYPE_CHECKING:

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.executions.journal.records import Decision
 from codemode.executions.rollback import is_rollback
+from codemode.executions.sections import question_line
 from codemode.serving.auth.callers import roles_of_today
 from codemode.serving.cli import terminal as show
-from codemode.serving.cli.execution_output import pending_line, print_execution
+from codemode.serving.cli.execution_output import print_execution
 from codemode.serving.cli.exit_codes import exit_code_of
 from codemode.serving.cli.stored import find_pending
 from codemode.serving.cli.surface import local_caller, operator_of
@@ -73,7 +74,7 @@ async def decide(
     waiting = await _waiting(service, ids)
     if not as_json:
         for call in waiting:
-            show.console.print(show.plain(f"{verdict}: {pending_line(call)}"), soft_wrap=True)
+            show.console.print(show.plain(f"{verdict}: {question_line(call)}"), soft_wrap=True)
     how: dict[str, Any] = {"by": "", "note": note, "value": value, "via": "command line", "up_to": up_to}
     decisions = [Decision(call.id, call.digest, verdict, **how) for call in waiting]
     answered = await service.executions.decide(decisions, operator)

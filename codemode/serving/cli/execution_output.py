@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING, Any
 from codemode.executions.cards.plain_text import card_text
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.repeats import repeats, shared_arguments, times
+from codemode.executions.sections import call_text, listed
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.tables import print_table
 from codemode.serving.cli.waterfall import MAX_ROWS
 from codemode.text.times import rfc3339
-from codemode.text.visible import marked
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
@@ -53,7 +53,7 @@ def print_pending(waiting: Sequence[PendingCall]) -> None:
     """Print one line per call that waits for a person."""
     readable = [call for call in waiting if not call.damage]
     if readable:
-        rows = [(call.id, call.execution, call.kind, _call(call), call.reason) for call in readable]
+        rows = [(call.id, call.execution, call.kind, call_text(call), call.reason) for call in readable]
         print_table(("call", "execution", "kind", "tool", "reason"), rows, may_be_cut=("tool", "reason"))
     for call in waiting:
         if call.damage:
@@ -68,24 +68,6 @@ def print_expired(expired: Sequence[ExpiredExecution]) -> None:
         when = rfc3339(one.ended_us)
         line = f"{one.execution} expired at {when} without a decision on {'; '.join(one.undecided)}: {one.reason}"
         show.errors.print(show.plain(line, style="yellow"), soft_wrap=True)
-
-
-def pending_line(call: PendingCall) -> str:
-    """Return one line with everything about a call that waits for a person."""
-    if call.damage:
-        return f"{call.id}  {call.damage}"
-    asks = {"unknown": "what happened to", "input": "answer the service of"}.get(call.kind, "approve")
-    why = f": {call.reason}" if call.reason else ""
-    return f"{call.id}  {asks} {_call(call)}  [{call.execution}]{why}"
-
-
-def _call(call: PendingCall) -> str:
-    at = f" at {call.host}" if call.host else ""
-    return f"{call.tool}({_listed(call.arguments)}){at}"
-
-
-def _listed(arguments: Mapping[str, Any]) -> str:
-    return marked(", ".join(f"{name}={value!r}" for name, value in arguments.items()))
 
 
 def print_card(card: ApprovalCard, code: str) -> None:
@@ -107,25 +89,13 @@ def _ledger_line(group: tuple[LedgerEntry, ...]) -> str:
     if len(group) > 1:
         return f"{first.shown_state:<12} {first.tool}({shared_arguments(group, _MAX_ARGUMENT)}) {times(len(group))}"
     reused = f" (from {first.reused})" if first.reused else ""
-    return f"{first.shown_state:<12} {first.tool}({_listed(first.arguments)}){reused}"
+    return f"{first.shown_state:<12} {first.tool}({listed(first.arguments)}){reused}"
 
 
 def print_execution(found: Mapping[str, Any]) -> None:
-    """Print one execution, given as JSON data."""
-    outcome = found["outcome"] or {}
+    """Print one execution, given as JSON data: who started it, its program, and its outcome once there is one."""
     show.console.print(show.plain(f"{found['id']}  {found['status']}  of {found['owner']}", style="bold"))
     show.console.print(show.program(found["code"]))
-    for line in ledger_lines(ExecutionOutcome.from_json({"id": "", "status": "", **outcome}).calls):
-        show.console.print(show.plain(line), soft_wrap=True)
-    if outcome.get("output"):
-        show.console.print(show.shortened("output", outcome["output"].rstrip("\n")))
-    if outcome.get("has_value"):
-        show.console.print(show.shortened("answer", json.dumps(outcome["value"], indent=2, ensure_ascii=False)))
-    failure = outcome.get("failure")
-    if failure:
-        show.console.print(show.plain(f"{failure['type']}: {failure['message']}", style="red"), soft_wrap=True)
-    for call in found["pending"]:
-        line = f"pending: {call['id']}  {call['tool']} at {call['host']}"
-        show.console.print(show.plain(line, style="yellow"), soft_wrap=True)
-    for note in outcome.get("notes", ()):
-        show.console.print(show.plain(f"note: {note}", style="dim"), soft_wrap=True)
+    if found["outcome"]:
+        ended = ExecutionOutcome.from_json({**found["outcome"], "pending": found["pending"]})
+        show.console.print(show.outcome(ended))

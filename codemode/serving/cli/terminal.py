@@ -14,6 +14,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
+from codemode.executions.sections import failure_text, question_line
 from codemode.serving.cli.waterfall import Waterfall
 from codemode.text.counted import counted
 from sandbox import value_of
@@ -92,8 +93,6 @@ def print_outcome(ended: ExecutionOutcome) -> None:
 
 def outcome(ended: ExecutionOutcome, *, with_value: bool = True, with_calls: bool = True) -> RenderableType:
     """Render an outcome: result, output, failure, ledger, usage."""
-    from codemode.serving.model_text import failure_text
-
     style = _STATUS_STYLE.get(ended.status, "red")
     parts: list[RenderableType] = []
     if ended.has_value and with_value:
@@ -104,10 +103,7 @@ def outcome(ended: ExecutionOutcome, *, with_value: bool = True, with_calls: boo
         parts.append(_Failure(failure_text(ended), style))
     if ended.calls and with_calls:
         parts.append(Waterfall(ended.calls))
-    parts.extend(
-        plain(f"waits for a decision on {call.id}: {call.tool} at {call.host} ({call.reason})", style="yellow")
-        for call in ended.pending
-    )
+    parts.extend(plain(f"waits: {question_line(call)}", style="yellow") for call in ended.pending)
     parts.extend(plain(f"planned: {call}", style="blue") for call in ended.planned)
     if ended.planned and ended.plan:
         parts.append(plain(f"next: codemode plans approve {ended.plan}", style="bold"))

@@ -17,9 +17,10 @@ from codemode.executions.ledger import LedgerEntry
 from codemode.executions.page import outcome_page
 from codemode.executions.repeats import repeats
 from codemode.executions.replay.ends import restored_entry
+from codemode.executions.sections import sections_of
 from codemode.executions.waterfall import waterfall_svg
 from codemode.gateway.call import CallState
-from codemode.serving.console.paging import page_of
+from codemode.serving.console.paging import Page, page_of
 from codemode.serving.console.session import caller_of
 from codemode.serving.execution_data import brief
 from codemode.serving.executions import whole
@@ -28,6 +29,8 @@ from codemode.text.shrunk_json import shrink
 from sandbox import JsonText
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -73,24 +76,14 @@ def routes(console: Console) -> list[Route]:
         caller, id_ = caller_of(request), request.path_params["id"]
         found = await whole(service, id_, caller)
         calls = await _calls(console, found, caller)
-        page = page_of(request, len(calls))
-        is_own = found["owner"] == caller.id
+        view = execution_view(found, calls, page_of(request, len(calls)), service.settings.limits)
         return console.page(
             request,
             "executions/execution.html",
             title=f"Execution {id_}",
             data={"execution": found, "calls": [call._asdict() for call in calls]},
-            outcome=found["outcome"],
-            result=_result(found["outcome"]),
-            used=used(found["outcome"], service.settings.limits),
-            groups=repeats(calls),
-            page=page,
-            rows=page.rows(calls),
-            picture=Markup(waterfall_svg(calls)) if calls else "",  # noqa: S704 -- it escapes every text
-            is_own=is_own,
-            is_live=found["status"] in GOES_ON,
-            can_end=found["status"] in OPEN or found["status"] in GOES_ON,
-            most_output=MAX_OUTPUT,
+            is_own=found["owner"] == caller.id,
+            **view,
         )
 
     async def events(request: Request) -> Response:
@@ -116,6 +109,24 @@ def routes(console: Console) -> list[Route]:
     ]
 
 
+def execution_view(
+    found: dict[str, Any], calls: Sequence[LedgerEntry], page: Page, limits: LimitSettings
+) -> dict[str, Any]:
+    """Return what the page of one execution shows, beside the execution itself."""
+    return {
+        "outcome": found["outcome"],
+        "sections": _sections(found["outcome"]),
+        "used": used(found["outcome"], limits),
+        "groups": repeats(calls),
+        "page": page,
+        "rows": page.rows(calls),
+        "picture": Markup(waterfall_svg(calls)) if calls else "",  # noqa: S704 -- it escapes every text
+        "is_live": found["status"] in GOES_ON,
+        "can_end": found["status"] in OPEN or found["status"] in GOES_ON,
+        "most_output": MAX_OUTPUT,
+    }
+
+
 async def _calls(console: Console, found: dict[str, Any], caller: Caller) -> list[LedgerEntry]:
     """Return the calls of the outcome. While a program runs, they are read from its record."""
     if found["outcome"] is not None and found["status"] not in GOES_ON:
@@ -124,10 +135,15 @@ async def _calls(console: Console, found: dict[str, Any], caller: Caller) -> lis
     return [restored_entry(call) for call in record.calls.values()]
 
 
-def _result(outcome: dict[str, Any] | None) -> str:
-    if outcome is None or not outcome["has_value"]:
-        return ""
-    value = outcome["value"]
+def _sections(outcome: dict[str, Any] | None) -> list[tuple[str, str]]:
+    """Return the texts of an outcome. Its output and its pending calls have places of their own."""
+    if outcome is None:
+        return []
+    ended = ExecutionOutcome.from_json({**outcome, "calls": (), "output": "", "pending": ()})
+    return sections_of(ended, _shortened(ended.result) if ended.has_value else "")
+
+
+def _shortened(value: Any) -> str:
     data = value.data if isinstance(value, JsonText) else json.dumps(value, ensure_ascii=False, indent=2).encode()
     text, cuts = shrink(data, MAX_RESULT)
     return "\n".join((text, *cuts))

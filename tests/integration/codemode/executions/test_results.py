@@ -44,6 +44,16 @@ async def test_a_later_program_of_the_caller_loads_a_result(tmp_path: Path, *, r
                 await service.result(unknown, caller=OWNER)
 
 
+async def test_an_outcome_notes_that_its_output_was_cut(tmp_path: Path) -> None:
+    settings = Settings.model_validate({"state_folder": tmp_path, "limits": {"output_bytes": 1024}})
+    async with CodeMode.from_settings(settings, functions={"some": [nothing]}) as service:
+        ended = await service.execute("print('x' * 5000)")
+        whole = await service.execute("print('x')")
+    assert (ended.status, ended.output_truncated, len(ended.output)) == ("completed", True, 1024)
+    assert ended.notes[0].startswith("the program printed more than limits.output_bytes")
+    assert whole.notes == ()
+
+
 async def test_the_oldest_results_in_memory_give_way() -> None:
     results = Results()
     data = json.dumps("x" * (30 * 1024 * 1024)).encode()
