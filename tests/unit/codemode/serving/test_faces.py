@@ -180,9 +180,9 @@ def as_json(data: Any) -> str:
 
 
 def printed(ended: ExecutionOutcome) -> str:
-    console = Console(file=io.StringIO(), width=300, no_color=True)
-    console.print(terminal.outcome(ended))
-    return console.file.getvalue()  # type: ignore[attr-defined]
+    text = io.StringIO()
+    Console(file=text, width=300, no_color=True).print(terminal.outcome(ended))
+    return text.getvalue()
 
 
 def shown(ended: ExecutionOutcome) -> str:
