@@ -9,7 +9,7 @@ from codemode.bench.checks import check_gold
 from codemode.bench.phases import Phases
 from codemode.bench.refusals import rules_of, written_tool_calls
 from codemode.bench.results import Step, TurnRecord
-from codemode.executions.sections import failure_text
+from codemode.executions.outcome_lines import failure_text
 from codemode.serving.agent.agent import Agent
 from codemode.serving.agent.events import (
     Asked,
@@ -172,7 +172,7 @@ def step_of(program: str, outcome: ExecutionOutcome, namespaces: Iterable[str] =
         program=program,
         status=outcome.status,
         value=_shown(outcome)[:SHOWN],
-        error="" if outcome.ok else failure_text(outcome)[:SHOWN],
+        error="" if outcome.ok else failure_text(outcome.failure)[:SHOWN],
         calls=[f"{call.tool} {call.state} {call.preview}" for call in outcome.calls],
         duration_s=outcome.usage.wall_s,
         name=name,

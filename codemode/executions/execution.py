@@ -11,8 +11,8 @@ from codemode.errors import ExecutionFailed
 from codemode.executions.journal.records import ExecutionStatus, PendingCall  # noqa: TC001 -- `json_form` reads them
 from codemode.executions.json_form import json_of, record_of
 from codemode.executions.ledger import LedgerEntry  # noqa: TC001
+from codemode.executions.outcome_lines import failure_text, question_line
 from codemode.executions.planned import PlannedCall  # noqa: TC001
-from codemode.executions.sections import sections_of
 from codemode.executions.waterfall import outcome_html
 from codemode.gateway.call import CallState
 from codemode.text.counted import counted
@@ -96,10 +96,26 @@ class ExecutionOutcome:
         failure = f" {self.failure.type}: {self.failure.message!r}" if self.failure is not None else ""
         return f"<ExecutionOutcome {self.id} {self.status}{shown}{failure} calls={len(self.calls)}>"
 
+    def sections(self, value: str) -> list[tuple[str, str]]:
+        """Return the titles and texts of an outcome without its ledger, for a page. Empty ones are left out.
+
+        `value` is the result as text, which pages shorten as they have room.
+        """
+        sections = (
+            ("Result", value),
+            ("Failure", failure_text(self.failure)),
+            ("Waits for a decision", "\n".join(map(question_line, self.pending))),
+            ("Planned, not sent", "\n".join(map(str, self.planned))),
+            ("Plan", self.plan),
+            ("Output", self.output.rstrip("\n")),
+            ("Notes", "\n".join(self.notes)),
+        )
+        return [(title, text) for title, text in sections if text]
+
     def _repr_html_(self) -> str:
         value = json.dumps(self.value, indent=1, ensure_ascii=False) if self.has_value else ""
         title = f"{self.status}: {counted(len(self.calls), 'call')}, {self.usage.wall_s:.2f} s"
-        return outcome_html(title, sections_of(self, value), self.calls)
+        return outcome_html(title, self.sections(value), self.calls)
 
     def to_json(self) -> dict[str, Any]:
         """Return the outcome as JSON data, the form used by every face. A large value stays a `sandbox.JsonText`."""

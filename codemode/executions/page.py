@@ -12,7 +12,6 @@ from base64 import b64encode
 from html import escape
 from typing import TYPE_CHECKING
 
-from codemode.executions.sections import sections_of
 from codemode.executions.waterfall import waterfall_svg
 from codemode.text.counted import counted
 from codemode.text.visible import visible
@@ -44,7 +43,7 @@ def outcome_page(code: str, outcome: ExecutionOutcome) -> str:
     """Return a self-contained HTML page. It shows what the outcome shows: arguments are redacted, results are not."""
     value = json.dumps(outcome.value, indent=2, ensure_ascii=False) if outcome.has_value else ""
     title = f"{outcome.status}: {counted(len(outcome.calls), 'call')} in {outcome.usage.wall_s:.2f} s"
-    texts = (("Program", code.strip("\n")), *sections_of(outcome, value))
+    texts = (("Program", code.strip("\n")), *outcome.sections(value))
     sections = (*(_preformatted(title, text) for title, text in texts), _calls(outcome.calls))
     return (
         '<!doctype html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'

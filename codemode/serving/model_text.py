@@ -8,8 +8,8 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.handles import handle_of
+from codemode.executions.outcome_lines import failure_text
 from codemode.executions.repeats import repeats, times
-from codemode.executions.sections import failure_text
 from codemode.gateway.call import CallState
 from codemode.text.safe_integers import NOTE, safe_integers
 from codemode.text.shrunk_json import shrink
@@ -95,7 +95,9 @@ def shown_to_model(ended: ExecutionOutcome, hooks: Hooks, *, can_resume: bool) -
 
 
 def _parts_text(ended: ExecutionOutcome, limit: int, *, can_resume: bool, is_native: bool = False) -> str:
-    parts = [] if ended.ok else [f"{ended.status}: {failure_text(ended)}" if ended.failure else str(ended.status)]
+    parts = (
+        [] if ended.ok else [f"{ended.status}: {failure_text(ended.failure)}" if ended.failure else str(ended.status)]
+    )
     if ended.has_value:
         shown, cuts = _shown_value(ended, limit)
         whole = f"load({handle_of(ended.id)!r}) in the next program is the whole result"

@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from codemode.errors import ConfigurationError
-from codemode.executions.sections import failure_text
+from codemode.executions.outcome_lines import failure_text
 from codemode.serving.agent.agent import Agent
 from codemode.text.yaml import YamlLoader
 
@@ -196,7 +196,7 @@ async def _missing(service: CodeMode, task: Task, result: AgentResult) -> str:
 async def _value(service: CodeMode, task: Task, name: str) -> Any:
     ended = await service.execute(getattr(task, name))
     if not ended.ok:
-        message = f"task {task.id}: its {name} program fails: {failure_text(ended)}"
+        message = f"task {task.id}: its {name} program fails: {failure_text(ended.failure)}"
         raise ConfigurationError(message)
     return ended.value
 

@@ -10,8 +10,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.journal.records import Decision
+from codemode.executions.outcome_lines import question_line
 from codemode.executions.rollback import is_rollback
-from codemode.executions.sections import question_line
 from codemode.serving.auth.callers import roles_of_today
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.execution_output import print_execution

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.executions.cards.plain_text import card_text
 from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.outcome_lines import call_text, listed
 from codemode.executions.repeats import repeats, shared_arguments, times
-from codemode.executions.sections import call_text, listed
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.tables import print_table
 from codemode.serving.cli.waterfall import MAX_ROWS

@@ -14,7 +14,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from codemode.executions.sections import failure_text, question_line
+from codemode.executions.outcome_lines import failure_text, question_line
 from codemode.serving.cli.waterfall import Waterfall
 from codemode.text.counted import counted
 from sandbox import value_of
@@ -100,7 +100,7 @@ def outcome(ended: ExecutionOutcome, *, with_value: bool = True, with_calls: boo
     if ended.output:
         parts.append(_titled("output", ended.output.rstrip("\n")))
     if ended.failure is not None:
-        parts.append(_Failure(failure_text(ended), style))
+        parts.append(_Failure(failure_text(ended.failure), style))
     if ended.calls and with_calls:
         parts.append(Waterfall(ended.calls))
     parts.extend(plain(f"waits: {question_line(call)}", style="yellow") for call in ended.pending)

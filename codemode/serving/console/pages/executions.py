@@ -17,7 +17,6 @@ from codemode.executions.ledger import LedgerEntry
 from codemode.executions.page import outcome_page
 from codemode.executions.repeats import repeats
 from codemode.executions.replay.ends import restored_entry
-from codemode.executions.sections import sections_of
 from codemode.executions.waterfall import waterfall_svg
 from codemode.gateway.call import CallState
 from codemode.serving.console.paging import Page, page_of
@@ -140,7 +139,7 @@ def _sections(outcome: dict[str, Any] | None) -> list[tuple[str, str]]:
     if outcome is None:
         return []
     ended = ExecutionOutcome.from_json({**outcome, "calls": (), "output": "", "pending": ()})
-    return sections_of(ended, _shortened(ended.result) if ended.has_value else "")
+    return ended.sections(_shortened(ended.result) if ended.has_value else "")
 
 
 def _shortened(value: Any) -> str:

@@ -72,6 +72,7 @@ _QUESTION = PendingCall(
     up_to=3,
     grant="ap_0",
     asks={"mode": "form"},
+    planned={"amount": 5},
 )
 _PLANNED = PlannedCall(
     "0.4", "shop.pay #1", "shop.pay", "write", "shop.example", {"amount": 9}, "ask", "a rule", "digest-1", "digest-2"
@@ -127,7 +128,7 @@ OTHER_WORDS = {"status": "crashed", "state": "denied", "effect": "destructive", 
 
 def leaves(data: Any, place: tuple[Any, ...] = ()) -> Iterator[tuple[tuple[Any, ...], Any]]:
     """Yield the fields of JSON data, with their places. Values that programs and tools chose are fields as a whole."""
-    if isinstance(data, Mapping) and (not place or place[-1] not in ("value", "arguments", "asks")):
+    if isinstance(data, Mapping) and (not place or place[-1] not in ("value", "arguments", "asks", "planned")):
         for name, value in data.items():
             yield from leaves(value, (*place, name))
     elif isinstance(data, Sequence) and not isinstance(data, str) and data and isinstance(data[0], Mapping):
@@ -250,6 +251,9 @@ _FOR_PROGRAMS = {
     "pending.up_to": "a pending call has none",
     "pending.grant": "a pending call has none",
     "pending.asks": "the card has it, as a form",
+    "pending.within": "the card has it",
+    "pending.planned": "the card has it",
+    "pending.omitted": "of lists of approvals, whose calls may be cut",
 }
 _OF_FAILURES = {
     "failure.column": "the caret in the excerpt shows it",

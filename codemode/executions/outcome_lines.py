@@ -1,4 +1,4 @@
-"""An outcome as titled texts, in the order in which a person reads them: what its pages and pictures show."""
+"""The parts of an outcome as lines for people and models: failures, calls, questions."""
 
 from __future__ import annotations
 
@@ -9,32 +9,14 @@ from codemode.text.visible import marked
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.records import PendingCall
+    from sandbox import Failure
 
 _ASKS = {"unknown": "what happened to", "input": "answer the service of"}
 
 
-def sections_of(ended: ExecutionOutcome, value: str) -> list[tuple[str, str]]:
-    """Return the titles and texts of an outcome without the ledger; empty ones are left out.
-
-    `value` is the result as text, which readers shorten as they have room.
-    """
-    sections = (
-        ("Result", value),
-        ("Failure", failure_text(ended)),
-        ("Waits for a decision", "\n".join(map(question_line, ended.pending))),
-        ("Planned, not sent", "\n".join(map(str, ended.planned))),
-        ("Plan", ended.plan),
-        ("Output", ended.output.rstrip("\n")),
-        ("Notes", "\n".join(ended.notes)),
-    )
-    return [(title, text) for title, text in sections if text]
-
-
-def failure_text(ended: ExecutionOutcome) -> str:
+def failure_text(failure: Failure | None) -> str:
     """Return what failed, where, and what to do next."""
-    failure = ended.failure
     if failure is None:
         return ""
     if failure.refusals:
