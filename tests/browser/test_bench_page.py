@@ -9,7 +9,7 @@ import pytest_asyncio
 
 from codemode.bench.page import html_of
 from codemode.bench.results import Step, TurnRecord
-from tests.browser.test_hostile_text import ATTACK
+from tests.browser.attacks import ATTACK
 from tests.browser.watched import NARROW_DARK, Watch, axe, fits, screenshot
 from tests.unit.codemode.bench.samples import REFUSED, gold, result
 

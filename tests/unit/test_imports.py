@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from graphlib import CycleError, TopologicalSorter
+from pathlib import Path
 
 import grimp
 import pytest
+
+TESTS = Path(__file__).parents[1]
 
 #: Folders that still import each other: a shrinking list, to be emptied and never added to.
 TIED = {
@@ -72,3 +76,10 @@ def test_two_folders_that_import_each_other_are_found() -> None:
 def test_no_folder_imports_a_folder_that_imports_it(graph: grimp.ImportGraph) -> None:
     imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
     assert tied(imports) == TIED
+
+
+def test_no_test_module_imports_another() -> None:
+    """What tests share is in a module beside them: an import of a test module collects its tests twice."""
+    importing = re.compile(r"^ *from tests\.[\w.]*\.test_\w+ import", re.MULTILINE)
+    found = [str(file) for file in TESTS.rglob("*.py") if importing.search(file.read_text(encoding="utf-8"))]
+    assert found == []

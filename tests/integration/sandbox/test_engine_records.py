@@ -11,7 +11,7 @@ import pytest
 
 from sandbox import Failure, ProgramStopped
 from tests.integration.sandbox.engines import SEED, START, run, tools
-from tests.unit.sandbox.host.test_recording import Keeper
+from tests.unit.sandbox.host.keeper import Keeper
 
 if TYPE_CHECKING:
     from sandbox import Call, Engine

@@ -15,8 +15,8 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).resolve().parents[3]))
 
+from tests.unit.sandbox.guest.both_interpreters import in_a_guest, under_cpython
 from tests.unit.sandbox.guest.program_generator import program
-from tests.unit.sandbox.guest.test_differential import in_a_guest, under_cpython
 
 
 def fuzz(seconds: float, first: int) -> int:

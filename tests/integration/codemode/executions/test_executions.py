@@ -23,7 +23,7 @@ from codemode.executions.journal.records import Decision, Retention
 from codemode.executions.programs import Request
 from codemode.settings import Secrets
 from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
-from tests.unit.sandbox.host.test_cancellation import GivenUp
+from tests.unit.sandbox.host.given_up import GivenUp
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

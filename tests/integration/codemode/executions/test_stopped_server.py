@@ -3,29 +3,22 @@
 from __future__ import annotations
 
 import asyncio
-import json
 import signal
 import sqlite3
-import sys
-from asyncio.subprocess import PIPE
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from codemode.executions.journal.records import Decision
+from tests.integration.codemode.executions.stopped import lease_has_run_out, running
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 
 if TYPE_CHECKING:
-    from asyncio.subprocess import Process
     from collections.abc import AsyncIterator
     from pathlib import Path
 
     from codemode.executions.journal.records import Verdict
-
-MADE = "POST /post?n=1"
-
-MODULE = "tests.integration.codemode.executions.one_process"
 
 
 @pytest.fixture
@@ -34,30 +27,12 @@ async def here(tmp_path: Path) -> AsyncIterator[Place]:
         yield found
 
 
-@asynccontextmanager
-async def running(here: Place, code: str, *, conversation: str = "", **sections: Any) -> AsyncIterator[Process]:
-    """Start a program on a server in its own process."""
-    process = await asyncio.create_subprocess_exec(sys.executable, "-m", MODULE, stdin=PIPE, stdout=PIPE)
-    assert process.stdin is not None
-    given = {"folder": str(here.folder), "port": here.port, "sections": sections, "code": code}
-    given |= {"conversation": conversation}
-    process.stdin.write(json.dumps(given).encode() + b"\n")
-    try:
-        yield process
-    finally:
-        if process.returncode is None:
-            process.kill()
-        await process.wait()
+MADE = "POST /post?n=1"
 
 
 def entries(here: Place) -> list[str]:
     with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3", timeout=60)) as file:
         return [kind for (kind,) in file.execute("SELECT kind FROM entries ORDER BY place")]
-
-
-def lease_has_run_out(here: Place) -> None:
-    with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3", timeout=60)) as file, file:
-        file.execute("UPDATE executions SET lease_until_us = 1")
 
 
 WAITING = """

@@ -2,10 +2,9 @@ from __future__ import annotations
 
 import json
 
-from codemode.catalog.catalog import Catalog
 from codemode.catalog.cost import COUNTED_TOOLS, measure
 from codemode.catalog.definitions import native, two_tools
-from codemode.testing import make_tool
+from tests.unit.codemode.catalog.catalogs import catalog
 
 
 class WordTokenizer:
@@ -13,11 +12,6 @@ class WordTokenizer:
 
     def encode_ordinary(self, text: str) -> list[int]:
         return [0] * len(text.split())
-
-
-def catalog(size: int) -> Catalog:
-    schema = {"type": "string", "description": "Which page of the list to give back"}
-    return Catalog(make_tool(f"api.group.tool_{n}", {"page": schema}, summary="List things") for n in range(size))
 
 
 def test_a_small_catalog_fits_as_native_tools() -> None:

@@ -3,7 +3,7 @@ from __future__ import annotations
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.cost import NATIVE_TOOLS, measure
 from codemode.catalog.cost_curve import Point, cost_curve
-from tests.unit.codemode.catalog.test_cost import catalog as catalog_of
+from tests.unit.codemode.catalog.catalogs import catalog as catalog_of
 
 
 def test_lines_end_at_the_cost_of_the_whole_catalog() -> None:

@@ -12,7 +12,7 @@ from codemode.search.finder import Finder
 from codemode.search.query import Query
 from codemode.settings import Settings, load_settings
 from tests.unit.codemode.search.embeddings_service import EmbeddingsService
-from tests.unit.codemode.search.semantic.test_encoder import write_model
+from tests.unit.codemode.search.semantic.small_model import write_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -7,7 +7,7 @@ import pytest
 
 from codemode.catalog.cost_curve import CostCurve, Line, Point, cost_curve
 from codemode.serving.cost_plot import cost_svg, marks
-from tests.unit.codemode.catalog.test_cost import catalog
+from tests.unit.codemode.catalog.catalogs import catalog
 
 SVG = "{http://www.w3.org/2000/svg}"
 

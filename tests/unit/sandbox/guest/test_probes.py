@@ -12,8 +12,8 @@ from pathlib import Path
 import pytest
 
 from tests.unit.sandbox.guest.host_double import run_guest
+from tests.unit.sandbox.guest.probe_files import PROGRAMS, probes
 
-PROGRAMS = Path(__file__).parents[1] / "programs"
 PAGE = (Path(__file__).parents[4] / "docs" / "limitations" / "language.md").read_text()
 _ADDRESS = re.compile(r"0x[0-9a-f]{6,}")
 
@@ -51,12 +51,6 @@ DIFFERENT = {
     "input": "`open`, `input`",
     "dunder file": "`__file__`",
 }
-
-
-def probes() -> dict[str, str]:
-    """Return the programs by name."""
-    parts = re.split(r"^# (.*)\n", (PROGRAMS / "probes.txt").read_text(), flags=re.MULTILINE)
-    return dict(zip(parts[1::2], (part.strip("\n") + "\n" for part in parts[2::2]), strict=True))
 
 
 PROBES = probes()

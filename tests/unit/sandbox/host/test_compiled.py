@@ -13,9 +13,9 @@ import pytest
 from sandbox import CallSite, Delivery, Limits, Sandbox, Status
 from sandbox.host.compiled import CompiledPrograms
 from sandbox.host.fork_server import ForkServer
-from tests.unit.sandbox.guest.test_probes import probes
-from tests.unit.sandbox.host.test_hostile_guest import SAY, SLEEP
-from tests.unit.sandbox.host.test_recording import Keeper
+from tests.unit.sandbox.guest.probe_files import probes
+from tests.unit.sandbox.host.guest_programs import SAY, SLEEP
+from tests.unit.sandbox.host.keeper import Keeper
 
 if TYPE_CHECKING:
     from collections.abc import Callable

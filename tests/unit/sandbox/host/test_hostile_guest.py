@@ -13,16 +13,15 @@ import pytest
 
 from sandbox import Call, CallFailed, CallSite, Delivery, Limits, Sandbox, Status, room
 from sandbox.host.fork_server import ForkServer
-from tests.unit.sandbox.host.test_process_wall import SHOW_REPLY, until
-from tests.unit.sandbox.host.test_recording import Keeper
+from tests.unit.sandbox.host.guest_programs import SAY, SLEEP
+from tests.unit.sandbox.host.keeper import Keeper
+from tests.unit.sandbox.host.waiting import SHOW_REPLY, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from sandbox.host.worker import Worker
 
-SAY = "import os, struct\ndef say(text): os.write(rpc_fd, struct.pack('>I', len(text)) + text.encode())\n"
-SLEEP = "import time\ntime.sleep(100)"
 CALL = """say('{"t":"calls","calls":[[1,"1","tool",{}]],"wake":null,"delay":null}')\n"""
 FINAL = """say('{"t":"final","status":"completed","has_value":false,"failure":null,"notes":[]}')\n"""
 

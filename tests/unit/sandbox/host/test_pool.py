@@ -14,7 +14,7 @@ from sandbox.errors import WorkerError
 from sandbox.host.fork_server import ForkServer
 from sandbox.host.pool import Pool
 from sandbox.host.worker import Worker
-from tests.unit.sandbox.host.test_process_wall import until
+from tests.unit.sandbox.host.waiting import until
 
 if TYPE_CHECKING:
     from sandbox.protocol.control import Purpose

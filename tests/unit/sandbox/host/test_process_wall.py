@@ -31,6 +31,7 @@ from sandbox.host.worker import Worker
 from sandbox.isolation import seccomp
 from sandbox.isolation.kernel import MACHINE, read_file
 from sandbox.protocol.control import Purpose
+from tests.unit.sandbox.host.waiting import SHOW_REPLY, until
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -325,15 +326,6 @@ async def test_a_handler_s_own_errors_do_not_cross(bare: Sandbox, caplog: pytest
     assert "hunter2" in caplog.text
 
 
-SHOW_REPLY = """
-import os, struct
-b = json.dumps({'t': 'calls', 'calls': [[1, '1', 'tool', {}]], 'wake': None, 'delay': None}).encode()
-os.write(rpc_fd, struct.pack('>I', len(b)) + b)
-n = struct.unpack('>I', os.read(rpc_fd, 4))[0]
-result = json.loads(os.read(rpc_fd, n))
-"""
-
-
 THREE_CALLS = """
 import json, os, struct
 calls = [[n, str(n), 'tool', {}] for n in (1, 2, 3)]
@@ -475,9 +467,3 @@ def open_descriptors() -> set[str]:
 def live_workers(sandbox: Sandbox) -> int:
     assert sandbox._server is not None
     return len(sandbox._server._workers)
-
-
-async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(40):
-        while not condition():  # noqa: ASYNC110 - it is the kernel that is waited for
-            await asyncio.sleep(0.005)

@@ -16,7 +16,7 @@ from sandbox.host.fork_server import ForkServer
 from sandbox.host.worker import Worker, read_frame
 from sandbox.protocol.control import Exit, Kind, Purpose, pack_report
 from sandbox.protocol.framing import FrameTooLarge, frame
-from tests.unit.sandbox.host.test_process_wall import until
+from tests.unit.sandbox.host.waiting import until
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

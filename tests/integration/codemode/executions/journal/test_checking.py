@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 from codemode.executions.journal.checking import check
 from codemode.executions.journal.records import JournalEntry
 from tests.integration.codemode.executions.journal.conftest import new
-from tests.integration.codemode.executions.journal.test_contract import question
-from tests.integration.codemode.executions.journal.test_seals import edited
+from tests.integration.codemode.executions.journal.edits import edited
+from tests.integration.codemode.executions.journal.rows import question
 
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal

@@ -25,17 +25,13 @@ from codemode.executions.journal.records import Decision, JournalEntry, Lease, P
 from codemode.executions.journal.sql.space import BATCH, Bounds
 from codemode.executions.journal.sql.transactions import SPILL_BYTES
 from tests.integration.codemode.executions.journal.conftest import new
+from tests.integration.codemode.executions.journal.rows import ended, kept, question, waiting
 
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
     from tests.integration.codemode.executions.journal.conftest import Store
 
 FOREVER = Retention(age_s=1e9, count=1_000_000)
-
-
-def question(identity: str = "ap_1", **fields: Any) -> PendingCall:
-    asked = {"execution": "ex_1", "path": "3", "tool": "gym.x", "arguments": {"id": 7}, "digest": "d1", "reason": "ask"}
-    return PendingCall(**(asked | fields), id=identity)
 
 
 async def paused(journal: Journal, *calls: PendingCall, identity: str = "ex_1") -> None:
@@ -380,22 +376,6 @@ async def test_retention_by_age_removes_what_has_ended_and_all_that_it_owns(jour
     assert {one.given.id for one in await journal.list()} == {"ex_running", "ex_paused"}
     assert await journal.read("ex_0") == ()
     assert await journal.append(running, [JournalEntry("started")]) == 1
-
-
-async def ended(journal: Journal, identity: str, size: int = 100_000, **given: Any) -> None:
-    lease = await journal.create(new(identity, **given))
-    await journal.append(lease, [JournalEntry("ended", value=b"x" * size)])
-    await journal.finish(lease, "completed", {})
-
-
-async def waiting(journal: Journal, identity: str, size: int = 100_000, **given: Any) -> None:
-    lease = await journal.create(new(identity, **given))
-    await journal.append(lease, [JournalEntry("ended", value=b"x" * size)])
-    await journal.pause(lease, [question(f"ap_{identity}", execution=identity)], {"status": "paused"})
-
-
-async def kept(journal: Journal) -> list[str]:
-    return [one.given.id for one in await journal.list()]
 
 
 async def test_the_oldest_that_have_ended_make_room_for_what_ends(store: Store) -> None:

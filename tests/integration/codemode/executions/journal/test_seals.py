@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 import sqlite3
-from contextlib import asynccontextmanager, closing
+from contextlib import closing
 from typing import TYPE_CHECKING
 
-import asyncpg
 import pytest
 
 from codemode.errors import ConfigurationError, ExecutionNotFound, JournalDamaged
@@ -17,6 +16,7 @@ from codemode.executions.journal.records import Decision, JournalEntry, Lease, P
 from codemode.executions.journal.sql.rows import given_text
 from codemode.executions.journal.sqlite.journal import SqliteJournal
 from tests.integration.codemode.executions.journal.conftest import KEY, new, new_database
+from tests.integration.codemode.executions.journal.edits import edited
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 
 if TYPE_CHECKING:
@@ -30,29 +30,6 @@ if TYPE_CHECKING:
 
 QUESTION = PendingCall("ap_1", "ex_1", "3", "bank.pay", {"to": "mallory", "amount": 1_000_000}, "d1", "ask", host="a:1")
 YES = Decision("ap_1", "d1", "approved", "ann")
-
-
-@asynccontextmanager
-async def edited(journal: Journal) -> AsyncIterator[Edit]:
-    """Yield a function that changes rows behind a journal's back."""
-    if isinstance(journal, SqliteJournal):
-        with closing(sqlite3.connect(journal._file, timeout=60, isolation_level=None)) as file:
-
-            async def edit(statement: str) -> None:
-                assert file.execute(statement).rowcount == 1
-
-            yield edit
-        return
-    assert isinstance(journal, PostgresJournal)
-    connection = await asyncpg.connect(journal._url)
-    try:
-
-        async def edit(statement: str) -> None:
-            assert (await connection.execute(statement)).endswith(" 1")
-
-        yield edit
-    finally:
-        await connection.close()
 
 
 async def begun(journal: Journal, *values: bytes) -> Lease:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from tests.integration.codemode.executions.saved.files import save, saved
-from tests.integration.codemode.executions.test_stopped_server import MODULE, lease_has_run_out
+from tests.integration.codemode.executions.stopped import MODULE, lease_has_run_out
 from tests.integration.codemode.executions.upstream import OWNER, Place, place
 
 if TYPE_CHECKING:

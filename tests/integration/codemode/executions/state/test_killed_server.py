@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.executions.journal.records import Decision
-from tests.integration.codemode.executions.test_stopped_server import running
+from tests.integration.codemode.executions.stopped import running
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 
 if TYPE_CHECKING:

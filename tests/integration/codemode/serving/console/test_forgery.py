@@ -8,7 +8,7 @@ import pytest
 
 from codemode.serving.console.headers import POLICY
 from tests.integration.codemode.serving.console.conftest import KEY, SAME_ORIGIN, log_in
-from tests.integration.codemode.serving.console.test_login import token_of
+from tests.integration.codemode.serving.console.tokens import token_of
 
 if TYPE_CHECKING:
     import httpx2

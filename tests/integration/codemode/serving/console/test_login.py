@@ -15,6 +15,7 @@ from codemode.serving.console.session import COOKIE
 from codemode.serving.http.app import create_app
 from codemode.settings import Settings
 from tests.integration.codemode.serving.console.conftest import KEY, SAME_ORIGIN, add, browser_of, log_in
+from tests.integration.codemode.serving.console.tokens import token_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -23,13 +24,6 @@ if TYPE_CHECKING:
 
     from codemode.serving.auth.keys import KeyFile
     from tests.conftest import Gym
-
-
-def token_of(page: httpx2.Response) -> str:
-    """Return the form token of a page."""
-    found = re.search(r'name="csrf_token" value="([^"]+)"', page.text)
-    assert found, page.text
-    return found[1]
 
 
 async def test_a_page_leads_to_the_login_and_back(browser: httpx2.AsyncClient) -> None:

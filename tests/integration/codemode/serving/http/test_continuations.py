@@ -12,8 +12,8 @@ from codemode.gateway.caller import Caller
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.http.app import create_app
+from tests.integration.codemode.serving.http.bank import AGENT, ASK, BOSS, OTHER, PAYS, Bank
 from tests.integration.codemode.serving.http.described import DescribedTransport
-from tests.integration.codemode.serving.http.test_executions import AGENT, ASK, BOSS, OTHER, PAYS, Bank
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

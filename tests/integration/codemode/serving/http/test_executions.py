@@ -5,59 +5,22 @@ from __future__ import annotations
 import asyncio
 import json
 from functools import partial
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Any
 
 import httpx2
 import pytest
 
-from codemode import CodeMode, Settings, tool
+from codemode import CodeMode, Settings
 from codemode.gateway.caller import Caller
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.http.app import create_app
+from tests.integration.codemode.serving.http.bank import AGENT, ASK, BOSS, OTHER, PAYS, Bank
 from tests.integration.codemode.serving.http.described import DescribedTransport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
-
-AGENT, OTHER, BOSS = ({"Authorization": f"Bearer {key}"} for key in ("agent", "other", "boss"))
-ASK = {"rules": [{"name": "a person looks", "tools": "bank.pay", "decision": "ask", "reason": "money leaves"}]}
-PAYS = "paid = [bank.pay(to=name, amount=amount) for name, amount in (('ann', 10), ('bob', 20))]\nsum(paid)"
-
-
-class Bank:
-    """Money that is sent, and a gate that calls wait at."""
-
-    def __init__(self) -> None:
-        self.sent: list[tuple[str, int]] = []
-        self.taken_back: list[str] = []
-        self.gate = asyncio.Event()
-        self.waiting = asyncio.Event()
-
-    @tool(effect="write")
-    def pay(self, to: Annotated[str, "Who gets it"], amount: int) -> int:
-        """Send money."""
-        self.sent.append((to, amount))
-        return amount
-
-    @tool(effect="write")
-    def take_back(self, to: str) -> str:
-        """Take money back."""
-        self.taken_back.append(to)
-        return "back"
-
-    @tool(revert="take_back(to=result.to)")
-    def lend(self, to: str) -> dict[str, str]:
-        """Lend money."""
-        return {"to": to}
-
-    @tool(effect="read")
-    async def wait(self) -> str:
-        """Wait for the gate."""
-        self.waiting.set()
-        await self.gate.wait()
-        return "open"
 
 
 @pytest.fixture

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from tests.integration.codemode.serving.test_stopping import serving
+from tests.integration.codemode.serving.served import serving
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -10,24 +10,17 @@ import sys
 import time
 from contextlib import suppress
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import pytest
 
 from codemode import CodeMode
 from codemode.settings import Settings
 from codemode.transports.mcp import transport as mcp
+from tests.integration.codemode.sources.mcp.misbehaving import settings
 
 if TYPE_CHECKING:
     from codemode.executions.ledger import LedgerEntry
-
-SERVER = Path(__file__).parents[4] / "unit" / "codemode" / "sources" / "misbehaving_server.py"
-
-
-def settings(folder: Path, mode: str = "", **source: Any) -> Settings:
-    command = [sys.executable, str(SERVER), str(folder / "log"), *([mode] if mode else [])]
-    folders = {"state_folder": folder / "state", "cache_folder": folder / "cache"}
-    return Settings.model_validate({"sources": {"bad": {"command": command, "timeout_s": 200, **source}}, **folders})
 
 
 def heard(folder: Path) -> list[str]:
@@ -300,7 +293,7 @@ def test_servers_end_with_us_even_when_we_are_killed(tmp_path: Path) -> None:
     program = f"""
 import asyncio, sys
 from codemode import CodeMode
-from tests.integration.codemode.sources.mcp.test_misbehaving import settings
+from tests.integration.codemode.sources.mcp.misbehaving import settings
 from pathlib import Path
 async def main():
     async with CodeMode.from_settings(settings(Path({str(tmp_path)!r}), "stubborn")) as service:

@@ -16,7 +16,6 @@ import pytest
 
 from codemode.errors import AddressNotAllowed, ConfigurationError, CredentialsMissing, UpstreamError, UpstreamTimeout
 from codemode.shared.files import token_file
-from codemode.sources.openapi.document import load_openapi
 from codemode.transports.auth.grant import Grant
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
 from codemode.transports.auth.token_store import Tokens, TokenStore
@@ -25,6 +24,7 @@ from codemode.transports.http.transport import HttpTransport, Reach
 from codemode.transports.oauth.login import Login, log_in_by_browser, log_in_by_device
 from codemode.transports.oauth.tokens import TokenSource
 from tests.unit.codemode.transports.authorization_server import AuthorizationServer, running
+from tests.unit.codemode.transports.oauth.robot import TOOL, _transport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -165,18 +165,6 @@ async def test_a_login_on_another_device(server: AuthorizationServer) -> None:
     assert len(server.requests) == 3  # one answer was: ask again
 
 
-def _transport(server: AuthorizationServer, store: TokenStore) -> HttpTransport:
-    grant = Grant("", "robot", issuer=server.url, store=store)
-    return HttpTransport(
-        Reach("api", server.url, retries=0),
-        authentication=Authentication("api", [Configured(SchemeKind.OAUTH2, grant)]),
-        open_tokens=TokenSource,
-    )
-
-
-TOOL = load_openapi({"openapi": "3.1.0", "paths": {"/things": {"get": {"operationId": "op"}}}}, name="api").tools[0]
-
-
 def _kept(server: AuthorizationServer, *, expires_at: float, access: str = "", refresh: str = "") -> Tokens:
     return Tokens(access or "old-access-token", refresh, expires_at, f"{server.url}/token", "robot")
 
@@ -241,7 +229,7 @@ from codemode.shared.files import token_file
 from codemode.transports.auth.token_store import TokenStore
 from codemode.transports.base import CallContext
 from tests.unit.codemode.transports.authorization_server import AuthorizationServer
-from tests.unit.codemode.transports.oauth.test_login import TOOL, _transport
+from tests.unit.codemode.transports.oauth.robot import TOOL, _transport
 
 async def main():
     server = AuthorizationServer(url=sys.argv[1])

@@ -15,7 +15,7 @@ from codemode.executions.planned import PlannedCall
 from codemode.executions.plans.errors import PlanNotFound, PlanRefused
 from codemode.executions.plans.plan import PLAN, Plan, new_plan
 from tests.integration.codemode.executions.journal.conftest import new
-from tests.integration.codemode.executions.journal.test_seals import edited
+from tests.integration.codemode.executions.journal.edits import edited
 
 if TYPE_CHECKING:
     from tests.integration.codemode.executions.journal.conftest import Store

@@ -15,7 +15,7 @@ from codemode.executions.journal.sql.space import Bounds
 from codemode.executions.journal.sql.statements import Now
 from codemode.executions.journal.sqlite.journal import SqliteJournal
 from tests.integration.codemode.executions.journal.conftest import new
-from tests.integration.codemode.executions.journal.test_contract import ended, kept, waiting
+from tests.integration.codemode.executions.journal.rows import ended, kept, waiting
 
 if TYPE_CHECKING:
     import pytest
