@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+#: Sections of the settings that a reload applies. Others need a restart.
+RELOADED = ("sources", "policy", "menu")
+
 
 class LiveSources:
     """Load the sources of a service, and publish them whenever they change.
@@ -91,7 +94,7 @@ class LiveSources:
         async with self._adopting:
             settings = self._settings
             if changes is not None:
-                updates = {name: getattr(changes, name) for name in ("sources", "policy", "menu")}
+                updates = {name: getattr(changes, name) for name in RELOADED}
                 settings = settings.model_copy(update=updates)
             bound = bound_functions(self._functions, settings, self._contents)
             reader = self._reader_of(settings)

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from codemode.serving.cli.surface import Strict, Surface, errors_as_exit_codes, on_surface
+
+if TYPE_CHECKING:
+    from codemode.settings import Settings
 
 app = typer.Typer()
 
@@ -26,13 +29,17 @@ def serve(
 ) -> None:
     """Serve search and execute over HTTP, and MCP at /mcp."""
     with errors_as_exit_codes():
-        settings = surface.settings()
         changes: dict[str, Any] = {"host": host} if host else {}
         if port is not None:
             changes["port"] = port
         if processes is not None:
             changes["processes"] = processes
-        own = settings.model_copy(update={"server": settings.server.model_copy(update=changes)})
+
+        def read(*, asks: bool = False) -> Settings:
+            settings = surface.settings(asks=asks)
+            return settings.model_copy(update={"server": settings.server.model_copy(update=changes)})
+
+        own = read(asks=True)
         from codemode.serving.http.server import serve as serve_http
 
-        serve_http(own, surface.settings, strict=strict)
+        serve_http(own, read, strict=strict)

@@ -63,8 +63,8 @@ NoInput = Annotated[bool, typer.Option("--no-input", help="Ask nothing: a call t
 _UNEXPECTED = {4: "sandbox_unavailable", 74: "file_unusable"}
 
 
-def configuration(config: Path, *, needs_sources: bool = True) -> Settings:
-    """Load the configuration of a command. At a terminal, a file without trust is asked about.
+def configuration(config: Path, *, needs_sources: bool = True, asks: bool = True) -> Settings:
+    """Load the configuration of a command. At a terminal, a file without trust is asked about, if `asks`.
 
     Raises ConfigurationError.
     """
@@ -73,7 +73,7 @@ def configuration(config: Path, *, needs_sources: bool = True) -> Settings:
     except ConfigurationUntrusted as untrusted:
         from codemode.serving.cli.consent import ask_for_trust
 
-        if not ask_for_trust(untrusted):
+        if not asks or not ask_for_trust(untrusted):
             raise
     return load_settings(config, needs_sources=needs_sources, is_named=False)
 
@@ -90,14 +90,14 @@ class Project:
     base_url: BaseUrl = ""
     name: Name = ""
 
-    def settings(self) -> Settings:
-        """Load the settings. Raises ConfigurationError."""
+    def settings(self, *, asks: bool = True) -> Settings:
+        """Load the settings. See `configuration` for `asks`. Raises ConfigurationError."""
         if not self.source:
             useless = self._useless()
             if useless:
                 message = f"{', '.join(useless)} {'needs' if len(useless) == 1 else 'need'} --source"
                 raise ConfigurationError(message)
-            return configuration(self.config)
+            return configuration(self.config, asks=asks)
         if self.config is not FOUND:
             message = "--config and --source exclude each other: use one of them"
             raise ConfigurationError(message)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
@@ -23,15 +24,17 @@ if TYPE_CHECKING:
     from codemode.serving.console.session import Sessions
     from codemode.serving.console.views import Console
 
-#: Failed attempts of one address per second.
-FAILURES_PER_S = 1.0
+#: Failed attempts per second of one address, and of one network: an IPv6 customer has a /64.
+FAILURES_PER_S, FAILURES_OF_NETWORK_PER_S = 1.0, 4.0
+_NETWORK_BITS = {4: 24, 6: 64}
 
 _UNKNOWN = "This is not a key of this server, or it has ended."
 
 
 def login_routes(console: Console, callers: Callers, sessions: Sessions) -> list[Route]:
     """Return the routes `/login` and `/logout`, which need no session."""
-    failures = Admission(LoadSettings(per_key_rate_per_s=FAILURES_PER_S), processors=8)
+    rates = (FAILURES_PER_S, FAILURES_OF_NETWORK_PER_S)
+    failures = [Admission(LoadSettings(per_key_rate_per_s=rate), processors=8) for rate in rates]
 
     def form(request: Request, back: str, mistake: str = "", status: int = 200) -> Response:
         data = {"next": return_path(back, base_of(request)), "mistake": mistake}
@@ -48,10 +51,12 @@ def login_routes(console: Console, callers: Callers, sessions: Sessions) -> list
         back, key = given.get("next", ""), given.get("key", "").strip()
         address = request.client.host if request.client else ""
         try:
-            failures.check(address)
+            counted = list(zip(failures, (address, _network(address)), strict=True))
+            for counter, name in counted:
+                counter.check(name)
             caller = await callers.identify(f"Bearer {key}")
-            if caller is None:
-                async with failures.turn(address):  # counts it
+            for counter, name in counted if caller is None else ():
+                async with counter.turn(name):  # counts it
                     pass
         except Overloaded as overloaded:
             mistake = f"Too many attempts. Try again in {overloaded.retry_after_s} s."
@@ -73,6 +78,18 @@ def login_routes(console: Console, callers: Callers, sessions: Sessions) -> list
         Route("/login", log_in, methods=["POST"]),
         Route("/logout", log_out, methods=["POST"]),
     ]
+
+
+def _network(address: str) -> str:
+    """Return the network of an address, or the text itself if it is no address."""
+    try:
+        ip = ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
+        ip = ip.ipv4_mapped
+    without_scope = str(ip).partition("%")[0]
+    return str(ip_network(f"{without_scope}/{_NETWORK_BITS[ip.version]}", strict=False))
 
 
 class RequireLogin:

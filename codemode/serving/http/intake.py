@@ -42,6 +42,9 @@ UPLOADS_AT_ONCE, UPLOADS_PER_KEY = 8, 2
 #: Paths below which answers may be large, or are made of a whole record.
 _LARGE = (f"{UPLOADS}/", "/v1/executions/", "/v1/results/", "/v1/approvals/")
 
+#: Largest body of a request without a key: a login.
+STRANGERS_BYTES = 16 * 1024
+
 #: Rejections per second: together they cost less than a tenth of a processor. Further ones are delayed.
 REFUSALS_PER_S = 1000
 
@@ -61,8 +64,8 @@ class _Refused(Exception):
 class Intake:
     """Answers 413 to a body over `limit_bytes`, 408 to one slower than `body_s`, and 429 when the server is full.
 
-    An uploaded file may have `upload_bytes`. `looks` has the places of requests that run no program. `metrics` counts
-    the rejected requests.
+    An uploaded file may have `upload_bytes`, and a request without a key `STRANGERS_BYTES`. `looks` has the places of
+    requests that run no program. `metrics` counts the rejected requests.
     """
 
     def __init__(
@@ -124,7 +127,8 @@ class Intake:
                 first = await self._whole_body(scope, receive, self._upload_bytes)
                 await self._app(scope, _then(first, receive), send)
             return
-        first = await self._whole_body(scope, receive, self._limit_bytes)
+        limit_bytes = self._limit_bytes if caller is not None else min(self._limit_bytes, STRANGERS_BYTES)
+        first = await self._whole_body(scope, receive, limit_bytes)
         path = _as_api(scope["path"])
         if caller is None or not path.startswith("/v1/"):  # health, pages without a caller, and /mcp
             await self._app(scope, _then(first, receive), send)

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 import uvicorn
+from pydantic import BaseModel
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.journal.configured import store_of
@@ -27,7 +28,8 @@ from codemode.serving.http.draining import DrainingServer
 from codemode.serving.http.listening import bind, is_loopback
 from codemode.serving.processes.shares import share_of
 from codemode.serving.processes.supervisor import supervise
-from codemode.settings import Secrets
+from codemode.settings import Secrets, Settings
+from codemode.sources.live import RELOADED
 
 try:
     import resource
@@ -36,10 +38,9 @@ except ImportError:  # Windows, which has no limit on open files
 
 if TYPE_CHECKING:
     import socket
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterator
 
     from codemode.serving.processes.server_process import ServerProcess
-    from codemode.settings import Settings
     from codemode.shared.values import ValueStore
 
 log = logging.getLogger(__name__)
@@ -108,11 +109,27 @@ def _loop_factory() -> Callable[[], asyncio.AbstractEventLoop] | None:
 
 async def _reload(service: CodeMode, read: Callable[[], Settings]) -> None:
     try:
-        await service.reload(await asyncio.to_thread(read))
+        settings = await asyncio.to_thread(read)
+        await service.reload(settings)
     except CodeModeError as error:
         log.error("reload failed, nothing changed: %s", error)
     else:
+        waiting = ", ".join(_waiting_for_restart(service.settings, settings))
+        if waiting:
+            log.warning("reloaded, but these changes take effect after a restart only: %s", waiting)
         log.info("reloaded", extra={"sources": len(service.sources), "tools": len(service.catalog)})
+
+
+def _waiting_for_restart(used: Settings, wanted: Settings) -> Iterator[str]:
+    """Yield the keys that differ and that a reload does not apply."""
+    for name in set(Settings.model_fields) - {*RELOADED, "mcp_servers"}:
+        before, after = getattr(used, name), getattr(wanted, name)
+        if before != after and type(before) is type(after) and isinstance(after, BaseModel):
+            yield from (
+                f"{name}.{key}" for key in type(after).model_fields if getattr(before, key) != getattr(after, key)
+            )
+        elif before != after:
+            yield name
 
 
 async def _serve(

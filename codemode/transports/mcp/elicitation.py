@@ -10,9 +10,10 @@ from __future__ import annotations
 import asyncio
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
+from urllib.parse import urlsplit
 
 import mcp_types
-from mcp_types import INTERNAL_ERROR
+from mcp_types import INTERNAL_ERROR, INVALID_PARAMS
 
 from codemode.text.prose import shorten
 from codemode.transports.questions import question_key
@@ -28,6 +29,8 @@ _MESSAGE_CHARACTERS = 2_000
 #: What a server is told that asks.
 _AGAIN = "nobody has answered yet: the call is sent again after the answer"
 _WHOSE = "several calls are under way, and the question belongs to one of them: make this call alone"
+
+_NO_PAGE = "a question may send a person to a page at https:// or http:// only"
 
 #: The key of a question in the error that its server gets.
 _ASKS = "question"
@@ -67,6 +70,8 @@ class Exchanges:
 
     async def asked(self, context: object, params: mcp_types.ElicitRequestParams) -> Any:
         """Answer a server's question. See `mcp.client.session.ElicitationFnT`."""
+        if isinstance(params, mcp_types.ElicitRequestURLParams) and not _is_web_page(params.url):
+            return mcp_types.ErrorData(code=INVALID_PARAMS, message=_NO_PAGE)
         asks = _question(params)
         call = self._calls[0] if len(self._calls) == 1 else None
         answer = call.answers.get(question_key(asks)) if call is not None else None
@@ -81,6 +86,15 @@ class Exchanges:
 def question_in(error: MCPError) -> dict[str, Any] | None:
     """Return the question because of which a call ended with an error (multi round-trip requests), or None."""
     return error.data.get(_ASKS) if isinstance(error.data, dict) else None
+
+
+def _is_web_page(url: str) -> bool:
+    """Return whether a browser would open a page of a host: no script, file or program of the person's machine."""
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return False
+    return parts.scheme in ("https", "http") and bool(parts.hostname) and url.isprintable() and " " not in url
 
 
 def _question(params: mcp_types.ElicitRequestParams) -> dict[str, Any]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import httpx2
 import pytest
 from fastapi import FastAPI
 
@@ -19,8 +20,6 @@ from tests.integration.codemode.serving.console.tokens import token_of
 
 if TYPE_CHECKING:
     from pathlib import Path
-
-    import httpx2
 
     from codemode.serving.auth.keys import KeyFile
     from tests.conftest import Gym
@@ -151,3 +150,14 @@ async def test_a_mounted_console_stays_below_its_mount(gym: Gym, tmp_path: Path)
 async def test_the_index_names_the_console(browser: httpx2.AsyncClient) -> None:
     assert (await browser.get("/", headers={"Accept": "application/json"})).json()["console"] == "/console"
     assert '<a href="/console">' in (await browser.get("/")).text
+
+
+async def test_wrong_keys_from_many_addresses_of_one_network_are_counted_together(app: FastAPI) -> None:
+    """Whoever has an IPv6 network has more addresses than there are attempts."""
+    statuses = []
+    for number in range(12):
+        transport = httpx2.ASGITransport(app=app, client=(f"2001:db8::{number:x}", 1))
+        async with httpx2.AsyncClient(transport=transport, base_url="http://console.example") as browser:
+            statuses.append((await log_in(browser, key="wrong")).status_code)
+    assert statuses[0] == 401
+    assert statuses[-1] == 429

@@ -13,7 +13,7 @@ from fastapi import FastAPI
 
 from codemode.gateway.caller import Caller
 from codemode.serving.http.admission import Admission
-from codemode.serving.http.intake import EARLY_S, REFUSALS_PER_S, Intake
+from codemode.serving.http.intake import EARLY_S, REFUSALS_PER_S, STRANGERS_BYTES, Intake
 from codemode.serving.http.listening import bind
 from codemode.settings import LoadSettings, ServerSettings
 
@@ -76,6 +76,34 @@ async def test_a_longer_body_is_refused_whether_it_says_its_length_or_not(chunke
     async with serving(admission()) as port:
         status, answer = await send(port, body, length=None if chunked else len(body))
     assert (status, answer["code"]) == (413, "request_too_large")
+
+
+async def test_a_request_without_a_key_has_a_small_body_on_every_other_path() -> None:
+    received: list[int] = []
+
+    async def app(scope: Scope, receive: Receive, send: Send) -> None:
+        received.append(len((await receive())["body"]))
+
+    async def ask(size: int, caller: Caller | None) -> list[Message]:
+        intake = Intake(app, admission=admission(), looks=admission(), limit_bytes=1_000_000, body_s=5)
+        scope = {"type": "http", "method": "POST", "path": "/console/login", "headers": [], "state": {"caller": caller}}
+        sent: list[Message] = []
+
+        async def receive() -> Message:
+            return {"type": "http.request", "body": b"x" * size}
+
+        async def send(message: Message) -> None:
+            sent.append(message)
+
+        await intake(scope, receive, send)
+        return sent
+
+    assert await ask(STRANGERS_BYTES, None) == []
+    refused = await ask(STRANGERS_BYTES + 1, None)
+    assert refused[0]["status"] == 413
+    assert b"at most 16,384 bytes" in refused[1]["body"]
+    assert await ask(STRANGERS_BYTES + 1, Caller("key:1")) == []
+    assert received == [STRANGERS_BYTES, STRANGERS_BYTES + 1]
 
 
 async def test_a_body_that_does_not_come_is_refused_and_holds_nobody_up() -> None:

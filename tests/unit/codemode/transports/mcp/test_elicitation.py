@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
+import pytest
 from mcp import MCPError
-from mcp_types import ElicitRequestFormParams, ElicitRequestURLParams, ElicitResult, ErrorData
+from mcp_types import INVALID_PARAMS, ElicitRequestFormParams, ElicitRequestURLParams, ElicitResult, ErrorData
 
 from codemode.transports.mcp.elicitation import Exchanges, question_in
 from codemode.transports.questions import question_key
@@ -65,3 +66,35 @@ async def test_a_call_with_answers_is_alone() -> None:
     held.set()
     await asyncio.gather(first, answered)
     assert order == ["plain begins", "plain ends", "answered begins", "answered ends"]
+
+
+@pytest.mark.parametrize(
+    "url",
+    [
+        "javascript:alert(1)",
+        "JavaScript:alert(1)",
+        "file:///etc/passwd",
+        "data:text/html,x",
+        "vscode://x.y/z",
+        "https:///no-host",
+        "//example.org/x",
+        "https://exa mple.org",
+        "https://example.org/\u202egro.live",
+        "",
+    ],
+)
+async def test_a_question_that_opens_anything_but_a_web_page_is_refused(url: str) -> None:
+    exchanges = Exchanges()
+    params = ElicitRequestURLParams(message="Log in", url=url, elicitation_id="1")
+    async with exchanges.under_way({}) as exchange:
+        answer = await exchanges.asked(None, params)
+    assert (answer.code, exchange.asks) == (INVALID_PARAMS, None)
+    assert answer.message == "a question may send a person to a page at https:// or http:// only"
+
+
+async def test_a_question_with_a_web_page_waits_for_a_person() -> None:
+    exchanges = Exchanges()
+    params = ElicitRequestURLParams(message="Log in", url="https://example.org/x?y=1", elicitation_id="1")
+    async with exchanges.under_way({}) as exchange:
+        await exchanges.asked(None, params)
+    assert exchange.asks == {"mode": "url", "message": "Log in", "url": "https://example.org/x?y=1"}
