@@ -29,6 +29,7 @@
        ├─ AccessDenied
        │  └─ ReadOnly        the key or the server may only read
        ├─ CallerNotLetIn     the key was revoked or expired while the program ran
+       ├─ CallerUnknown      the key cannot be checked now
        ├─ ApprovalRequired   a person must approve the call first
        ├─ AddressNotAllowed  the operator has not allowed the call's address
        ├─ CredentialsMissing the operator, the caller or a login must provide them
@@ -349,6 +350,18 @@ class CallerNotLetIn(CallError):
             return
         message = f"{tool} was not called: the key that started this program was revoked or expired while it ran"
         super().__init__(f"{message}; nothing was sent")
+
+
+class CallerUnknown(CallError):
+    """The caller's key cannot be checked now, because the database of keys does not answer; nothing was sent."""
+
+    code = "caller_unknown"
+
+    def __init__(self, tool: str) -> None:
+        super().__init__(
+            f"{tool} was not called: the key that started this program cannot be checked now; nothing was sent,"
+            " try again later"
+        )
 
 
 class ApprovalRequired(CallError):

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.saved import SavedProgram
     from codemode.executions.ledger import Ledger, LedgerEntry
+    from codemode.executions.paging import WholeList
     from codemode.executions.planned import PlannedCall
     from codemode.executions.plugins.hooks import Hooks
     from codemode.executions.saved.inner_run import SavedCalls, Stop
@@ -96,23 +97,26 @@ class CallSession:
 
         Raises CallFailed for the program to handle, and ProgramStopped to end the program.
         """
-        with self._busy():
-            arguments = await self._gateway.restored(call.arguments, self.caller)
-        list_request = whole_list(call.tool, self._gateway.catalog)
-        if list_request is None:
+        try:
+            with self._busy():
+                arguments = await self._gateway.restored(call.arguments, self.caller)
+            list_request = whole_list(call.tool, self._gateway.catalog)
+            if list_request is not None:
+                return await self._list(call._replace(arguments=arguments), list_request, within)
             value = await self._make(self._call(call.path, call.tool, arguments, within), self._gateway.send)
-            self._note_total(call, value)
-            return value
+        except CodeModeError as error:
+            raise for_program(error) from None
+        self._note_total(call, value)
+        return value
+
+    async def _list(self, call: Call, wanted: WholeList, within: SavedProgram | None) -> Any:
         numbers = count(1)
 
         def get_page(arguments: dict[str, Any]) -> Awaitable[Any]:
-            page = self._call(f"{call.path}/{next(numbers)}", list_request.tool.id, arguments, within)
+            page = self._call(f"{call.path}/{next(numbers)}", wanted.tool.id, arguments, within)
             return self._make(page, self._gateway.send_page)
 
-        try:
-            return await collect(list_request, arguments, get_page, self.ledger.note)
-        except CodeModeError as error:
-            raise for_program(error) from None
+        return await collect(wanted, call.arguments, get_page, self.ledger.note)
 
     def _note_total(self, call: Call, value: Any) -> None:
         if isinstance(value, dict) and any(isinstance(item, list) for item in value.values()):

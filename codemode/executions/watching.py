@@ -7,7 +7,7 @@ import time
 from contextlib import aclosing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from codemode.errors import CallerNotLetIn, TooSlow
+from codemode.errors import CallerNotLetIn, JournalUnavailable, TooSlow
 from codemode.executions.events import ExecutionEvent
 from codemode.executions.feed import GOES_ON, Feed
 
@@ -35,7 +35,14 @@ class Watching:
         self._feeds: dict[str, Feed] = {}
 
     async def wait(self, execution: str, caller: Caller, timeout_s: float) -> StoredExecution:
-        """See `Executions.wait`."""
+        """See `Executions.wait`. A JournalUnavailable names the execution."""
+        try:
+            return await self._wait(execution, caller, timeout_s)
+        except JournalUnavailable as error:
+            error.execution = execution
+            raise
+
+    async def _wait(self, execution: str, caller: Caller, timeout_s: float) -> StoredExecution:
         deadline = time.monotonic() + timeout_s
         changed = asyncio.Event()
         with self._journal.signals.following(execution, changed):

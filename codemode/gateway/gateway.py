@@ -17,8 +17,10 @@ from codemode.errors import (
     ApprovalRequired,
     CallerNotLetIn,
     CallError,
+    CallerUnknown,
     CodeModeError,
     EndUnknown,
+    JournalUnavailable,
     OutsideHeader,
     ReadOnly,
     UpstreamError,
@@ -106,8 +108,9 @@ class Gateway:
             arguments = validate(tool, call.arguments, unchecked=unchecked)
         except CodeModeError as error:
             return JudgedCall(call, tool, error=error)
-        if not call.caller.is_still_good():
-            return JudgedCall(call, tool, arguments, _NOT_LET_IN, CallerNotLetIn(tool.id))
+        lost = _lost_right(call.caller, tool.id)
+        if lost is not None:
+            return JudgedCall(call, tool, arguments, _NOT_LET_IN, lost)
         try:
             requests = requests_of(
                 AccessRequest(tool, arguments, call.caller.role, call.caller.read_only), self.catalog
@@ -254,6 +257,14 @@ def _state_after(error: CallError, tool: Tool, *, has_started: bool) -> CallStat
             return CallState.UNKNOWN
         case _:
             return CallState.FAILED
+
+
+def _lost_right(caller: Caller, tool: str) -> CallError | None:
+    """Return the error of a call whose caller would not be authenticated now, None for any other."""
+    try:
+        return None if caller.is_still_good() else CallerNotLetIn(tool)
+    except JournalUnavailable:
+        return CallerUnknown(tool)
 
 
 def _refusal(tool: Tool, ruling: Ruling) -> CodeModeError | None:

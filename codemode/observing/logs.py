@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
 from codemode.observing.log_writer import LogWriter
+from codemode.observing.outage_lines import OutageLines
 from codemode.text.times import SECOND_US, rfc3339
 
 if TYPE_CHECKING:
@@ -100,9 +101,11 @@ def written_logs(form: LogForm, *, server_process: int = 0, in_thread: bool = Tr
     """Write logs to standard error within the block: everything from codemode, warnings from other packages.
 
     For dedicated server processes: it replaces the handlers of the root logger. A `server_process` other than 0 is
-    added to each line. Without `in_thread`, a line is written before logging it returns.
+    added to each line. Without `in_thread`, a line is written before logging it returns. Of lines about an outage of
+    the journal, one a second is written.
     """
     handler = _handler(form, in_thread=in_thread)
+    handler.addFilter(OutageLines())
     if server_process:
         handler.addFilter(partial(_with_process, server_process))
     handler.setFormatter(JsonFormatter() if form == "json" else TextFormatter())

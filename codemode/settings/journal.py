@@ -43,8 +43,8 @@ class JournalSettings(Section):
     )
     key: SecretReference | None = Field(
         default=None,
-        description="Secret for the digests in the journal. All servers of one database share it, and PostgreSQL "
-        "requires it. null: the file `journal.key` in the state folder.",
+        description="Secret of at least 12 characters for the seals of the journal. All servers of one database share "
+        "it, and PostgreSQL requires it. null: the file `journal.key` in the state folder.",
         examples=[{"env": "JOURNAL_KEY"}],
     )
     durability: Durability = Field(

@@ -33,6 +33,9 @@ log = logging.getLogger(__name__)
 #: File name of the journal in the state folder.
 JOURNAL_FILE = "journal.sqlite3"
 
+#: Least length of a configured key, in characters. A made one has 64.
+LEAST_CHARACTERS = 12
+
 #: File name of the journal's key in the state folder, unless `journal.key` is configured.
 KEY_FILE = "journal.key"
 
@@ -133,7 +136,14 @@ def _key(settings: Settings, secrets: Secrets) -> DigestKey:
     Servers of a shared journal need a configured key.
     """
     text = secrets.text(settings.journal.key)
-    if text:
+    if settings.journal.key is not None:
+        if len(text) < LEAST_CHARACTERS:
+            message = (
+                f"{settings.place('journal', 'key')}: the secret has {len(text)} characters, and the seals of the"
+                f" journal need at least {LEAST_CHARACTERS}: make one with"
+                " `python -c 'import secrets; print(secrets.token_hex(32))'`"
+            )
+            raise ConfigurationError(message)
         return DigestKey(text.encode())
     file = settings.state() / KEY_FILE
     if settings.journal.url is not None and not file.exists():

@@ -202,11 +202,11 @@ class Recovery:
 
 
 def _end(*, is_handed_over: bool) -> str:
-    return "was stopped" if is_handed_over else "died"
+    return "was stopped" if is_handed_over else "gave no sign of life (it died, or did not reach the journal)"
 
 
 def _suspect(execution: str) -> str:
     return (
-        f"{MOST_SERVERS} servers have died while it ran, and it may be the cause; read its program, then continue it "
+        f"{MOST_SERVERS} servers were lost while it ran, and it may be the cause; read its program, then continue it "
         f"with `codemode executions resume {execution}` or end it with `codemode executions cancel {execution}`"
     )

@@ -8,9 +8,9 @@ import logging
 import time
 from dataclasses import replace
 from functools import cache, partial
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Literal
 
-from codemode.errors import ConfigurationError
+from codemode.errors import ConfigurationError, JournalUnavailable
 from codemode.executions.journal.configured import store_of
 from codemode.executions.journal.records import GOOD_UNTIL, READ_ONLY
 from codemode.gateway.caller import Caller
@@ -90,6 +90,15 @@ class Callers:
         if self._configured or self._tokens is not None or self._had_keys:
             return False
         return not self._keys.is_in_use()
+
+    @property
+    def unchecked(self) -> Literal["none", "stored", "all"]:
+        """Which keys cannot be checked now, because their database does not answer."""
+        try:
+            self._keys.is_in_use()
+        except JournalUnavailable:
+            return "stored" if self._configured or self._tokens is not None else "all"
+        return "none"
 
     async def identify(self, authorization: str) -> Caller | None:
         """Return the caller of an Authorization header, or None. Every unknown key takes the same time.

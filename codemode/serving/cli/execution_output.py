@@ -28,11 +28,11 @@ _MICROSECONDS = 1_000_000
 #: Characters of an argument of repeated calls.
 _MAX_ARGUMENT = 120
 
-_LEFT = "{0}: its process died while it ran; `codemode executions resume {0}` continues it, `cancel` ends it"
+_LEFT = "{0}: its server gives no sign of life; `codemode executions resume {0}` continues it, `cancel` ends it"
 
 
 def print_executions(found: Sequence[StoredExecution], left: Collection[str]) -> None:
-    """Print one line per execution, then those that are damaged, and those in `left`, whose process died."""
+    """Print one line per execution, then those that are damaged, and those in `left`, whose server is lost."""
     print_table(
         ("execution", "status", "owner", "started", "program"), [_row(one) for one in found], may_be_cut=("program",)
     )

@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from codemode.errors import CodeModeError, JournalUnavailable, SearchInvalid, ToolNotFound
 from codemode.serving.console.session import base_of
 from codemode.serving.console.views import here, path_in, wants_json
-from codemode.serving.http.problems import problem
+from codemode.serving.http.problems import JOURNAL_AWAY, problem
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 _CODES = {401: "unauthorized", 404: "not_found", 405: "method_not_allowed"}
-_UNRECORDED = "executions cannot be recorded or read now; check what was done, and try again later"
 _UNAUTHORIZED = "send a key of this server as 'Authorization: Bearer …', or log in"
 
 
@@ -45,8 +44,8 @@ def error_handlers(console: Console, status_of: Callable[[CodeModeError], int]) 
     def known(request: Request, error: Exception) -> Response:
         assert isinstance(error, CodeModeError)  # noqa: S101 -- the class it is registered for
         if isinstance(error, JournalUnavailable):
-            log.error("%s", error)  # the message names folders and hosts
-            return answer(request, status_of(error), error.code, _UNRECORDED)
+            log.error("%s", error)
+            return answer(request, status_of(error), error.code, JOURNAL_AWAY)
         nearest = tuple(error.nearest) if isinstance(error, (ToolNotFound, SearchInvalid)) else ()
         return answer(request, status_of(error), error.code, str(error), nearest)
 

@@ -54,7 +54,7 @@ from codemode.serving.http.origins import AllowedOrigins
 from codemode.serving.http.outgoing import Outgoing
 from codemode.serving.http.pages import add_pages
 from codemode.serving.http.plans import add_plan_routes
-from codemode.serving.http.problems import problem
+from codemode.serving.http.problems import JOURNAL_AWAY, problem
 from codemode.serving.http.request_mistakes import know_query, mistake_of, place_mistake, unread_body
 from codemode.serving.http.saved import add_saved_routes
 from codemode.serving.http.tools import add_tool_routes
@@ -146,7 +146,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     _answer_errors(app)
     add_execution_routes(app, service, Depends(BEARER))  # first, since routes are tried in order
     add_pages(app, has_console=service.settings.console.enabled)
-    add_health_routes(app, service)
+    add_health_routes(app, service, callers)
     add_tool_routes(app, service, Depends(BEARER))
     add_approval_routes(app, service, Depends(BEARER))
     add_content_routes(app, service, Depends(BEARER))
@@ -172,9 +172,10 @@ def _answer_errors(app: FastAPI) -> None:
 
     @app.exception_handler(JournalUnavailable)
     async def unrecorded(_: Request, error: JournalUnavailable) -> JSONResponse:
-        log.error("%s", error)  # the message names folders and hosts, so clients get a general one
-        detail = "executions cannot be recorded or read now; check what was done, and try again later"
-        return problem(STATUS[JournalUnavailable], error.code, detail)
+        log.error("%s", error)
+        known = {"execution": error.execution} if error.execution else {}
+        detail = f"{JOURNAL_AWAY}; the execution is {error.execution}" if known else JOURNAL_AWAY
+        return problem(STATUS[JournalUnavailable], error.code, detail, **known)
 
     @app.exception_handler(SandboxError)
     async def unavailable(_: Request, error: SandboxError) -> JSONResponse:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi.responses import StreamingResponse
 
 from codemode.errors import CallerNotLetIn, CodeModeError, JournalUnavailable, TooSlow
+from codemode.serving.http.problems import JOURNAL_AWAY
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
@@ -73,5 +74,6 @@ async def event_stream(batches: AsyncGenerator[tuple[ExecutionEvent, ...]], call
 
 def _closed(reason: CodeModeError) -> str:
     """Return the last event of a stream that ends before its execution."""
-    data = {"type": "closed", "code": reason.code, "message": str(reason)}
+    message = JOURNAL_AWAY if isinstance(reason, JournalUnavailable) else str(reason)
+    data = {"type": "closed", "code": reason.code, "message": message}
     return f"event: closed\ndata: {json.dumps(data)}\n\n"

@@ -16,7 +16,9 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
 
     from codemode.service import CodeMode
+    from codemode.serving.auth.callers import Callers
 
+_NO_KEYS = "keys cannot be checked now: their database does not answer"
 _HEALTH: dict[int | str, dict[str, Any]] = {200: {"model": Health}}
 _READINESS: dict[int | str, dict[str, Any]] = {200: {"model": Readiness}, **problem_answers(503)}
 
@@ -28,7 +30,7 @@ def reason_not_ready(app: FastAPI, service: CodeMode) -> str:
     return "" if service.is_ready else "it is starting"
 
 
-def add_health_routes(app: FastAPI, service: CodeMode) -> None:
+def add_health_routes(app: FastAPI, service: CodeMode, callers: Callers) -> None:
     """Add the routes, which need no key, and `/metrics`, which does."""
 
     @app.get("/livez", tags=["health"], responses=_HEALTH)
@@ -40,14 +42,18 @@ def add_health_routes(app: FastAPI, service: CodeMode) -> None:
     async def get_readiness() -> JSONResponse:
         """Report whether the server can run programs and is not stopping: send requests here only then.
 
-        The status is `degraded` if a source is unavailable or stale, or if the journal is not writable. While it is
-        not writable, programs may only read.
+        The status is `degraded` if a source is unavailable or stale, if the journal is not writable, or if some keys
+        cannot be checked. While the journal is not writable, programs may only read. If no key can be checked, every
+        request would be answered with 503, and so is this one.
         """
-        reason = reason_not_ready(app, service)
+        unchecked = callers.unchecked
+        reason = reason_not_ready(app, service) or (_NO_KEYS if unchecked == "all" else "")
         if reason:
             return problem(503, "not_ready", reason)
         failed = _sources_failed(service)
         found: dict[str, Any] = {"sources_failed": failed} if failed else {}
+        if unchecked == "stored":
+            found["keys"] = "those that `codemode keys` made cannot be checked now"
         if not await _is_writable(service):
             found["journal"] = "not writable: programs may only read"
         return JSONResponse({"status": "degraded", **found} if found else {"status": "ok"})

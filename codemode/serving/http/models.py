@@ -61,11 +61,12 @@ class Health(BaseModel):
 
 
 class Readiness(BaseModel):
-    """The server accepts requests. `degraded` means that a source failed, or that the journal is not writable."""
+    """The server accepts requests. `degraded`: a source failed, the journal is not writable, or keys are unchecked."""
 
     status: Literal["ok", "degraded"]
     sources_failed: int = 0
     journal: str = ""
+    keys: str = ""
 
 
 class ToolSummary(BaseModel):

@@ -10,6 +10,9 @@ from fastapi.responses import JSONResponse
 #: The page that explains each error, with an anchor for its code.
 ERRORS_PAGE = "https://github.com/codemode/codemode/blob/main/docs/reference/errors.md"
 
+#: The detail of a problem with the journal, whose own message names folders and hosts.
+JOURNAL_AWAY = "executions cannot be recorded or read now; check what was done, and try again later"
+
 #: Retry-After seconds of every 503 answer.
 RETRY_AFTER_S = 5
 

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: Hint for an unknown certificate authority of the database.
 _AUTHORITY = "set `…?sslmode=verify-full&sslrootcert=FILE` in `journal.url` to its authority's certificate"
 
+#: Part of the RuntimeError that uvloop raises for a write to a connection that has just closed.
+_CLOSED = "the handler is closed"
+
 _NOT_ENCODED = (
     "journal.url is not a valid URL: in the user and the password, write `/`, `?`, `#`, `@`, `[` and `]`"
     " percent-encoded, as `python -c 'import urllib.parse; print(urllib.parse.quote(input(), safe=\"\"))'` does"
@@ -29,8 +32,12 @@ def translated(store: str) -> Iterator[None]:
     """Raise errors of the driver and the network as JournalUnavailable."""
     try:
         yield
-    except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError) as last:
+    except (asyncpg.PostgresError, asyncpg.InterfaceError, asyncpg.InternalClientError, OSError, RuntimeError) as last:
         error = first(last)
+        if isinstance(error, RuntimeError):
+            if _CLOSED not in str(error):
+                raise
+            error = ConnectionResetError("the connection was lost")
         message = f"the journal {store} cannot be used: {reason(error)}; nothing was recorded"
         raise JournalUnavailable(message) from error
 
@@ -54,6 +61,15 @@ def shown(url: str) -> str:
 
 def reason(error: Exception) -> str:
     """Return why the database cannot be used, in one line."""
-    if isinstance(error, TimeoutError):
-        return "it did not answer in time"
+    match error:
+        case TimeoutError():
+            return "it did not answer in time"
+        case asyncpg.ClientConfigurationError():
+            pass  # about the URL
+        case asyncpg.InterfaceError() | asyncpg.InternalClientError() | asyncpg.ConnectionDoesNotExistError():
+            return "the connection was lost"
+        case ConnectionResetError() | BrokenPipeError():
+            return "the connection was lost"
+        case ConnectionRefusedError() | FileNotFoundError():
+            return "nothing listens at its address"
     return distrusted(error, _AUTHORITY) or " ".join(str(error).split()) or type(error).__name__

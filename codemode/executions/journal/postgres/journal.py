@@ -321,7 +321,8 @@ class PostgresJournal(SqlJournal):
         """Return a connection once the database answers. Raises the driver's error after a long outage."""
         while True:
             if self._pool is None:
-                raise asyncpg.InterfaceError("it is closed")
+                message = f"the journal {self._store} cannot be used: it is closed; nothing was recorded"
+                raise JournalUnavailable(message)
             try:
                 connection = await self._pool.acquire(timeout=PATIENCE_S)
             except (asyncpg.PostgresError, OSError) as error:

@@ -37,7 +37,7 @@ PHOTO = Content(b"\x89PNG\0\xff" * 1000, "image/png", "photo.png")
 STATE = StateKey("ann", "c1", "totals")
 
 
-def settings(folder: Path, url: str | None = None, *, key: str = "the key", name: str = "shop") -> Settings:
+def settings(folder: Path, url: str | None = None, *, key: str = "the key of all", name: str = "shop") -> Settings:
     """Return the settings of a server with its own state folder."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "key").write_text(key, encoding="utf-8")
@@ -165,7 +165,7 @@ async def test_a_backup_with_triggers_or_views_is_rejected(tmp_path: Path, backu
 
 async def test_a_backup_needs_its_key_its_project_and_its_whole_content(tmp_path: Path, backup: Path) -> None:
     with pytest.raises(ConfigurationError, match="was created with another key"):
-        await restore(settings(tmp_path / "a", key="another"), Secrets(), backup)
+        await restore(settings(tmp_path / "a", key="another key than that"), Secrets(), backup)
     with pytest.raises(ConfigurationError, match=r"has executions of shop, .*set `name: shop`"):
         await restore(settings(tmp_path / "b", name="bakery"), Secrets(), backup)
     keyless = Settings.model_validate({"name": "shop", "state_folder": str(tmp_path / "c")})

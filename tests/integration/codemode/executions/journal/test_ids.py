@@ -28,7 +28,7 @@ NONE = ["ex_\0", "\0", "\ud800", "ex_none", "ex_" + "0" * 32]
 async def service(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[CodeMode]:
     sections: dict[str, Any] = {}
     if request.param == "postgres":
-        (tmp_path / "key").write_text("the key", encoding="utf-8")
+        (tmp_path / "key").write_text("the key of all", encoding="utf-8")
         url = await new_database(request.getfixturevalue("postgres"))
         sections["journal"] = {"url": url, "key": {"file": str(tmp_path / "key")}}
     async with place(tmp_path) as here, here.service(**sections) as service:

@@ -9,7 +9,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.errors import ConfigurationError
+from codemode.executions.journal.configured import journal_of
 from codemode.executions.journal.key import DigestKey
+from codemode.settings import Secrets, Settings
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -49,3 +51,12 @@ def test_a_folder_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     (tmp_path / "state").write_text("")
     with pytest.raises(ConfigurationError, match="cannot be read or created: "):
         DigestKey.of_file(tmp_path / "state" / "journal.key")
+
+
+@pytest.mark.parametrize("text", ["abc", "eleven char"])
+def test_a_configured_key_that_is_too_short_is_refused(tmp_path: Path, text: str) -> None:
+    (tmp_path / "secret").write_text(text)
+    settings = Settings.model_validate({"state_folder": tmp_path, "journal": {"key": {"file": tmp_path / "secret"}}})
+    message = rf"journal\.key: the secret has {len(text)} characters, .* at least 12: make one with `python -c"
+    with pytest.raises(ConfigurationError, match=message):
+        journal_of(settings, Secrets())

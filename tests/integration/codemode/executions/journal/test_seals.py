@@ -245,7 +245,7 @@ async def test_a_million_for_mallory_is_not_sent_under_five_for_bob(
     here: Place, request: pytest.FixtureRequest, database: str
 ) -> None:
     url = await new_database(request.getfixturevalue("postgres")) if database == "postgres" else None
-    (here.folder / "key").write_text("the key", encoding="utf-8")
+    (here.folder / "key").write_text("the key of all", encoding="utf-8")
     journal_key = {"file": str(here.folder / "key")}
     async with here.service(journal={"url": url, "key": journal_key, "enabled": True}) as service:
         outcome = await service.execute("up.x.drop(n=1000000)", caller=OWNER)

@@ -155,7 +155,7 @@ async def test_what_was_created_and_not_run_since_the_answer_was_lost_is_not_run
     wire = Wire(f"{folder}/.s.PGSQL.5432")
     async with listening(wire.serve) as port:
         local = path.replace("postgresql://postgres@/", f"postgresql://postgres@127.0.0.1:{port}/") + "?sslmode=disable"
-        (here.folder / "key").write_text("the key", encoding="utf-8")
+        (here.folder / "key").write_text("the key of all", encoding="utf-8")
         async with here.service(journal={"url": local, "key": {"file": str(here.folder / "key")}, "lease_s": 1}) as one:
             assert (await one.execute("1", caller=OWNER)).status == "completed"
             wire.loses_commit = True
@@ -174,7 +174,7 @@ async def test_a_server_with_another_key_is_refused(here: Place, postgres: str) 
     async with server(here, "first", url) as first:
         await first.executions.open()
         with pytest.raises(ConfigurationError, match="was created with another key"):
-            async with server(here, "second", url, "another"):
+            async with server(here, "second", url, "the key of others"):
                 pass
 
 

@@ -128,7 +128,8 @@ async def test_what_three_servers_died_with_waits_for_a_person_who_lets_it_go_on
         stored = await service.executions.get(execution, OWNER)
         assert stored.status == "paused"
         assert stored.outcome["notes"] == [
-            "its server died while it ran, and it cannot continue by itself: 3 servers have died while it ran, and it "
+            "its server gave no sign of life (it died, or did not reach the journal) while it ran, and it cannot "
+            "continue by itself: 3 servers were lost while it ran, and it "
             f"may be the cause; read its program, then continue it with `codemode executions resume {execution}` or "
             f"end it with `codemode executions cancel {execution}`"
         ]

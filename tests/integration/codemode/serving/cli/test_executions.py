@@ -350,10 +350,10 @@ def test_a_program_whose_process_is_ended_has_an_end_or_is_said_to_have_none(des
     assert (listed["status"], listed["orphaned"]) == ("running", True)
     told = desk.type("executions", "list").stderr
     assert (
-        f"{listed['id']}: its process died while it ran; `codemode executions resume {listed['id']}` continues it"
+        f"{listed['id']}: its server gives no sign of life; `codemode executions resume {listed['id']}` continues it"
     ) in told
     assert desk.json("executions", "cancel", listed["id"])["status"] == "cancelled"
-    assert "its process died" not in desk.type("executions", "list").stderr
+    assert "no sign of life" not in desk.type("executions", "list").stderr
 
 
 def test_what_is_damaged_is_named_among_the_others(desk: Desk) -> None:

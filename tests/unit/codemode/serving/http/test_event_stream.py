@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from typing import TYPE_CHECKING
 
 from codemode.errors import JournalUnavailable
@@ -21,9 +22,9 @@ async def test_a_stream_whose_caller_cannot_be_checked_ends_with_the_reason() ->
         yield ()
 
     def unknown() -> bool:
-        raise JournalUnavailable("the keys are unknown")
+        raise JournalUnavailable("postgresql://db has not answered for 31 s")
 
     texts = [text async for text in event_stream(silent(), Caller("key:1", is_let_in=unknown))]
-    assert texts == [
-        'event: closed\ndata: {"type": "closed", "code": "journal_unavailable", "message": "the keys are unknown"}\n\n'
-    ]
+    message = "executions cannot be recorded or read now; check what was done, and try again later"
+    data = {"type": "closed", "code": "journal_unavailable", "message": message}
+    assert texts == [f"event: closed\ndata: {json.dumps(data)}\n\n"]

@@ -1,4 +1,4 @@
-"""The URL of a database in messages: never with its password."""
+"""A database in messages: its URL without the password, and why it cannot be used."""
 
 from __future__ import annotations
 
@@ -34,9 +34,19 @@ def test_a_password_that_is_not_encoded_is_rejected_and_not_shown(password: str)
     ("error", "expected"),
     [
         (TimeoutError(), "it did not answer in time"),
-        (ConnectionResetError(), "ConnectionResetError"),
-        (asyncpg.InterfaceError("it is\nclosed"), "it is closed"),
+        (ConnectionResetError(), "the connection was lost"),
+        (
+            asyncpg.InterfaceError("cannot perform operation: another operation is in progress"),
+            "the connection was lost",
+        ),
+        (asyncpg.InternalClientError("got result for unknown protocol state 3"), "the connection was lost"),
+        (asyncpg.ConnectionDoesNotExistError("connection was closed in the middle"), "the connection was lost"),
+        (ConnectionRefusedError(111, "Connect call failed"), "nothing listens at its address"),
+        (FileNotFoundError(2, "No such file or directory"), "nothing listens at its address"),
+        (asyncpg.CannotConnectNowError("the database system\nis starting up"), "the database system is starting up"),
+        (asyncpg.ClientConfigurationError("invalid DSN"), "invalid DSN"),
+        (OSError(), "OSError"),
     ],
 )
-def test_a_reason_is_never_empty(error: Exception, expected: str) -> None:
+def test_a_reason_is_never_empty_and_has_no_words_of_the_driver(error: Exception, expected: str) -> None:
     assert reason(error) == expected
