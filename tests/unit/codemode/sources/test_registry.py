@@ -92,3 +92,29 @@ def test_every_kind_of_codemode_is_read_by_a_function_of_its_own() -> None:
     from codemode.settings.sources import KINDS
 
     assert all(callable(source_of(kind)) for kind in KINDS if kind != "auto")
+
+
+@pytest.mark.parametrize(
+    ("ids", "reason"),
+    [
+        (("sky.look", "bank.pay"), "sky lists the tool 'bank.pay', which is not in its namespace 'sky'"),
+        (("sky.look", "sky.look"), "sky lists two tools as sky.look"),
+    ],
+)
+async def test_a_source_of_another_package_keeps_to_its_namespace(
+    installed: Callable[[str], None], tmp_path: Path, ids: tuple[str, ...], reason: str
+) -> None:
+    module = f"sky_source_{len(set(ids))}"  # imported modules stay
+    installed(f"{module}:load")
+    (tmp_path / "site" / f"{module}.py").write_text(
+        "from codemode.catalog.tool import Tool\nfrom codemode.sources.loaded import Surface\n"
+        "from codemode.transports.absent import AbsentTransport\n"
+        "async def load(name, settings, context):\n"
+        f"    tools = tuple(Tool(id_, source=name) for id_ in {ids!r})\n"
+        "    return Surface(tools), AbsentTransport(name, 'x')\n",
+        encoding="utf-8",
+    )
+    wanted = settings(tmp_path, kind="weather", location="db://anything", options={"degrees": 7})
+    async with CodeMode.from_settings(wanted) as service:
+        assert len(service.catalog) == 0
+        assert reason in service.sources["sky"].warnings[0].reason
