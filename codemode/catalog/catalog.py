@@ -92,8 +92,13 @@ class Catalog:
             raise ToolNotFound(name, self.nearest(name))
         return tool
 
+    def may_name(self, name: str, tool: Tool) -> bool:
+        """Return whether a name in the settings may mean a tool: its first part is no other source."""
+        first, dot, _ = name.partition(".")
+        return not dot or first == tool.namespace or first not in (self._whole or self).domains
+
     def find(self, name: str) -> Tool:
-        """Return the tool that a reader looks up: as `get`, else by an alias that only one tool of all sources has.
+        """Return the tool that a reader looks up: as `get`, else by an alias that only one tool has.
 
         It serves descriptions, never calls. Raises as `get`.
         """

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
@@ -63,8 +64,15 @@ def _required(tool: Tool) -> list[str]:
 
 
 def native_name(tool: Tool) -> str:
-    """Return the function name of a tool: its id, with the characters that chat completions accept."""
-    return tool.id.replace(".", "-")[-NAME_CHARACTERS:].lstrip("-")
+    """Return the function name of a tool: its id, with the characters that chat completions accept.
+
+    A longer one is a digest and the end of the id, so that no two tools have the same.
+    """
+    name = tool.id.replace(".", "-")
+    if len(name) <= NAME_CHARACTERS:
+        return name
+    digest = hashlib.blake2s(tool.id.encode(), digest_size=8).hexdigest()
+    return f"t{digest}_{name[len(digest) + 2 - NAME_CHARACTERS :]}"
 
 
 def pinned(catalog: Catalog, ids: Iterable[str]) -> dict[str, Tool]:

@@ -8,6 +8,7 @@ many operations. The operation comes from the `operationId` without a repeated g
 from __future__ import annotations
 
 import hashlib
+import itertools
 import re
 from collections import Counter, defaultdict
 from dataclasses import dataclass
@@ -78,6 +79,8 @@ def tool_ids(
         pending = {key: operation for key, operation in pending.items() if key not in settled}
         if not pending:
             break
+    for key, operation in pending.items():  # another operation is called like the digest of this one
+        ids[key] = _told_apart(_from_operation_id(namespace, groups[key], operation), key, taken)
     return ids
 
 
@@ -97,13 +100,22 @@ def plain_ids(
         for key, parts in pending.items()
     }
     uses = Counter((*proposed.values(), *kept.values()))
+    taken = set(uses)
     ids = {
-        key: id_
-        if uses[id_] == 1 and len(id_) <= LONGEST_ID
-        else f"{id_[: LONGEST_ID - 9].rstrip('_.')}_{_digest(key, 8)}"
-        for key, id_ in proposed.items()
+        key: id_ if uses[id_] == 1 and len(id_) <= LONGEST_ID else _told_apart(id_, key, taken)
+        for key, id_ in sorted(proposed.items())
     }
     return {key: kept.get(key) or ids[key] for key in wanted}
+
+
+def _told_apart(id_: str, key: str, taken: set[str]) -> str:
+    """Return an id that ends in a digest of the operation's key, and add it to those that are taken."""
+    for text in itertools.chain((key,), (f"{key} {number}" for number in itertools.count(2))):
+        candidate = f"{id_[: LONGEST_ID - 9].rstrip('_.')}_{_digest(text, 8)}"
+        if candidate not in taken:
+            break
+    taken.add(candidate)
+    return candidate
 
 
 def plain_paths(operation: OperationKey) -> tuple[str, ...]:

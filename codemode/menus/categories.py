@@ -39,13 +39,17 @@ class Category:
 
 
 class Names:
-    """Find tools by id, alias, last part of the id, or a pattern of these."""
+    """Find tools by id, alias, last part of the id, or a pattern of these.
+
+    A name whose first part is a source finds tools of that source only, also if it is hidden or unavailable.
+    """
 
     def __init__(self, catalog: Catalog) -> None:
         self._tools: dict[str, list[Tool]] = {}
         for tool in catalog:
             for name in dict.fromkeys((tool.id, *tool.aliases, tool.path, tool.id.rpartition(".")[2])):
-                self._tools.setdefault(name, []).append(tool)
+                if catalog.may_name(name, tool):
+                    self._tools.setdefault(name, []).append(tool)
 
     def fitting(self, pattern: str) -> list[Tool]:
         """Return the tools with a name, or with names that match a shell pattern, by id."""

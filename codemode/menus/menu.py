@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import cached_property
 from importlib import import_module
@@ -145,10 +146,20 @@ class Menu:
     def langchain_tools(self) -> list[Any]:
         """Return tools for LangChain's `bind_tools`, which call through the gateway.
 
-        Python functions keep their own names. Meta-tools are returned as definitions, because only the menu's owner can
-        answer them. Raises ConfigurationError without langchain-core (the extra `langchain`).
+        Python functions keep their own names, unless two have the same. Meta-tools are returned as definitions,
+        because only the menu's owner can answer them. Raises ConfigurationError without langchain-core (the extra
+        `langchain`).
         """
-        return [*self.meta, *(_langchain_tool(tool, self.definitions.of(tool), self.run) for tool in self.tools)]
+        own = {tool.id: _own_name(tool) for tool in self.tools}
+        uses = Counter((*own.values(), *self.names))
+        names = {id_: name for id_, name in own.items() if uses[name] == 1}
+        return [
+            *self.meta,
+            *(
+                _langchain_tool(tool, names.get(tool.id, ""), self.definitions.of(tool), self.run)
+                for tool in self.tools
+            ),
+        ]
 
     @property
     def summary(self) -> str:
@@ -218,7 +229,7 @@ def named(tools: Iterable[Tool]) -> tuple[str, ...]:
     return tuple(native_name(tool) for tool in tools)
 
 
-def _langchain_tool(tool: Tool, definition: dict[str, Any], run: RunTool | None) -> Any:
+def _langchain_tool(tool: Tool, own_name: str, definition: dict[str, Any], run: RunTool | None) -> Any:
     try:
         tools = import_module("langchain_core.tools")
     except ImportError:
@@ -236,7 +247,7 @@ def _langchain_tool(tool: Tool, definition: dict[str, Any], run: RunTool | None)
             raise tools.ToolException(error.for_model()) from None
 
     return tools.StructuredTool(
-        name=_own_name(tool) or function["name"],
+        name=own_name or function["name"],
         description=function["description"] or tool.id,
         args_schema=function["parameters"],
         coroutine=call,
@@ -245,7 +256,7 @@ def _langchain_tool(tool: Tool, definition: dict[str, Any], run: RunTool | None)
 
 
 def _own_name(tool: Tool) -> str:
-    """Return the own name of an operator's Python function, or None."""
+    """Return the own name of an operator's Python function, "" for other tools."""
     if not isinstance(tool.invocation, FunctionInvocation):
         return ""
     return next(iter(tool.aliases), tool.id.rpartition(".")[2])

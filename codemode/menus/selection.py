@@ -29,7 +29,7 @@ from codemode.menus.slots import balanced, proportional
 from codemode.search.analysis.text import terms
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
@@ -97,10 +97,8 @@ class Selector:
         self._meta = {REQUEST_MORE_TOOLS: more_tools(tuple(self.categories.by_name)), REQUEST_TOOL: one_tool()}
         self._common_words = CommonWords()
         self._definitions = Definitions(catalog)
-        self._names = {native_name(tool): tool for tool in reversed(catalog.tools)}
-        # Long ids may share a function name, and services reject duplicate names.
-        self._nameless = {tool.id for tool in catalog if self._names[native_name(tool)] is not tool}
-        self._core = self._named(Offered(tool, CORE) for tool in self.core)
+        self._names = {native_name(tool): tool for tool in catalog}
+        self._core = tuple(Offered(tool, CORE) for tool in self.core)
 
     def tool(self, name: str) -> Tool | None:
         """Return the tool that a call names by function name, id or alias of its source, offered or not, or None."""
@@ -285,9 +283,6 @@ class Selector:
             return f"nothing fits the messages; {advice}"
         return f"no keyword occurs in the messages; {advice}, or menu.router to find categories without keywords"
 
-    def _named(self, offered: Iterable[Offered]) -> tuple[Offered, ...]:
-        return tuple(one for one in offered if one.tool.id not in self._nameless)
-
     def _prompt(self, offered: Sequence[Offered], meta: Sequence[str]) -> str:
         names = {one.reason.category for one in offered}
         sources = {one.tool.source for one in offered}
@@ -300,7 +295,7 @@ class Selector:
         )
 
     def _menu(self, offered: list[Offered], cut: list[str], chosen: _Chosen, meta: Sequence[str]) -> Menu:
-        whole = (*self._core, *(self._named(offered) if self._nameless else offered))
+        whole = (*self._core, *offered)
         return Menu(
             offered=whole,
             total=len(self.catalog),

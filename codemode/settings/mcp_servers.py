@@ -12,6 +12,7 @@ import os
 import re
 import tomllib
 from dataclasses import dataclass, field
+from itertools import chain, count
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -27,7 +28,7 @@ from codemode.text import jsonc
 from codemode.text.yaml import YamlLoader
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
 #: `${NAME}`, `${NAME:-default}`, `${env:NAME}`, `${input:ID}`, `${workspaceFolder}`; opencode's `{env:NAME}`.
 _VARIABLE = re.compile(r"\$\{(?:(env|input):)?([\w/.-]+?)(?::-([^{}]*))?\}|\{env:(\w+)\}")
@@ -104,11 +105,9 @@ def servers_in(file: Path, *, keeps_variables: bool = False) -> dict[str, Source
         message = f"mcp_servers: {file} has no mapping `mcpServers` of names to servers"
         raise NoServers(message)
     place = _Place(file, _defaults(content.get("inputs")), keeps_variables)
-    found: dict[str, SourceSettings] = {}
-    for name, server in servers.items():
-        if not isinstance(server, dict) or _is_wanted(server):
-            found[_namespace(name, found)] = _source(server, place, f"{key}.{name}")
-    return found
+    wanted = {name: one for name, one in servers.items() if not isinstance(one, dict) or _is_wanted(one)}
+    names = _namespaces(map(str, wanted))
+    return {names[str(name)]: _source(server, place, f"{key}.{name}") for name, server in wanted.items()}
 
 
 def _content(file: Path) -> Any:
@@ -244,8 +243,19 @@ def _further(server: dict[str, Any]) -> dict[str, Any]:
     return further
 
 
-def _namespace(name: str, taken: Mapping[str, SourceSettings]) -> str:
+def _namespaces(names: Iterable[str]) -> dict[str, str]:
+    """Return the namespaces of servers by name, whatever their order: a name that is a namespace already keeps it."""
+    given: dict[str, str] = {}
+    taken: set[str] = set()
+    for name in sorted(names, key=lambda name: (_base(name) != name, name)):
+        base = _base(name)
+        numbered = (f"{base}_{number}" for number in count(2))
+        given[name] = next(one for one in chain((base,), numbered) if one not in taken)
+        taken.add(given[name])
+    return given
+
+
+def _base(name: str) -> str:
     base = re.sub(r"[^a-z0-9]+", "_", name.lower()).strip("_")[:28] or "server"
     base = base if base[0].isalpha() else f"s_{base}"
-    base = base if is_namespace(base) else f"{base[:25]}_server"
-    return next(one for number in range(1, 1000) if (one := base if number == 1 else f"{base}_{number}") not in taken)
+    return base if is_namespace(base) else f"{base[:25]}_server"

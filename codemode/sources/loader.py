@@ -211,7 +211,7 @@ def bound_functions(
 
     Raises SourceError, or ConfigurationError, also if the settings have a source of the same name.
     """
-    own = {SAVED} if settings.saved.folder is not None else set()
+    own = {SAVED} if settings.saves_programs else set()
     taken = sorted(functions.keys() & (settings.sources.keys() | own))
     if taken:
         message = f"{taken[0]!r} is the name of functions and of a source: give the functions another namespace"

@@ -112,3 +112,19 @@ async def test_langchain_tools_call_through_the_gateway() -> None:
         assert await tool.ainvoke({"number": 7}) == {"number": 7}
         call = {"type": "tool_call", "id": "c1", "name": "find_order", "args": {"number": -1}}
         assert "there are no such orders" in (await tool.ainvoke(call)).content
+
+
+async def test_two_langchain_tools_of_one_name_are_told_apart() -> None:
+    def bank_pay(amount: int) -> str:
+        """Pay an amount at the bank."""
+        return f"bank {amount}"
+
+    def shop_pay(amount: int) -> str:
+        """Pay an amount in the shop."""
+        return f"shop {amount}"
+
+    bank_pay.__name__ = shop_pay.__name__ = "pay"
+    async with CodeMode.from_functions(bank=[bank_pay], shop=[shop_pay]) as service:
+        tools = {tool.name: tool for tool in (await service.select_menu("pay an amount")).langchain_tools()}
+        assert set(tools) == {"bank-pay", "shop-pay"}
+        assert await tools["bank-pay"].ainvoke({"amount": 7}) == "bank 7"

@@ -21,6 +21,7 @@ from tests.integration.codemode.executions.upstream import Place, place
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from codemode.executions.execution import ExecutionOutcome
     from sandbox import Failure
 
 GUEST = Caller("g", "guest")
@@ -124,7 +125,7 @@ async def test_no_other_source_answers_a_call_that_names_the_bank(here: Place, b
                 outcome = await cm.execute(code, caller=caller)
                 assert not outcome.ok, (code, outcome)
                 dry = await cm.execute(code, caller=caller, dry_run=True)
-                answering = {call.tool.partition(".")[0] for call in (*dry.calls, *dry.planned)}
+                answering = {name.partition(".")[0] for name in _names(dry)}
                 assert answering.isdisjoint(("shop", "kit")), (code, dry)
         catalog = (await cm.view(GUEST)).catalog
         for name in TAKEN:
@@ -135,6 +136,11 @@ async def test_no_other_source_answers_a_call_that_names_the_bank(here: Place, b
         assert pinned(catalog, TAKEN) == {}
     assert here.upstream.seen == []
     assert taken == []
+
+
+def _names(outcome: ExecutionOutcome) -> list[str]:
+    """Return the tools of all calls that were made or listed."""
+    return [call.tool for call in outcome.calls] + [call.tool for call in outcome.planned]
 
 
 def said(failure: Failure | None) -> str:

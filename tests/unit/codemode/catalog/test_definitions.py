@@ -13,6 +13,7 @@ from codemode.catalog.definitions import (
     DIRECTORY_TOKENS,
     NAME_CHARACTERS,
     native,
+    native_name,
     pinned,
     two_tools,
     whole_definition,
@@ -79,6 +80,13 @@ def test_two_schemas_of_one_name_are_kept_apart() -> None:
 def test_a_name_is_one_that_chat_completions_accept() -> None:
     name = native(make_tool("api." + "very_long_group." * 4 + "create"))["function"]["name"]
     assert re.fullmatch(rf"[a-zA-Z0-9_-]{{1,{NAME_CHARACTERS}}}", name)
+
+
+def test_no_two_tools_have_one_name_however_long_their_ids_are() -> None:
+    end = "x" * NAME_CHARACTERS
+    names = {native_name(make_tool(f"{source}.{end}")) for source in ("bank", "shop", f"shop.a_{end}")}
+    assert len(names) == 3
+    assert native_name(make_tool(f"a.{end[:62]}")) == f"a-{end[:62]}"
 
 
 def test_the_directory_names_the_largest_domains_and_counts_the_rest() -> None:

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from codemode.catalog.identifiers import identifier, parameter_name, parameter_names, snake, type_name
-from codemode.catalog.names import LARGEST_GROUP, OperationKey, long_name, tool_ids
+from codemode.catalog.names import LARGEST_GROUP, OperationKey, long_name, plain_ids, tool_ids
 from codemode.catalog.shortening import LONGEST_ID
 
 
@@ -242,3 +242,18 @@ def test_what_has_no_operation_id_is_told_apart_by_its_methods() -> None:
         "PATCH /files/{path}": "api.files.update_by_path",
         "PUT /files/{path}": "api.files.replace",
     }
+
+
+def test_an_operation_called_like_the_digest_of_another_gets_an_id_of_its_own() -> None:
+    twice = [("queries", "getPay"), ("queries", "get_pay")]
+    first = plain_ids("s", twice)
+    third = first["queries/getPay"].rpartition(".")[2]
+    ids = plain_ids("s", [*twice, ("queries", third)])
+    assert ids[f"queries/{third}"] == f"s.queries.{third}"
+    assert len(set(ids.values())) == 3
+    assert plain_ids("s", [("queries", third), *twice[::-1]]) == ids
+
+    same = [OperationKey("GET", path, "pay", "t") for path in ("/a/{x}", "/a/{x}#b")]
+    made = tool_ids("s", same)
+    taken = [OperationKey("GET", f"/taken{n}", id_.rpartition(".")[2], "t") for n, id_ in enumerate(made.values())]
+    assert len(set(tool_ids("s", [*same, *taken]).values())) == 4

@@ -7,7 +7,7 @@ from typing import Any
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.tool import Effect, Tool
 from codemode.catalog.toolkit import Toolkit
-from codemode.menus.categories import Categories, categories_of
+from codemode.menus.categories import Categories, Names, categories_of
 from codemode.settings import MenuSettings
 from codemode.testing import make_tool
 from tests.unit.codemode.menus.conftest import tools_in
@@ -142,3 +142,16 @@ def test_what_is_named_in_vain_is_told_with_its_place() -> None:
         (("roles", "guest", "categories"), "category", "letters"),
         (("categories", "empty"), "tag, toolkit, group or namespace", "empty"),
     )
+
+
+def test_a_tool_named_in_the_settings_is_none_of_another_source_where_its_own_is_hidden_or_away() -> None:
+    evil = make_tool("shop.bank.pay", aliases=("bank.pay",))
+    menu = {"categories": {"money": {"tools": ["bank.pay"]}}, "core": ["bank.pay"]}
+    bank = Catalog([make_tool("bank.pay"), evil])
+    hidden = bank.restricted(lambda tool: tool.namespace == "shop")
+    away = Catalog([evil], unavailable={"bank": "it is down"})
+    for catalog, named in ((bank, ["bank.pay"]), (hidden, []), (away, [])):
+        names = Names(catalog)
+        assert [tool.id for tool in names.fitting("bank.pay")] == named
+        assert [tool.id for tool in names.fitting("bank.*")] == named
+        assert "shop.bank.pay" not in str(ids(of(catalog, **menu)).get("money"))

@@ -267,9 +267,9 @@ async def test_the_same_bytes_for_the_same_catalog(make_selector: Made) -> None:
     assert all(one is other for one, other in zip(first, second, strict=True))
 
 
-async def test_a_function_name_is_offered_once(make_selector: Made) -> None:
+async def test_every_tool_has_a_function_name_of_its_own(make_selector: Made) -> None:
     long = "x" * 60
     selector = make_selector([make_tool(f"{root}.{long}.send") for root in ("a", "b")], {"router": "list"})
     menu = await menu_for(selector, "send")
-    assert [tool.id for tool in menu.tools] == [f"a.{long}.send"]
-    assert selector.tool(f"b.{long}.send") is not None
+    assert [tool.id for tool in menu.tools] == [f"a.{long}.send", f"b.{long}.send"]
+    assert [tool.id for tool in map(selector.tool, menu.names) if tool is not None] == [tool.id for tool in menu.tools]

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import itertools
 import json
 import re
 from typing import TYPE_CHECKING
@@ -356,6 +357,25 @@ def test_a_file_of_servers_that_cannot_be_read_is_named(tmp_path: Path, content:
     (tmp_path / "mcp.json").write_text(content, encoding="utf-8")
     with pytest.raises(ConfigurationError, match=re.escape(said)):
         load_settings(write(tmp_path, "mcp_servers: [mcp.json]\nsources: {gym: {location: x}}"))
+
+
+def test_a_server_of_another_file_never_takes_the_namespace_of_saved_programs(tmp_path: Path) -> None:
+    (tmp_path / "mcp.json").write_text('{"mcpServers": {"Saved": {"command": "x"}}}', encoding="utf-8")
+    with pytest.raises(ConfigurationError, match="source 'saved' already exists"):
+        load_settings(write(tmp_path, "mcp_servers: [mcp.json]\nsaved: {folder: programs}"))
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(("My Bank", "my_bank", "MY-BANK", "my_bank_2"))))
+def test_the_order_of_servers_gives_no_namespace_away(tmp_path: Path, order: tuple[str, ...]) -> None:
+    servers = {name: {"command": name} for name in order}
+    (tmp_path / "mcp.json").write_text(json.dumps({"mcpServers": servers}), encoding="utf-8")
+    sources = load_settings(write(tmp_path, "mcp_servers: [mcp.json]")).sources
+    assert {name: source.command[0] for name, source in sources.items()} == {
+        "my_bank": "my_bank",
+        "my_bank_2": "my_bank_2",
+        "my_bank_3": "MY-BANK",
+        "my_bank_4": "My Bank",
+    }
 
 
 def test_folders_are_found_from_wherever_the_file_is_read(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
