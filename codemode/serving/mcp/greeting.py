@@ -83,6 +83,7 @@ class Input:
         self._server = server
         self.answered: int | str | None = None
         self._wire = os.dup(0)
+        self._output = os.dup(1)  # while the SDK serves, 1 is standard error, and `initialize` may come late
         self._ours, theirs = socket.socketpair()
         os.dup2(theirs.fileno(), 0)
         theirs.close()
@@ -111,10 +112,9 @@ class Input:
         answer = self._server.answer(data.partition(b"\n")[0])
         if answer is not None:
             self.answered = answer["id"]
-            _write(json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode() + b"\n")
+            self._write(json.dumps(answer, separators=(",", ":"), ensure_ascii=False).encode() + b"\n")
         return data
 
-
-def _write(data: bytes) -> None:
-    while data:
-        data = data[os.write(1, data) :]
+    def _write(self, data: bytes) -> None:
+        while data:
+            data = data[os.write(self._output, data) :]
