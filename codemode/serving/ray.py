@@ -10,20 +10,22 @@ from __future__ import annotations
 
 import asyncio
 import os
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, closing
 from typing import TYPE_CHECKING, Any
 
+from click import ClickException
 from pydantic import Field, ValidationError
 from ray import serve
 
-from codemode.errors import ConfigurationError
+from codemode.errors import ConfigurationError, JournalUnavailable
+from codemode.executions.journal.configured import store_of
 from codemode.observing.logs import written_logs
 from codemode.service import CodeMode
 from codemode.serving.auth.callers import Callers
 from codemode.serving.http.app import create_app
 from codemode.serving.http.health import reason_not_ready
 from codemode.serving.http.open_requests import OpenRequests
-from codemode.settings import default_configuration, load_settings
+from codemode.settings import Secrets, default_configuration, load_settings
 from codemode.settings.section import Section
 from codemode.text.nearest import did_you_mean
 
@@ -36,6 +38,7 @@ if TYPE_CHECKING:
     from ray.serve.config import AutoscalingContext
 
     from codemode.settings import Settings
+    from codemode.shared.values import ValueStore
 
 #: Seconds, beyond `server.drain_s`, for a replica to answer open requests, release executions and close connections.
 CLOSING_S = 15.0
@@ -63,27 +66,39 @@ _NO_KEY = (
 )
 
 
+class StartRefused(ConfigurationError, ClickException):
+    """The application cannot start. `serve run` prints the message alone, and exits with this code."""
+
+    exit_code = 2
+
+
 class Arguments(Section):
     """Arguments of `app`, in `args` of a Serve configuration or after the name in `serve run`."""
 
     config: str = Field(default="", description="The configuration file, at this path on every node.")
     min_replicas: int = Field(default=1, ge=1, description="Minimum number of replicas.")
     max_replicas: int = Field(default=8, ge=1, description="Maximum number of replicas.")
+    check: bool = Field(default=True, description="Check secrets, keys and database where the application is built.")
 
 
 def app(arguments: Mapping[str, Any]) -> Application:
     """Build the Serve application. `arguments` are those of `Arguments`.
 
     The configuration is the file `config`, else `CODEMODE_CONFIG`, else `codemode.yaml`. Limits and timeouts of the
-    deployment follow from its `server` section, and a Serve configuration can override them. Raises ConfigurationError.
+    deployment follow from its `server` section, and a Serve configuration can override them. Raises StartRefused for
+    what would keep every replica from starting, because Ray shows a replica's error in a traceback for each attempt.
     """
     try:
         given = Arguments.model_validate(arguments)
+        path = given.config or default_configuration()
+        settings = _load(path)
+        if given.check:
+            _check(settings)
     except ValidationError as error:
         message = f"arguments of codemode.serving.ray:app: {'; '.join(map(_worded, error.errors()))}"
-        raise ConfigurationError(message) from None
-    path = given.config or default_configuration()
-    settings = _load(path)
+        raise StartRefused(message) from None
+    except (ConfigurationError, JournalUnavailable) as error:
+        raise StartRefused(str(error)) from None
     load = settings.server.load
     deployment = serve.deployment(
         serve.ingress()(Replica),
@@ -139,9 +154,7 @@ class Replica:
             opened.enter_context(written_logs(settings.observe.log))
             self._service = CodeMode.from_settings(settings)
             opened.callback(self._service.store.close)
-            callers = await asyncio.to_thread(Callers.of, settings, self._service.store)  # may wait for the database
-            if callers.is_open:
-                raise ConfigurationError(_NO_KEY)
+            callers = await asyncio.to_thread(_callers, settings, self._service.store)
             await opened.enter_async_context(self._service)
             await self._service.start_sandbox()
             self._app = create_app(self._service, callers)
@@ -199,6 +212,20 @@ def _load(path: str) -> Settings:
     if settings.journal.url is None or not settings.keeps_journal:
         raise ConfigurationError(_NO_POSTGRES)
     return settings
+
+
+def _callers(settings: Settings, store: ValueStore) -> Callers:
+    """Return the callers. May wait for the database. Raises ConfigurationError, JournalUnavailable."""
+    callers = Callers.of(settings, store)
+    if callers.is_open:
+        raise ConfigurationError(_NO_KEY)
+    return callers
+
+
+def _check(settings: Settings) -> None:
+    """Raise ConfigurationError or JournalUnavailable if no replica could start with these settings."""
+    with closing(store_of(settings, Secrets())) as store:
+        _callers(settings, store)
 
 
 def _drain_s(settings: Settings) -> float:

@@ -20,7 +20,7 @@ pytest.importorskip("ray", reason="ray is not installed: make servers")
 
 from ray.serve.config import AutoscalingConfig
 
-from codemode.serving.ray import CLOSING_S, METRIC, Replica, app, replicas_for
+from codemode.serving.ray import CLOSING_S, METRIC, Replica, StartRefused, app, replicas_for
 
 JOURNAL = {"url": "postgresql://host/database", "key": {"env": "JOURNAL_KEY"}}
 
@@ -39,7 +39,7 @@ def config(tmp_path: Path) -> Callable[..., str]:
 def test_the_options_follow_from_the_server_section(config: Callable[..., str]) -> None:
     load = {"running": 10, "waiting": 30}
     path = config(server={"load": load, "drain_s": 20})
-    deployment = app({"config": path, "min_replicas": "2", "max_replicas": "5"})._bound_deployment
+    deployment = app({"check": False, "config": path, "min_replicas": "2", "max_replicas": "5"})._bound_deployment
     assert deployment.name == "codemode"
     assert deployment.max_ongoing_requests == 40
     assert deployment.max_queued_requests == 30
@@ -53,7 +53,7 @@ def test_the_configuration_may_be_named_by_a_variable(
     config: Callable[..., str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CODEMODE_CONFIG", config(server={"load": {"running": 7, "waiting": 0}}))
-    assert app({})._bound_deployment.max_ongoing_requests == 7
+    assert app({"check": False})._bound_deployment.max_ongoing_requests == 7
 
 
 @pytest.mark.parametrize("journal", [{}, {**JOURNAL, "enabled": False}])
@@ -68,6 +68,21 @@ def test_an_unknown_argument_is_refused_with_the_nearest_one(config: Callable[..
     assert "unknown argument 'min_replica'; did you mean 'min_replicas'? valid: config, " in str(refused.value)
     with pytest.raises(ConfigurationError, match="max_replicas: Input should be"):
         app({"config": config(), "max_replicas": 0})
+
+
+def test_what_would_keep_every_replica_from_starting_is_refused_at_once_with_one_line(
+    config: Callable[..., str], monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("JOURNAL_KEY", "short")
+    with pytest.raises(StartRefused, match=r"journal\.key: the secret has 5 characters") as refused:
+        app({"config": config()})
+    refused.value.show()
+    assert capsys.readouterr().err.splitlines() == [f"Error: {refused.value}"]
+    assert refused.value.exit_code == 2
+    monkeypatch.setenv("JOURNAL_KEY", "the key of all replicas")
+    keys = {"keys": [{"env": "KEY_THAT_IS_NOT_SET"}]}
+    with pytest.raises(StartRefused, match=r"server\.keys\.0: .*the environment variable KEY_THAT_IS_NOT_SET is empty"):
+        app({"config": config(server=keys)})
 
 
 @pytest.mark.skipif(programs() is None, reason="initdb and pg_ctl are not here: the distribution's package postgresql")
