@@ -6,7 +6,10 @@ import json
 import time
 from collections import Counter
 from hashlib import blake2b
+from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
+
+import orjson
 
 from codemode.catalog.arguments import in_signature_order
 from codemode.catalog.tool import Effect
@@ -23,7 +26,10 @@ PREVIEW_CHARACTERS = 120
 
 # `json.dumps` would build an encoder for each call.
 _canonical = json.JSONEncoder(sort_keys=True, default=str).encode
-_encode = json.JSONEncoder(ensure_ascii=False, default=str).encode
+_ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
+
+#: Answers of so many bytes are not encoded again for their preview.
+_LARGE = 1 << 16
 
 #: Largest number of notes on repeated reads in one outcome.
 _MOST_NOTES = 5
@@ -145,11 +151,11 @@ class Ledger:
         entry = self._entries[path]
         redaction = self._redactions[path]
         value = getattr(outcome.value, "value", outcome.value)
-        text = "" if outcome.error else _as_json(value)
+        text, size = ("", 0) if outcome.error else _beginning(value)
         self._entries[path] = entry._replace(
             state=outcome.state,
             duration_s=self.elapsed_s() - entry.start_s,
-            size_bytes=len(text if text.isascii() else text.encode("utf-8", "replace")),
+            size_bytes=size,
             preview=preview(redaction.text(_readable(text[: PREVIEW_CHARACTERS * 4]))),
             error=redaction.text(outcome.error.for_model()) if outcome.error else "",
         )
@@ -238,12 +244,23 @@ class Ledger:
         return time.monotonic() - self._began
 
 
-def _as_json(value: Any) -> str:
-    """Return an answer as JSON, or "" for what JSON cannot encode, such as an integer of 5,000 digits."""
+def _beginning(value: Any) -> tuple[str, int]:
+    """Return the beginning of an answer as JSON, and its size in bytes.
+
+    Both are empty for what JSON cannot encode, such as an integer of 5,000 digits. Only a fast encoder reads the whole
+    of a large answer; the text comes from one that stops.
+    """
     try:
-        return _encode(value)
+        size = len(orjson.dumps(value))
+    except (TypeError, ValueError, RecursionError):
+        size = 0
+    try:
+        if size < _LARGE:
+            text = _ENCODER.encode(value)
+            return text, len(text if text.isascii() else text.encode("utf-8", "replace"))
+        return "".join(islice(_ENCODER.iterencode(value), PREVIEW_CHARACTERS * 4)), size
     except (ValueError, RecursionError):
-        return ""
+        return "", 0
 
 
 def _readable(text: str) -> str:

@@ -10,7 +10,8 @@ from contextvars import ContextVar
 from typing import TYPE_CHECKING, Any
 
 from sandbox.errors import CallFailed, ProgramStopped
-from sandbox.protocol.host_messages import encode_failure, encode_value
+from sandbox.protocol.host_messages import encode_failure, encode_large_value, encode_value
+from sandbox.protocol.large_answers import is_large
 from sandbox.protocol.strict_json import InvalidJson, JsonValue
 
 if TYPE_CHECKING:
@@ -170,7 +171,7 @@ class CallDesk:
             _logger.exception("call %s of %r: the handler failed", call.id, call.tool)
             message = f"{call.tool} failed inside the host"
             raise CallFailed(message, kind="internal_error") from error
-        data = _encode_answer(answer, call)
+        data = await _encode_answer(answer, call)
         if len(data) > self._limits.reply_bytes:
             message = (
                 f"{call.tool} answered with {len(data)} bytes, {self._limits.reply_bytes} are allowed:"
@@ -186,9 +187,9 @@ def _is_cancelled() -> bool:
     return task is not None and task.cancelling() > 0
 
 
-def _encode_answer(answer: Any, call: Call) -> bytes:
+async def _encode_answer(answer: Any, call: Call) -> bytes:
     try:
-        return encode_value(answer)
+        return await asyncio.to_thread(encode_large_value, answer) if is_large(answer) else encode_value(answer)
     except Exception as error:
         _logger.warning("call %s of %r: the answer is not JSON data: %s", call.id, call.tool, error)
         message = f"{call.tool} answered with something that is not JSON data"

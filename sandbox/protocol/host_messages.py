@@ -23,6 +23,7 @@ from functools import lru_cache
 from typing import TYPE_CHECKING
 
 from sandbox.protocol.framing import frame
+from sandbox.protocol.large_answers import encode_large
 from sandbox.protocol.strict_json import RESULT_DIGITS, JsonValue, check_shape, encode
 
 if TYPE_CHECKING:
@@ -82,6 +83,13 @@ def encode_go() -> bytes:
 def encode_value(value: JsonValue) -> bytes:
     """Return a tool's answer as JSON, for `encode_reply`. Raises InvalidJson or TypeError if it is not JSON data."""
     data = encode(value)
+    check_shape(data, depth=REPLY_DEPTH, digits=RESULT_DIGITS)
+    return data
+
+
+def encode_large_value(value: JsonValue) -> bytes:
+    """Return the same as `encode_value` for a large answer, in slices. Call it in a thread."""
+    data = encode_large(value)
     check_shape(data, depth=REPLY_DEPTH, digits=RESULT_DIGITS)
     return data
 

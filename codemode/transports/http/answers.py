@@ -46,6 +46,9 @@ DEEPEST = 200
 #: bytes of memory: 16 MiB of `[[],[],…` took 400 MB.
 MOST_PARTS, _SHORT = 1_000_000, 16
 
+#: Digits of the integers in one answer that have more than `_LONG` digits.
+MOST_LONG_DIGITS, _LONG = 100_000, 100
+
 _CONTAINERS = frozenset((list, dict))
 
 _LONGEST_DISPOSITION = 2_000
@@ -229,7 +232,8 @@ def _parsed(text: str | bytes) -> Any:
         except ValueError:
             pass  # the other parser accepts NaN, or explains the error
     # Python code reads each number, which gives other threads their turns.
-    return json.loads(text, parse_constant=str, parse_float=_finite, parse_int=_whole)  # str: see not_numbers
+    integers = _Integers()
+    return json.loads(text, parse_constant=str, parse_float=_finite, parse_int=integers.read)  # str: see not_numbers
 
 
 def _quickly_parsed(encoded: bytes) -> Any:
@@ -260,8 +264,20 @@ def _without_collection() -> Iterator[None]:
             gc.enable()
 
 
-def _whole(text: str) -> int:
-    return int(text)
+class _Integers:
+    """Reads the integers of one text. Those of many digits take long to read and to write."""
+
+    def __init__(self) -> None:
+        self._left = MOST_LONG_DIGITS
+
+    def read(self, text: str) -> int:
+        """Return an integer. Raises ValueError."""
+        if len(text) > _LONG:
+            self._left -= len(text)
+            if self._left < 0:
+                message = f"integers of over {_LONG} digits have more than {MOST_LONG_DIGITS:,} together"
+                raise ValueError(message)
+        return int(text)
 
 
 def _finite(text: str) -> float:

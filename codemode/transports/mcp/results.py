@@ -8,12 +8,15 @@ import json
 from typing import TYPE_CHECKING, Any
 
 import mcp_types
+import orjson
 
 from codemode.transports.content import Content
 from codemode.transports.http.answers import json_or_text, loaded
 
 if TYPE_CHECKING:
     from codemode.transports.content import OwnedContents
+
+_ENCODER = json.JSONEncoder()
 
 
 def value_of(result: mcp_types.CallToolResult, contents: OwnedContents) -> Any:
@@ -22,7 +25,7 @@ def value_of(result: mcp_types.CallToolResult, contents: OwnedContents) -> Any:
     Images and files beside a structured object are added to it as `content`.
     """
     if result.structured_content is not None:
-        structured = loaded(json.dumps(result.structured_content))
+        structured = loaded(_text_of(result.structured_content))
         files = [_block(block, contents) for block in result.content if _is_file(block)]
         return {**structured, "content": files} if files and "content" not in structured else structured
     values = [_block(block, contents) for block in result.content]
@@ -44,6 +47,17 @@ def _block(block: mcp_types.ContentBlock, contents: OwnedContents) -> Any:
             return {"uri": str(text.uri), "text": text.text}
         case _:
             return block.model_dump(mode="json", by_alias=True, exclude_none=True)
+
+
+def _text_of(data: Any) -> str | bytes:
+    """Return structured data as JSON. Called in a thread, it never holds the interpreter for long."""
+    try:
+        text = orjson.dumps(data)
+    except TypeError:  # integers beyond 64 bits
+        return "".join(_ENCODER.iterencode(data))
+    if b"null" in text:  # it may have been NaN or an infinity
+        return "".join(_ENCODER.iterencode(data))
+    return text
 
 
 def _is_file(block: mcp_types.ContentBlock) -> bool:

@@ -151,7 +151,7 @@ class McpTransport:
                 self._suspect(self._timeout_s)
             raise
         try:
-            value = value_of(result, contents)
+            value = await asyncio.to_thread(value_of, result, contents)  # a large result takes long
         except (ValueError, RecursionError) as error:
             message = f"{self._source} returned an unusable result: {_reason(error)}"
             raise AnswerInvalid(message) from None

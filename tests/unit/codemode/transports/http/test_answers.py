@@ -355,3 +355,11 @@ def test_numbers_are_those_of_the_standard_library_in_small_and_large_answers(nu
     (expected,) = json.loads(f"[{number}]")
     large = b'["' + b"x" * 100_000 + b'",' + number.encode() + b"]"
     assert [repr(value) for value in (loaded(f"[{number}]")[0], loaded(large)[1])] == [repr(expected)] * 2
+
+
+def test_integers_of_many_digits_are_counted() -> None:
+    assert loaded(b"[" + b",".join([b"7" * 4_000] * 20) + b"]") == [int("7" * 4_000)] * 20
+    assert len(loaded(b"[" + b",".join([b"7" * 99] * 20_000) + b"]")) == 20_000
+    assert loaded(b'["' + b"7" * 500_000 + b'", -0]')[0] == "7" * 500_000
+    with pytest.raises(ValueError, match="integers of over 100 digits have more than 100,000 together"):
+        loaded(b"[" + b",".join([b"7" * 4_000] * 30) + b"]")
