@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sandbox.engine import Engine
     from sandbox.errors import CallFailed, ProgramRefused, ProgramStopped, SandboxError, SandboxUnavailable
+    from sandbox.host.arguments import check_inputs
     from sandbox.host.calls import room
     from sandbox.host.launch import HASH_SEED
     from sandbox.host.layers import REMEDIES
@@ -46,6 +47,7 @@ __all__ = [
     "SandboxUnavailable",
     "Status",
     "Usage",
+    "check_inputs",
     "room",
     "value_of",
 ]
@@ -53,6 +55,7 @@ __all__ = [
 _HOME = {
     "HASH_SEED": "sandbox.host.launch",
     "REMEDIES": "sandbox.host.layers",
+    "check_inputs": "sandbox.host.arguments",
     "room": "sandbox.host.calls",
     "Delivery": "sandbox.host.recording",
     "Recording": "sandbox.host.recording",

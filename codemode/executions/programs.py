@@ -13,6 +13,7 @@ from codemode.executions.executor import nothing
 from codemode.executions.journal.records import CONVERSATION, FRESH_READS, GOOD_UNTIL, INPUTS, LABEL, READ_ONLY
 from codemode.executions.ledger import unwatched
 from codemode.executions.state.conversation import conversation_key
+from sandbox import check_inputs
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -139,7 +140,7 @@ def require_inputs(inputs: Mapping[str, Any]) -> None:
             message = f"inputs: {name!r} is no name of a variable; expected one such as 'photo'"
             raise WrongArgument(message)
     try:
-        json.dumps(dict(inputs), allow_nan=False)
+        check_inputs(inputs)
     except (TypeError, ValueError, RecursionError) as error:
         message = f"inputs: the values must be JSON data: {error}; pass files by the references of keep_content"
         raise WrongArgument(message) from None

@@ -6,7 +6,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from sandbox.limits import Limits
-from sandbox.protocol.host_messages import encode_run
+from sandbox.protocol.host_messages import encode_run, encode_value
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
@@ -43,6 +43,11 @@ class Program(NamedTuple):
             inputs=self.inputs,
             asks=self.preflight is not None,
         )
+
+
+def check_inputs(inputs: Mapping[str, Any]) -> None:
+    """Raise ValueError or TypeError for inputs that a program cannot get: no JSON data, or nested too deeply."""
+    encode_value(dict(inputs))
 
 
 def check_settings(*, limits: Any, workers: Any, running: Any, require: Any, compiled_bytes: Any) -> None:
