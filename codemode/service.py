@@ -21,6 +21,7 @@ from codemode.executions.contents import JournalContents
 from codemode.executions.executions import Executions
 from codemode.executions.executor import Executor, nothing
 from codemode.executions.journal.configured import journal_of, store_of
+from codemode.executions.journal.records import HELD_SECRETS
 from codemode.executions.ledger import unwatched
 from codemode.executions.planned import Listing, undigested
 from codemode.executions.plugins.loading import load_hooks
@@ -456,12 +457,14 @@ class CodeMode:
             watch=watch,
         )
         request.require_one_purpose(dry_run=dry_run)
+        request = request.without_secrets(caller)
         await self.view(caller)
         await self.start_sandbox()
         outcome = await self._run(request, caller, dry_run=dry_run)
-        note = self._repetition.note(code, caller, outcome)
-        if note:
-            outcome = replace(outcome, notes=(*outcome.notes, note))
+        held = HELD_SECRETS if request.had_secrets and HELD_SECRETS not in outcome.notes else ""
+        more = tuple(filter(None, (self._repetition.note(request.code, caller, outcome), held)))
+        if more:
+            outcome = replace(outcome, notes=(*outcome.notes, *more))
         await self._learn(outcome, caller)
         return outcome
 

@@ -182,6 +182,7 @@ class Executions:
         of `Plans.applied` for a plan.
         """
         await self.open()
+        request = request.without_secrets(caller)
         request, of_plan = await self.plans.applied(request.digested() if request.key else request, caller)
         record, reuse = await self._to_repair(request, caller)
         own = own_settings(request, caller, self._journal.digest)

@@ -10,9 +10,18 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.errors import WrongArgument
 from codemode.executions.executor import nothing
-from codemode.executions.journal.records import CONVERSATION, FRESH_READS, GOOD_UNTIL, INPUTS, LABEL, READ_ONLY
+from codemode.executions.journal.records import (
+    CONVERSATION,
+    FRESH_READS,
+    GOOD_UNTIL,
+    HAD_SECRETS,
+    INPUTS,
+    LABEL,
+    READ_ONLY,
+)
 from codemode.executions.ledger import unwatched
 from codemode.executions.state.conversation import conversation_key
+from codemode.transports.redaction import Redactor
 from sandbox import check_inputs
 
 if TYPE_CHECKING:
@@ -85,7 +94,7 @@ class Request:
 
     `inputs` are variables of the program, as JSON data. `plan` is the id of an approved plan. `conversation` is the id
     of the conversation whose state the program shares, "" for none. `key` is the caller's idempotency key. `digest` is
-    the digest of the request that first used the key.
+    the digest of the request that first used the key. `had_secrets`: see `without_secrets`.
     """
 
     code: str
@@ -99,6 +108,15 @@ class Request:
     conversation: str = field(default="", repr=False)
     begun: Callable[[], None] = nothing
     watch: Callable[[LedgerEntry], None] = unwatched
+    had_secrets: bool = False
+
+    def without_secrets(self, caller: Caller) -> Request:
+        """Return the request with the caller's own secrets redacted, because it is recorded and enters the sandbox."""
+        redactor = Redactor(secret for secret in (*caller.secrets, *self.credentials.values()) if secret)
+        code, inputs = redactor.data(self.code), redactor.data(dict(self.inputs))
+        if code == self.code and inputs == self.inputs:
+            return self
+        return replace(self, code=code, inputs=inputs, had_secrets=True)
 
     def settings(self, caller: Caller) -> dict[str, Any]:
         """Return what a replay must know of the request and its caller, as JSON data."""
@@ -107,7 +125,7 @@ class Request:
             GOOD_UNTIL: caller.good_until,
             READ_ONLY: caller.read_only,
         }
-        given = {LABEL: caller.label, INPUTS: dict(self.inputs)}
+        given = {LABEL: caller.label, INPUTS: dict(self.inputs), HAD_SECRETS: self.had_secrets}
         return own | {name: value for name, value in given.items() if value}
 
     @property

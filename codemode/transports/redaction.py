@@ -58,6 +58,10 @@ class Redactor:
                 return data
         return _without(self._in_data, data)
 
+    def data(self, data: Any) -> Any:
+        """Return JSON data without secrets, short ones aside, which may be ordinary words."""
+        return _without(self._in_data, data)
+
     def value(self, value: Any) -> Any:
         """Return a JSON value whose texts contain no secrets."""
         return _without(self._forms, value)

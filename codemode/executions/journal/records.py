@@ -39,11 +39,18 @@ OPEN: tuple[ExecutionStatus, ...] = ("queued", "running", "paused")
 FRESH_READS = "fresh_reads"
 GOOD_UNTIL = "good_until"
 READ_ONLY = "read_only"
+HAD_SECRETS = "had_secrets"
 INPUTS = "inputs"
 CONVERSATION = "conversation"
 
 #: The key in an execution's settings that holds `Caller.label`.
 LABEL = "label"
+
+#: The note of an outcome whose program or inputs held a secret.
+HELD_SECRETS = (
+    "the program or its inputs held a secret of their caller, its key or a credential; it was replaced by [redacted]"
+    " before it was recorded and run: send credentials with the request instead"
+)
 
 #: Kinds of entries. `started`: a call is about to be sent. `ended`: how it ended. `delivered`: a message sent to the
 #: program, in order. `began`: a saved program is about to run. `printed`: output. `paused`, `resumed`, `decided` and

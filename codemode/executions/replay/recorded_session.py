@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from codemode.catalog.tool import Effect
 from codemode.errors import CodeModeError
 from codemode.executions.call_session import CallSession, for_program
-from codemode.executions.journal.records import JournalEntry
+from codemode.executions.journal.records import HAD_SECRETS, HELD_SECRETS, JournalEntry
 from codemode.executions.ledger import Ledger, LedgerEntry
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.plugins.plugin import Rejected
@@ -96,6 +96,8 @@ class RecordedSession(CallSession):
         self._questions = Questions(self.execution, gateway, recording.journal.digest, recording.gap)
         if recording.gap:
             self.ledger.note(recording.gap)
+        if recording.given.settings.get(HAD_SECRETS):
+            self.ledger.note(HELD_SECRETS)
         self._grants = Grants(recording.answered, recording.record.calls.values())
         self._by_id = {call.call: call for call in recording.record.calls.values() if call.call}
         self._parts = recording.record.parts()

@@ -36,13 +36,21 @@ def routes(console: Console) -> list[Route]:
     """Return the routes below `/editor`, and `/execute`, which runs programs of every page."""
     service = console.service
 
-    def page(request: Request, code: str, outcome: ExecutionOutcome | None = None) -> Response:
-        data = {"code": code, "outcome": None if outcome is None else outcome.to_json()}
+    def page(
+        request: Request, code: str, outcome: ExecutionOutcome | None = None, *, is_from_link: bool = False
+    ) -> Response:
+        data = {"code": code, "outcome": None if outcome is None else outcome.to_json(), "is_from_link": is_from_link}
         result = json.dumps(outcome.value, ensure_ascii=False, indent=2) if outcome and outcome.has_value else ""
         return console.page(request, "editor/editor.html", title="Editor", data=data, result=result)
 
     async def editor(request: Request) -> Response:
-        return page(request, request.query_params.get("code", ""))
+        """Show the editor. A program that another site's link brings is shown first, and opened by a click."""
+        code = request.query_params.get("code", "")
+        is_from_link = bool(code) and request.headers.get("sec-fetch-site") != "same-origin"
+        return page(request, code, is_from_link=is_from_link)
+
+    async def use(request: Request) -> Response:
+        return page(request, (await form_of(request)).get("code", ""))
 
     async def execute(request: Request) -> Response:
         caller, given = caller_of(request), await form_of(request)
@@ -61,7 +69,8 @@ def routes(console: Console) -> list[Route]:
         return DataResponse({"mistakes": [] if failure is None else _mistakes(failure)})
 
     return [
-        Route("/editor", editor),
+        Route("/editor", editor, methods=["GET"]),
+        Route("/editor", use, methods=["POST"]),
         Route("/editor/complete", complete),
         Route("/editor/check", check, methods=["POST"]),
         Route("/execute", execute, methods=["POST"]),

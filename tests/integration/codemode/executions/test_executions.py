@@ -725,3 +725,20 @@ kinds
         outcome = await running
     assert outcome.value == ["caller_not_let_in"] * 3
     assert here.upstream.seen == ["GET /get"]
+
+
+@pytest.mark.parametrize("is_recorded", [True, False])
+async def test_a_callers_own_secret_in_its_program_enters_no_record_and_no_sandbox(
+    here: Place, is_recorded: bool
+) -> None:
+    caller = replace(OWNER, secrets=("cm_the-key-of-this-caller",))
+    async with here.service(journal={"enabled": is_recorded}) as service:
+        outcome = await service.execute(
+            "print('cm_the-key-of-this-caller')\nkey = 'cm_the-key-of-this-caller'\nkey", caller=caller
+        )
+        assert (outcome.value, outcome.output) == ("[redacted]", "[redacted]\n")
+        (note,) = [note for note in outcome.notes if "held a secret of their caller" in note]
+        assert "send credentials with the request instead" in note
+        if is_recorded:
+            stored = await service.executions.wait(outcome.id, caller, 60)
+            assert "the-key" not in str(stored)
