@@ -202,6 +202,12 @@ class RequestRepeated(ExecutionError):
     code = "request_repeated"
 
 
+class ProgramWaiting(RequestRepeated):
+    """The same program of the caller waits for a person; `execution` is the id of its execution. Nothing was run."""
+
+    code = "program_waiting"
+
+
 class RequestForgotten(ExecutionError):
     """The caller has made this request before, and retention has removed its execution. Nothing was run."""
 

@@ -5,11 +5,19 @@ from __future__ import annotations
 import asyncio
 import time
 from contextlib import suppress
+from dataclasses import replace
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
-from codemode.errors import ExecutionEnded, ExecutionWaiting, JournalUnavailable, LeaseHeld, LeaseLost
+from codemode.errors import (
+    ExecutionEnded,
+    ExecutionWaiting,
+    JournalUnavailable,
+    LeaseHeld,
+    LeaseLost,
+    ProgramWaiting,
+)
 from codemode.executions.approvals import Approvals
 from codemode.executions.attempts import (
     STOPPING_S,
@@ -23,7 +31,7 @@ from codemode.executions.attempts import (
 )
 from codemode.executions.cancellation import Cancellation
 from codemode.executions.cards.desk import Cards
-from codemode.executions.execution import unasked
+from codemode.executions.execution import ExecutionOutcome, unasked
 from codemode.executions.execution_ids import new_execution
 from codemode.executions.executor import new_seed, nothing
 from codemode.executions.health import JournalHealth
@@ -39,7 +47,7 @@ from codemode.executions.journal.records import (
 )
 from codemode.executions.launcher import Launcher
 from codemode.executions.plans.plans import Plans
-from codemode.executions.programs import Request, own_settings
+from codemode.executions.programs import Request, own_settings, twin_digest
 from codemode.executions.replay.record import Record
 from codemode.executions.replay.recording import ExecutionRecording
 from codemode.executions.replay.recovery import Recovery
@@ -54,7 +62,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 
     from codemode.executions.events import ExecutionEvent
-    from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.base import Journal
     from codemode.executions.journal.records import Decision, Lease, PendingCall, StoredExecution
     from codemode.executions.notify.notifier import Notifier
@@ -161,6 +168,8 @@ class Executions:
             if request.resume_from or request.plan:
                 raise
             return await self._programs.run_unrecorded(request, caller, error)
+        except ProgramWaiting as twin:
+            return await self._joined(twin, caller)
         attempt = self._attempts[execution]
         try:
             return await asyncio.shield(attempt.task)
@@ -175,11 +184,18 @@ class Executions:
             )
             raise
 
+    async def _joined(self, twin: ProgramWaiting, caller: Caller) -> ExecutionOutcome:
+        """Return the outcome of the execution that waits with the same program, with a note."""
+        stored = await self._visible.own(twin.execution, caller)
+        data = {**(stored.outcome or {}), "id": twin.execution, "status": stored.status}
+        outcome = ExecutionOutcome.from_json(data)
+        return replace(outcome, notes=(*outcome.notes, str(twin)))
+
     async def start(self, request: Request, caller: Caller) -> str:
         """Start a program and return the id of its execution.
 
-        Raises RequestRepeated, RequestConflict; ExecutionNotFound and LeaseHeld for the execution to repair; the errors
-        of `Plans.applied` for a plan.
+        Raises RequestRepeated, ProgramWaiting, RequestConflict; ExecutionNotFound and LeaseHeld for the execution to
+        repair; the errors of `Plans.applied` for a plan.
         """
         await self.open()
         request = request.without_secrets(caller)
@@ -199,7 +215,7 @@ class Executions:
             credentials=tuple(sorted(request.credentials)),
             resume_from=record.execution if record is not None else "",
             request_key=request.key,
-            request_digest=request.digest,
+            request_digest=request.digest if request.key else twin_digest(request, caller),
         )
         lease = await self._launcher.create(new)
         recording = ExecutionRecording(self._journal, lease, new, Record(new.id), reuse=reuse)

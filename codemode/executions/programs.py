@@ -151,6 +151,17 @@ class Request:
         return replace(self, digest=hashlib.sha256(json.dumps(given, sort_keys=True).encode()).hexdigest())
 
 
+def twin_digest(request: Request, caller: Caller) -> str:
+    """Return the digest by which a request without a key is the same as an earlier one of the caller.
+
+    Return "" for a request with credentials of the caller: the journal does not know them, so it is like no other.
+    """
+    if request.credentials:
+        return ""
+    same = [request.digested().digest, caller.role, caller.read_only]
+    return hashlib.sha256(json.dumps(same).encode()).hexdigest()
+
+
 def require_inputs(inputs: Mapping[str, Any]) -> None:
     """Raise WrongArgument if the names of inputs are no variables, or the values are not JSON data."""
     for name in inputs:

@@ -27,7 +27,7 @@ class Repetition:
         self._known[key] = (outcome.id, str(outcome.status))
         if len(self._known) > REMEMBERED:
             self._known.popitem(last=False)
-        if before is None:
+        if before is None or before[0] == outcome.id:  # the same execution, which still waits
             return ""
         id_, status = before
         advice = "use its result unless the data has changed" if outcome.ok else "change it before the next attempt"

@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, NamedTuple
 from codemode.text.visible import visible_text
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from codemode.executions.journal.records import PendingCall
 
 #: Characters of one value, and of one name.
@@ -32,6 +34,14 @@ class BriefCall(NamedTuple):
     arguments: tuple[BriefArgument, ...]
     more: int
     is_whole: bool
+
+
+def twins_among(calls: Iterable[tuple[str, PendingCall]]) -> frozenset[str]:
+    """Return the ids of calls that wait twice: the same call of the same owner in two executions."""
+    places: dict[tuple[str, str], dict[str, str]] = {}
+    for owner, call in calls:
+        places.setdefault((owner, call.digest), {})[call.id] = call.execution
+    return frozenset(id_ for ids in places.values() if len(set(ids.values())) > 1 for id_ in ids)
 
 
 def brief_call(call: PendingCall) -> BriefCall:

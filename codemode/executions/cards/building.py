@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
@@ -126,7 +127,8 @@ def _flat(arguments: Mapping[str, Any]) -> dict[str, Any]:
 
 def _leaves(value: Mapping[str, Any], prefix: str, deep: int) -> Iterator[tuple[str, Any]]:
     for name, inner in value.items():
+        part = json.dumps(name, ensure_ascii=False) if "." in name or '"' in name else name  # each path has one name
         if isinstance(inner, dict) and inner and deep:
-            yield from _leaves(inner, f"{prefix}{name}.", deep - 1)
+            yield from _leaves(inner, f"{prefix}{part}.", deep - 1)
         else:
-            yield f"{prefix}{name}", inner
+            yield f"{prefix}{part}", inner

@@ -82,7 +82,7 @@ class ApprovalCard:
 
     `call` holds the call itself: its tool, arguments, effect, operation, host and reason, and later the decision.
     Secret arguments are digests. `expires_us` is 0 once it is decided. `answers` are the commands and addresses by
-    which it is answered.
+    which it is answered. `twins` are the ids under which the same call of the same key waits in other executions.
     """
 
     call: PendingCall
@@ -92,6 +92,7 @@ class ApprovalCard:
     arguments: tuple[CardArgument, ...] = ()
     so_far: tuple[CallsMade, ...] = ()
     earlier: EarlierApproval | None = None
+    twins: tuple[str, ...] = ()
     shows_via: bool = False
 
     def brief(self) -> dict[str, Any]:
@@ -110,5 +111,6 @@ class ApprovalCard:
             "via": self.call.via if self.shows_via else "",
             "details": [json_of(one) for one in self.arguments],
             "so_far": [json_of(one) for one in self.so_far],
+            "twins": list(self.twins),
             "earlier": None if self.earlier is None else json_of(self.earlier),
         }

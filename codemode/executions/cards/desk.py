@@ -114,5 +114,6 @@ async def whole_card(
         brief_card(call, stored, public_url=public_url),
         arguments=arguments,
         so_far=calls_made(record, stored),
+        twins=await journal.twins(call) if call.verdict is None else (),
         earlier=earlier_approval(call, await journal.approved(owner=owner, most=_MOST_EARLIER)),
     )

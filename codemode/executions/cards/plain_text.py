@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 
 #: Characters of a value, and of a short fact.
 _VALUE, _FACT = 500, 200
+#: Characters of a value where the reader decides at once: at a terminal, or in a client's form.
+WHOLE = 100_000
 #: Tools listed in what the program has done.
 _MOST_TOOLS = 20
 
@@ -30,12 +32,15 @@ _WAYS = {
 }
 
 
-def card_text(card: ApprovalCard, *, with_answers: bool = True) -> str:
-    """Return a card as lines of plain text. Leave out the answers where the reader answers in another way."""
-    return "\n".join(_lines(card, with_answers=with_answers))
+def card_text(card: ApprovalCard, *, with_answers: bool = True, most: int = _VALUE) -> str:
+    """Return a card as lines of plain text. Leave out the answers where the reader answers in another way.
+
+    Each argument has at most `most` characters.
+    """
+    return "\n".join(_lines(card, with_answers=with_answers, most=most))
 
 
-def _lines(card: ApprovalCard, *, with_answers: bool) -> Iterator[str]:
+def _lines(card: ApprovalCard, *, with_answers: bool, most: int) -> Iterator[str]:
     call = card.call
     yield f"{'What happened to' if call.kind == 'unknown' else 'Approve'} {_fact(call.tool)}?  [{_fact(call.id)}]"
     if call.damage:
@@ -44,7 +49,9 @@ def _lines(card: ApprovalCard, *, with_answers: bool) -> Iterator[str]:
         yield f"  {_text(call.summary)}"
     yield "  " + ", ".join(filter(None, (_where(card), _fact(call.effect), _fact(call.reason))))
     yield from _askers(card)
-    yield from _arguments(card)
+    if card.twins:
+        yield f"  ! the same call also waits as {', '.join(card.twins)}: approving both makes it twice"
+    yield from _arguments(card, most)
     if card.so_far:
         more = [f"and {counted(len(card.so_far) - _MOST_TOOLS, 'more tool')}"] if len(card.so_far) > _MOST_TOOLS else []
         made = [_made(one) for one in card.so_far[:_MOST_TOOLS]]
@@ -58,14 +65,14 @@ def _lines(card: ApprovalCard, *, with_answers: bool) -> Iterator[str]:
         yield from (f"  {_WAYS.get(name, name):<{width}}  {_text(way)}" for name, way in card.answers.items())
 
 
-def _arguments(card: ApprovalCard) -> Iterator[str]:
+def _arguments(card: ApprovalCard, most: int) -> Iterator[str]:
     call = card.call
     if card.arguments or call.arguments:
         yield "  arguments:"
     for argument in card.arguments:
-        yield from _argument(argument)
+        yield from _argument(argument, most)
     if not card.arguments:
-        yield from (f"    {_fact(name)} = {_value(value)}" for name, value in call.arguments.items())
+        yield from (f"    {_fact(name)} = {_value(value, most)}" for name, value in call.arguments.items())
     for name, value in (call.planned or {}).items():
         yield f"    ! the plan lists {_fact(name)} = {_value(value)}"
 
@@ -97,8 +104,8 @@ def _times(card: ApprovalCard) -> str:
     return asked + (f", expires {rfc3339(card.expires_us)}" if card.expires_us else "")
 
 
-def _argument(argument: CardArgument) -> Iterator[str]:
-    yield f"    {_fact(argument.name)} = {_value(argument.value)}"
+def _argument(argument: CardArgument, most: int) -> Iterator[str]:
+    yield f"    {_fact(argument.name)} = {_value(argument.value, most)}"
     record = argument.record
     if record is not None:
         named = ", ".join(f"{_fact(name)} {_value(value)}" for name, value in record.fields.items())
@@ -125,8 +132,8 @@ def _decision(card: ApprovalCard) -> str:
     return f"{call.verdict}{under} by {_fact(call.by)}{via}, {rfc3339(call.decided_us)}{up_to}{note}"
 
 
-def _value(value: Any) -> str:
-    return visible_text(json.dumps(value, ensure_ascii=False, default=str), _VALUE)
+def _value(value: Any, most: int = _VALUE) -> str:
+    return visible_text(json.dumps(value, ensure_ascii=False, default=str), most)
 
 
 def _text(text: str) -> str:

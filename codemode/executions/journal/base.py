@@ -187,11 +187,16 @@ class Journal(Protocol):
         """Return the calls that were approved last, newest first. `owner` limits them to one owner's executions."""
         ...
 
+    async def twins(self, call: PendingCall) -> tuple[str, ...]:
+        """Return the ids of the same call, of the same owner, that wait in other executions, oldest first."""
+        ...
+
     async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
         """Record decisions, all or none. Return the decided calls, and append a `decided` entry for each.
 
         Raises ApprovalRefused if a question is unknown or already answered, its execution is not paused, the digest
-        differs, or the verdict does not fit the question's kind.
+        differs, the verdict does not fit the question's kind, or the same call of the same program was approved
+        while this one waited.
         """
         ...
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from codemode.executions.cards.plain_text import card_text
+from codemode.executions.cards.plain_text import WHOLE, card_text
 from codemode.executions.journal.records import Decision
 from codemode.gateway.policy import Globs
 from codemode.serving.cli import terminal as show
@@ -77,7 +77,7 @@ class Approver:
             return None
         call = card.call
         discard_typed()
-        show.errors.print(show.plain(card_text(card, with_answers=False), style="yellow"), soft_wrap=True)
+        show.errors.print(show.plain(card_text(card, with_answers=False, most=WHOLE), style="yellow"), soft_wrap=True)
         while True:
             show.errors.print(_CHOICES, end="", style="bold", markup=False, soft_wrap=True)
             word, _, rest = (await typed_line()).strip().partition(" ")

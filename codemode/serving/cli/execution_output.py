@@ -6,7 +6,7 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.cards.plain_text import card_text
+from codemode.executions.cards.plain_text import WHOLE, card_text
 from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.outcome_lines import call_text, listed
 from codemode.executions.repeats import repeats, shared_arguments, times
@@ -72,7 +72,7 @@ def print_expired(expired: Sequence[ExpiredExecution]) -> None:
 
 def print_card(card: ApprovalCard, code: str) -> None:
     """Print the card of a call, and the program that makes it."""
-    show.console.print(show.plain(card_text(card)), soft_wrap=True)
+    show.console.print(show.plain(card_text(card, most=WHOLE)), soft_wrap=True)
     if card.call.asks is not None:
         show.console.print(show.plain(json.dumps(dict(card.call.asks), indent=2, ensure_ascii=False)))
     show.console.print(show.program(code))

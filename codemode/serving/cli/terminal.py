@@ -17,6 +17,7 @@ from rich.text import Text
 from codemode.executions.outcome_lines import failure_text, question_line
 from codemode.serving.cli.waterfall import Waterfall
 from codemode.text.counted import counted
+from codemode.text.visible import marked
 from sandbox import value_of
 
 if TYPE_CHECKING:
@@ -72,10 +73,10 @@ errors.push_render_hook(_Visibly())
 
 
 def program(code: str) -> RenderableType:
-    """Render a program with line numbers."""
+    """Render a program with line numbers. Characters that hide or reorder its text are escapes."""
     from rich.syntax import Syntax
 
-    return Syntax(code.strip("\n"), "python", line_numbers=True, word_wrap=True, background_color="default")
+    return Syntax(marked(code.strip("\n")), "python", line_numbers=True, word_wrap=True, background_color="default")
 
 
 def print_outcome(ended: ExecutionOutcome) -> None:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codemode.errors import CodeModeError, WrongArgument
+from codemode.errors import CodeModeError, ProgramWaiting, WrongArgument
 from codemode.executions.ledger import unwatched
 from codemode.executions.plans.plan import may_be_plan
 from codemode.executions.programs import Request
@@ -69,7 +69,11 @@ class Background:
         try:
             async with self._turn(caller) as begun:
                 if request.code or may_be_plan(request.resume_from):
-                    execution = await executions.start(replace(request, begun=begun), caller)
+                    try:
+                        execution = await executions.start(replace(request, begun=begun), caller)
+                    except ProgramWaiting as twin:
+                        execution = twin.execution
+                        begun()
                 else:
                     execution = request.resume_from
                     await executions.resume(execution, caller, request.credentials)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 import mcp_types
 
-from codemode.executions.cards.plain_text import card_text
+from codemode.executions.cards.plain_text import WHOLE, card_text
 from codemode.executions.journal.records import Decision
 from codemode.text.visible import visible
 
@@ -34,7 +34,7 @@ def question(card: ApprovalCard) -> mcp_types.ElicitRequest:
     """Return the elicitation request about a pending call: the service's own, or the form for a decision."""
     call = card.call
     if call.asks is None:
-        text = card_text(card, with_answers=False)
+        text = card_text(card, with_answers=False, most=WHOLE)
         form = mcp_types.ElicitRequestFormParams(message=text, requested_schema=_FORM)
         return mcp_types.ElicitRequest(params=form)
     message = f"{visible(call.tool)} asks: {visible(call.asks['message'])}"

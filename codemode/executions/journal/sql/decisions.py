@@ -9,6 +9,7 @@ from codemode.executions.journal.records import VERDICTS, Decision, JournalEntry
 from codemode.executions.journal.sql import rows
 from codemode.executions.journal.sql.statements import Statement, Transaction, now_us
 from codemode.executions.journal.sql.transactions import note
+from codemode.executions.journal.sql.twins import approved_twin
 from codemode.text.times import has_passed, rfc3339
 
 if TYPE_CHECKING:
@@ -117,6 +118,10 @@ def _require_open_question(
         raise _refused(decision, f"its execution expired at {rfc3339(updated_us + expire_us)}", execution)
     if call.digest != decision.digest:
         raise _refused(decision, "the decision is for other arguments; read the pending call again", execution)
+    twin = (yield from approved_twin(seals.project, call)) if decision.verdict == "approved" else ""
+    if twin:
+        why = f"the same call of the same program was approved as {twin}; reject this one"
+        raise _refused(decision, why, execution)
     if decision.verdict not in VERDICTS[call.kind]:
         raise _refused(decision, f"the valid answers are {', '.join(VERDICTS[call.kind])}", execution)
     return execution, bytes(seal)

@@ -20,6 +20,7 @@ from codemode.executions.journal.sql.decisions import pending as pending_calls
 from codemode.executions.journal.sql.decisions import waiting as waiting_calls
 from codemode.executions.journal.sql.outbox import Outbox
 from codemode.executions.journal.sql.space import Bounds
+from codemode.executions.journal.sql.twins import twins
 from codemode.text.times import SECOND_US
 
 if TYPE_CHECKING:
@@ -189,6 +190,10 @@ class SqlJournal(ABC):
     async def approved(self, *, owner: str = "", most: int = 100) -> tuple[PendingCall, ...]:
         """See `Journal.approved`."""
         return await self._read(approved_calls(self._seals, self._expire_us, owner, most))
+
+    async def twins(self, call: PendingCall) -> tuple[str, ...]:
+        """See `Journal.twins`."""
+        return await self._read(twins(self._seals.project, call, self._expire_us))
 
     async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
         """See `Journal.decide`."""

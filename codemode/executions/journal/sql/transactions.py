@@ -31,6 +31,7 @@ from codemode.executions.journal.sql.outbox import note_unknown
 from codemode.executions.journal.sql.request_keys import conflict, require_unspent
 from codemode.executions.journal.sql.space import BATCH, Bounds, add, require_room, settle
 from codemode.executions.journal.sql.statements import Statement, Statements, Transaction, now_us
+from codemode.executions.journal.sql.twins import require_no_twin
 from codemode.executions.plans.plan import PLAN
 from codemode.text.times import has_passed
 
@@ -52,6 +53,7 @@ def create(
 ) -> Transaction[Lease]:
     """See `Journal.create`."""
     now = yield from now_us()
+    yield from require_no_twin(seals.project, execution, expire_us)
     named = (seals.project, execution.owner, execution.request_key, execution.request_digest)
     inserted = yield Statement(
         "INSERT INTO executions (id, project, owner, request_key, request_digest, status, server, lease_until_us,"

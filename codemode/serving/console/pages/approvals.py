@@ -9,7 +9,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from codemode.errors import ApprovalRefused
-from codemode.executions.cards.brief import brief_call
+from codemode.executions.cards.brief import brief_call, twins_among
 from codemode.executions.journal.records import PAGE, VERDICTS, Decision
 from codemode.serving.console.forms import form_of
 from codemode.serving.console.session import caller_of
@@ -69,6 +69,7 @@ class _Listing:
             inbox=self._inbox,
             decides=self._console.service.executions.sees_all(caller),
             caller_id=caller.id,
+            twins=twins_among((card.requester.id, card.call) for card in shown),
             briefs={card.call.id: brief_call(card.call) for card in shown},
             next_after=shown[-1].call.id if len(shown) == PAGE else "",
         )

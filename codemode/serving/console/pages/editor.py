@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.routing import Route
 
 from codemode.catalog.stubs import one_liner
+from codemode.errors import ProgramWaiting
 from codemode.executions.programs import Request as ExecutionRequest
 from codemode.serving.console.forms import form_of
 from codemode.serving.console.session import caller_of
@@ -83,7 +84,10 @@ async def _start(console: Console, request: Request, caller: Caller, given: Mapp
         given.get("code", ""), resume_from=given.get("resume_from", ""), fresh_reads=bool(given.get("fresh_reads"))
     )
     await console.service.start_sandbox()
-    started = await console.service.executions.start(wanted, caller)
+    try:
+        started = await console.service.executions.start(wanted, caller)
+    except ProgramWaiting as twin:
+        return console.redirect(request, "executions", twin.execution, message=str(twin))
     keep_turn(request, console.service, started, caller)
     return console.redirect(request, "executions", started)
 

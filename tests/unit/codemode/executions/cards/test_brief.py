@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
-from codemode.executions.cards.brief import brief_call
+from codemode.executions.cards.brief import brief_call, twins_among
 from codemode.executions.journal.records import PendingCall
 
 
@@ -23,6 +24,13 @@ def test_a_call_that_is_shown_whole_says_so() -> None:
     brief = brief_call(call(to="A\u200bB", parts=[{"n": 1}], when=None))
     assert brief.arguments == (("to", "A\\u200bB"), ("parts", '[{"n": 1}]'), ("when", "null"))
     assert (brief.is_whole, brief.more) == (True, 0)
+
+
+def test_a_call_that_waits_in_two_executions_is_a_twin() -> None:
+    one, same, other = call(to="a"), replace(call(to="a"), id="ap_2", execution="ex_2"), replace(call(), digest="e")
+    beside = replace(one, id="ap_3")
+    assert twins_among([("ann", one), ("ann", same), ("ann", other)]) == {"ap_1", "ap_2"}
+    assert twins_among([("ann", one), ("bob", same), ("ann", beside)]) == frozenset()
 
 
 def test_a_call_with_many_arguments_or_long_names_is_not_whole() -> None:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from codemode.executions.cards.building import arguments_of, brief_card
 from codemode.executions.cards.card import ApprovalCard, CallsMade, CardArgument, Change, EarlierApproval, KnownRecord
-from codemode.executions.cards.plain_text import card_text
+from codemode.executions.cards.plain_text import WHOLE, card_text
 from codemode.executions.cards.readings import Readings
 from codemode.executions.journal.records import NewExecution, PendingCall, StoredExecution
 from codemode.executions.replay.record import Record
@@ -87,3 +87,16 @@ def test_a_long_value_says_how_much_is_left_out() -> None:
 def test_very_many_arguments_are_shown_together() -> None:
     many = card(arguments={"body": {f"field{n}": n for n in range(100)}})
     assert [one.name for one in many.arguments] == ["body"]
+
+
+def test_two_arguments_never_have_one_name() -> None:
+    """A name with a point is in quotes, so that it cannot stand in the place of a field of an object."""
+    body = {"to": {"id": "acct-evil"}, "to.id": "acct-good", '"to.id"': 1}
+    lines = card_text(card(arguments={"body": body})).splitlines()
+    assert '    body.to.id = "acct-evil"' in lines
+    assert '    body."to.id" = "acct-good"' in lines
+    assert len([line for line in lines if "to.id" in line]) == 3
+
+
+def test_a_person_who_decides_at_once_is_shown_the_whole() -> None:
+    assert "y" * 2_000 in card_text(card(arguments={"body": "y" * 2_000}), most=WHOLE)
