@@ -423,7 +423,7 @@ async def test_who_is_asked_no_more_waits_for_nothing(here: Place) -> None:
     """A paused execution that was cancelled or has expired shows its pending calls as not started."""
     async with here.service() as service:
         cancelled, expired = [
-            (await service.execute("up.x.get(n=1)\nup.x.drop(n=1)", caller=OWNER)).id for _ in range(2)
+            (await service.execute(f"up.x.get(n=1)\nup.x.drop(n={n})", caller=OWNER)).id for n in range(2)
         ]
         shown = await service.executions.cancel(cancelled, OWNER)
         settings = service.settings
