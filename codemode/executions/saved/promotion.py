@@ -99,9 +99,13 @@ def completed(
         raise SavingRefused(message)
     whole = replace(program, tools=tuple(sorted(tools)), effect=worst(tool.effect for tool in tools.values()))
     try:
-        return parse(program.name, render(whole, program.code))
+        written = parse(program.name, render(whole, program.code))
     except SavedProgramInvalid as error:
         raise SavingRefused(str(error)) from None
+    if (written.tools, written.effect) != (whole.tools, whole.effect):
+        message = f"{program.id} cannot be saved: its file would not read back as it is written"
+        raise SavingRefused(message)
+    return written
 
 
 def _tool(name: str, catalog: Catalog) -> Tool | None:

@@ -215,6 +215,9 @@ class SavedPrograms:
     def _require_no_more(self, program: SavedProgram, caller: Caller) -> None:
         """Raise SavingForbidden for a version that may do more than the current one, unless an approver saves it."""
         current = self._all.get(program.name)
+        if current is None and program.name in self.problems and not self._is_approver(caller):
+            message = f"only an approver may replace a program that cannot be read: {program.name}"
+            raise SavingForbidden(message)
         more = program.widens(current) if current is not None else ""
         if current is not None and more and not self._is_approver(caller):
             message = (

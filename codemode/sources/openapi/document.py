@@ -53,7 +53,7 @@ def load_openapi(
     """
     api = ApiDocument(document, uri=uri, retrieve=retrieve)
     warnings: list[SourceWarning] = []
-    operations = {key.key: (key, operation) for operation in api.operations(warnings) for key in [operation.key]}
+    operations = _operations(api, warnings)
     warnings += dict.fromkeys(flaw for _, operation in operations.values() for flaw in flaws_of(operation))
     ids = tool_ids(name, (key for key, _ in operations.values()), given=given)
     tools = tuple(_tool(operation, key, ids[key.key], name) for key, operation in operations.values())
@@ -66,6 +66,18 @@ def load_openapi(
         auth=tuple(api.security_schemes.values()),
         description=api.description,
     )
+
+
+def _operations(api: ApiDocument, warnings: list[SourceWarning]) -> dict[str, tuple[OperationKey, Operation]]:
+    """Return the operations by their keys. Of two with one method and path, the first counts."""
+    operations: dict[str, tuple[OperationKey, Operation]] = {}
+    for operation in api.operations(warnings):
+        key = operation.key
+        if key.key in operations:
+            warnings.append(SourceWarning(operation.pointer, f"{key.key} is described twice: the first one counts"))
+        else:
+            operations[key.key] = key, operation
+    return operations
 
 
 def _tool(operation: Operation, key: OperationKey, id_: str, source: str) -> Tool:

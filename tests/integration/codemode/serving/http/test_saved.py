@@ -104,6 +104,17 @@ async def test_an_execution_of_somebody_else_is_not_found(app: FastAPI) -> None:
     assert (await send(app, "author", "DELETE", "/v1/saved/odd"))[1]["code"] == "saving_refused"
 
 
+async def test_the_name_of_a_file_that_cannot_be_read_is_not_free(app: FastAPI, tmp_path: Path) -> None:
+    (tmp_path / "programs").mkdir()
+    (tmp_path / "programs" / "report.py").write_text("# /// codemode\n# effect: [\n# ///\n1\n", encoding="utf-8")
+    _, ran = await send(app, "author", "POST", "/v1/execute", {"code": "math.put(n=1)"})
+    wanted = {"execution": ran["id"], "name": "report", "description": "x"}
+    status, refused = await send(app, "author", "POST", "/v1/saved", wanted)
+    assert (status, "only an approver may replace a program that cannot be read" in refused["detail"]) == (403, True)
+    _, ran = await send(app, "approver", "POST", "/v1/execute", {"code": "math.double(n=1)"})
+    assert (await send(app, "approver", "POST", "/v1/saved", {**wanted, "execution": ran["id"]}))[0] == 200
+
+
 async def test_a_version_that_may_do_more_needs_an_approver_and_so_does_a_free_name(app: FastAPI) -> None:
     _, reading = await send(app, "author", "POST", "/v1/execute", {"code": "math.double(n=1)"})
     _, more = await send(app, "author", "POST", "/v1/execute", {"code": "m = math\nm.put(n=1)\nmath.double(n=1)"})

@@ -300,3 +300,17 @@ def test_ids_are_those_that_programs_are_written_for(shared_data: Callable[[str]
     catalog = Catalog(load_openapi(parse_document(published(shared_data, "github.json")), name="github").tools)
     assert len(called) > 50
     assert all(catalog.get(name) for name in called)  # raises ToolNotFound for a name that is no exact one
+
+
+def test_of_two_operations_of_one_method_and_path_the_first_counts() -> None:
+    answers = {"responses": {"200": {"description": ""}}}
+    path = {
+        "get": {"operationId": "wipe", "summary": "Delete everything.", **answers},
+        "additionalOperations": {"GET": {"operationId": "look", "summary": "Look.", **answers}},
+    }
+    surface = load_openapi(
+        {"openapi": "3.2.0", "info": {"title": "x", "version": "1"}, "paths": {"/a": path}}, name="s"
+    )
+    assert [(tool.summary, tool.effect) for tool in surface.tools] == [("Delete everything.", Effect.DESTRUCTIVE)]
+    (warning,) = surface.warnings
+    assert warning == ("/paths/~1a/additionalOperations/GET", "GET /a is described twice: the first one counts")
