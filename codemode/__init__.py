@@ -30,6 +30,8 @@ if TYPE_CHECKING:
     from codemode.executions.plugins.plugin import Approved, CallAnswer, Plugin, PluginCall, Rejected
     from codemode.executions.saved.promotion import Promotion
     from codemode.gateway.caller import Caller
+    from codemode.model.answer import Answer
+    from codemode.model.tools import ModelTools
     from codemode.search.result import SearchAnswer
     from codemode.service import CodeMode
     from codemode.serving.http.mounted import app
@@ -43,6 +45,7 @@ if TYPE_CHECKING:
 __version__ = "0.1.0"
 
 __all__ = [
+    "Answer",
     "Approved",
     "CallAnswer",
     "CallContext",
@@ -57,6 +60,7 @@ __all__ = [
     "ExecutionError",
     "ExecutionFailed",
     "ExecutionOutcome",
+    "ModelTools",
     "Plugin",
     "PluginCall",
     "Promotion",
@@ -79,6 +83,7 @@ _HOME = {
     **dict.fromkeys(
         ("Approved", "CallAnswer", "Plugin", "PluginCall", "Rejected"), "codemode.executions.plugins.plugin"
     ),
+    "Answer": "codemode.model.answer",
     "CallContext": "codemode.transports.base",
     "Caller": "codemode.gateway.caller",
     "CodeMode": "codemode.service",
@@ -86,6 +91,7 @@ _HOME = {
     "Decision": "codemode.executions.journal.records",
     "Effect": "codemode.catalog.tool",
     "ExecutionOutcome": "codemode.executions.execution",
+    "ModelTools": "codemode.model.tools",
     "Promotion": "codemode.executions.saved.promotion",
     "SearchAnswer": "codemode.search.result",
     "SecretReference": "codemode.settings",

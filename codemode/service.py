@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-from dataclasses import replace
 from functools import lru_cache, partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from codemode.catalog.catalog import Catalog
-from codemode.catalog.content import PREFIX, id_in
+from codemode.catalog.content import id_in, is_content_id
 from codemode.catalog.cost import CostReport, measure
-from codemode.catalog.definitions import native, pinned, two_tools
 from codemode.catalog.loading import log_loading
 from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.saved import SAVED
@@ -21,13 +19,10 @@ from codemode.executions.contents import JournalContents
 from codemode.executions.executions import Executions
 from codemode.executions.executor import Executor, nothing
 from codemode.executions.journal.configured import journal_of, store_of
-from codemode.executions.journal.records import HELD_SECRETS
 from codemode.executions.ledger import unwatched
-from codemode.executions.planned import Listing, undigested
 from codemode.executions.plugins.loading import load_hooks
 from codemode.executions.program_functions import program_functions
 from codemode.executions.programs import Request, require_inputs
-from codemode.executions.repetition import Repetition
 from codemode.executions.results import Results
 from codemode.executions.runner import Runner
 from codemode.executions.slots import JournalSlots
@@ -41,6 +36,8 @@ from codemode.gateway.policy import AccessPolicy
 from codemode.menus.menus import Menus, require_known_names
 from codemode.menus.session import MenuSession
 from codemode.menus.usage import MenuProposal, MenuUsage, propose_menu
+from codemode.model.programs import ModelPrograms
+from codemode.model.tools import ModelTools
 from codemode.observing.configured import observers_of
 from codemode.search.answer import answer_search
 from codemode.search.describe import describe
@@ -64,7 +61,7 @@ from codemode.transports.allowances import Allowances
 from codemode.transports.content import ANY_BYTES, Content, ContentStore
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
     from pathlib import Path
     from types import TracebackType
 
@@ -81,7 +78,7 @@ if TYPE_CHECKING:
     from codemode.search.evaluation.tuning import Proposal
     from codemode.search.result import SearchAnswer
     from codemode.search.semantic.similarity import Progress
-    from codemode.settings import SecretReference
+    from codemode.settings import ModeName, SecretReference
     from codemode.shared.values import ValueStore
     from codemode.sources.destination import Destination
     from codemode.sources.factory import LoadedSource
@@ -138,7 +135,6 @@ class CodeMode:
         self._menus = Menus(settings.menu, {})
         self._introductions: Mapping[str, str] = {}
         self._menu_usage = MenuUsage(settings.learned() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
-        self._repetition = Repetition()
         self._usage = UsageLog(settings.learned() / "usage.jsonl") if settings.search.record_usage else None
         self.hooks = load_hooks(settings.plugins, plugins, settings.reviewers)
         self._programs = Runner(
@@ -149,9 +145,9 @@ class CodeMode:
             destinations=lambda: self._destinations,
             conversations=Conversations(settings.conversations, self.result),
         )
-        self._executions: Executions | None = None
-        self._continuations: Continuations | None = None
         self._results = Results()
+        #: Carries out requests for executions.
+        self.programs = ModelPrograms(self._programs, self._results, settings.limits.wall_s, self._learn)
         self._contents = ContentStore(keep_s=settings.content.keep_s)
         #: The rates of upstream services and keys, which servers on one PostgreSQL share.
         self.allowances = Allowances()
@@ -275,14 +271,14 @@ class CodeMode:
             executions = Executions(
                 journal, self._programs, settings.journal, self._approvers, notifier=notifier, public_url=url
             )
-            self._executions = executions
+            self.programs.journal = executions
             self._contents.archive = JournalContents(journal, settings.content, executions.open)
             if journal.slots is not None:
                 self.allowances.slots = JournalSlots(journal.slots, executions.open)
         if self.settings.continuations is not None:
             from codemode.executions.continuations.configured import continuations_of
 
-            self._continuations = continuations_of(
+            self.programs.continuations = continuations_of(
                 self.settings, Secrets(), self._programs, self._approvers, self.store
             )
         self._is_open = True
@@ -297,8 +293,8 @@ class CodeMode:
         self._is_open = False
         await self._live.stop()
         self._finder.close()
-        if self._executions is not None:
-            await self._executions.aclose()
+        if self.programs.journal is not None:
+            await self.programs.journal.aclose()
         await self._programs.executor.aclose()
         await self._live.aclose()
         await self.hooks.aclose()
@@ -316,7 +312,7 @@ class CodeMode:
         detail: Detail = "auto",
         limit: int = DEFAULT_LIMIT,
         offset: int = 0,
-        introduce: bool = False,
+        introduce: bool = True,
         caller: Caller = LOCAL,
     ) -> SearchAnswer:
         """Find tools that the role of `caller` may use. The answer's text fits the configured budget.
@@ -334,9 +330,10 @@ class CodeMode:
             offset=offset,
             introduce=introduce,
         )
-        return await self._search(request, caller)
+        return await self.find(request, caller)
 
-    async def _search(self, request: SearchRequest, caller: Caller) -> SearchAnswer:
+    async def find(self, request: SearchRequest, caller: Caller) -> SearchAnswer:
+        """Answer a search whose arguments are valid. See `search`."""
         if self._shapes.is_outdated:
             await asyncio.to_thread(self._shapes.load)
         view = await self.view(caller)
@@ -416,10 +413,10 @@ class CodeMode:
     ) -> ExecutionOutcome:
         """Run a program with every tool bound that the role of `caller` may use.
 
-        With a journal, the outcome may be `paused`; continue it through `executions`, or through `continuations` if the
-        settings have these instead. `resume_from` is the id of the
-        caller's failed execution to repair: its committed calls are reused instead of repeated, and its reads too
-        unless `fresh_reads`.
+        With a journal, the outcome may be `paused`. `execute("", resume_from=id)` continues it once its calls are
+        decided, or returns the outcome of one that has ended. With a program, `resume_from` repairs an execution: its
+        committed calls are reused instead of repeated, and its reads too unless `fresh_reads`. `continuations` continue
+        a paused program if the settings have these instead of the journal.
 
         A `dry_run` sends reads only. Writes, and calls that need a person, are listed in `planned` of the outcome and
         return placeholders. With a journal, the list becomes a plan with the id `plan`. Once an approver has approved
@@ -456,35 +453,7 @@ class CodeMode:
             begun=begun,
             watch=watch,
         )
-        request.require_one_purpose(dry_run=dry_run)
-        request = request.without_secrets(caller)
-        await self.view(caller)
-        await self.start_sandbox()
-        outcome = await self._run(request, caller, dry_run=dry_run)
-        held = HELD_SECRETS if request.had_secrets and HELD_SECRETS not in outcome.notes else ""
-        more = tuple(filter(None, (self._repetition.note(request.code, caller, outcome), held)))
-        if more:
-            outcome = replace(outcome, notes=(*outcome.notes, *more))
-        await self._learn(outcome, caller)
-        return outcome
-
-    async def _run(self, request: Request, caller: Caller, *, dry_run: bool) -> ExecutionOutcome:
-        """Run a program: recorded, with a continuation, or unrecorded."""
-        executions = self._executions
-        if not dry_run and (request.needs_journal or executions is not None):
-            return await self.executions.execute(request, caller)
-        if not dry_run and self._continuations is not None:
-            outcome = await self._continuations.start(replace(request, conversation=""), caller)
-            self._results.keep(outcome, caller)
-            return outcome
-        if request.conversation and executions is not None:
-            await executions.open()  # a dry run reads the state in the journal
-        listing = Listing(executions.plans.digest if executions else undigested) if dry_run else None
-        outcome = await self._programs.run(request, caller, dry_run=listing)
-        self._results.keep(outcome, caller)
-        if listing is None or executions is None:
-            return outcome
-        return await executions.plans.record(outcome, listing, request, caller)
+        return await self.programs.perform(request, caller, dry_run=dry_run)
 
     async def _learn(self, outcome: ExecutionOutcome, caller: Caller) -> None:
         """Store what the calls of a program taught: shapes of answers, differences from schemas, usage."""
@@ -507,20 +476,35 @@ class CodeMode:
         await self.view(caller)
         return await self._programs.check(code, caller)
 
+    def tools(
+        self,
+        caller: Caller = LOCAL,
+        conversation: str = "",
+        *,
+        mode: ModeName = "code",
+        approver: Caller | None = None,
+        shows: Collection[str] | None = (),
+    ) -> ModelTools:
+        """Return what a model sees and calls in one conversation of a caller, for a loop of your own.
+
+            tools = cm.tools(conversation="chat-7")
+            await tools.definitions("responses")             # or "chat", "anthropic", "mcp"
+            answer = await tools.call(name, arguments)       # text, data, content, status, ids of what waits
+
+        Every interface of codemode uses this object. `mode` says what the model gets. `approver` is the caller in whose
+        name `tools.decide` decides. `shows` are the media types that the client shows, None for all. Raises
+        ConfigurationError if the approver may not decide.
+        """
+        return ModelTools(self, caller, conversation, mode=mode, approver=approver, shows=shows)
+
     async def definitions(self, caller: Caller = LOCAL) -> list[dict[str, Any]]:
         """Return a model's tools as OpenAI function definitions: `search`, `execute`, and the caller's pins."""
-        catalog = (await self.view(caller)).catalog
-        return [*two_tools(catalog), *map(native, pinned(catalog, self.settings.pins).values())]
-
-    async def program_of(self, name: str, arguments: Mapping[str, Any], caller: Caller = LOCAL) -> str | None:
-        """Return the program that calls the pin with this native name, None if the caller has no such pin."""
-        tool = pinned((await self.view(caller)).catalog, self.settings.pins).get(name)
-        return None if tool is None else f"{tool.id}(**{dict(arguments)!r})"
+        return await self.tools(caller).definitions()
 
     def _functions_of(self, caller: Caller) -> Mapping[str, Callable[..., Awaitable[Any]]]:
         """Return the functions available to the caller's programs beside the tools."""
         return program_functions(
-            partial(self._search, caller=caller),
+            partial(self.find, caller=caller),
             partial(self.describe, caller=caller),
             partial(self.result, caller=caller),
         )
@@ -531,9 +515,9 @@ class CodeMode:
         `handle` is `h_` and the digits of the execution's id, or the id of content: its text or `{"$base64": …}`.
         Raises ResultNotFound, ContentNotFound.
         """
-        if handle.startswith(PREFIX):
+        if is_content_id(handle):
             return (await self.content(handle, caller=caller)).value
-        return await self._results.load(handle, caller, self._executions)
+        return await self._results.load(handle, caller, self.programs.journal)
 
     async def content(self, reference: str | Mapping[str, Any], *, caller: Caller = LOCAL) -> Content:
         """Return an image or file of the caller, by a reference in a result or its id. Raises ContentNotFound."""
@@ -553,18 +537,15 @@ class CodeMode:
     @property
     def executions(self) -> Executions:
         """The recorded executions. Raises ConfigurationError if the settings disable the journal."""
-        if self._executions is None:
-            message = "executions are not recorded here: set `journal.enabled: true` in the configuration"
-            raise ConfigurationError(message)
-        return self._executions
+        return self.programs.executions
 
     @property
     def continuations(self) -> Continuations:
         """The paused executions that callers keep. Raises ConfigurationError if the settings have none."""
-        if self._continuations is None:
+        if self.programs.continuations is None:
             message = "continuations need a key: set `continuations.key` in the configuration"
             raise ConfigurationError(message)
-        return self._continuations
+        return self.programs.continuations
 
     def _approvers(self) -> tuple[str, ...]:
         return self.settings.policy.approvers

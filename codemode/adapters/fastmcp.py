@@ -9,7 +9,6 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from pydantic import PrivateAttr
 
 from codemode.adapters.framework import needs
-from codemode.adapters.toolset import Toolset
 from codemode.gateway.caller import LOCAL
 
 with needs("fastmcp"):
@@ -23,9 +22,9 @@ if TYPE_CHECKING:
 
     from fastmcp import Context
 
-    from codemode.adapters.toolset import Function
     from codemode.executions.journal.records import PendingCall
     from codemode.gateway.caller import Caller
+    from codemode.model.tools import ModelTools
     from codemode.service import CodeMode
 
 
@@ -46,8 +45,8 @@ class CodeModeTransform(Transform):
 
     async def list_tools(self, tools: Sequence[Tool]) -> Sequence[Tool]:
         """Return the caller's tools instead of the server's."""
-        toolset = Toolset(self._service, self._caller_of(), self._approver)
-        return [_tool(toolset, function) for function in await toolset.functions()]
+        tools_of_caller = self._service.tools(self._caller_of(), approver=self._approver)
+        return [_tool(tools_of_caller, one["function"]) for one in await tools_of_caller.definitions()]
 
     async def get_tool(self, name: str, call_next: Any, *, version: Any = None) -> Tool | None:
         """Return one of these tools; the server's own cannot be called."""
@@ -55,20 +54,21 @@ class CodeModeTransform(Transform):
 
 
 class _CodeModeTool(Tool):
-    _toolset: Toolset = PrivateAttr()
+    _tools: ModelTools = PrivateAttr()
 
     async def run(self, arguments: dict[str, Any]) -> ToolResult:
         context = get_context()
         execution = context.request_state
         verdicts = _verdicts(context.input_responses or {})
         if execution is None:
-            answer = await self._toolset.call(self.name, arguments)
+            answer = await self._tools.call(self.name, arguments)
         else:
-            answer = await self._toolset.decide(execution, verdicts)
-        questions = await self._toolset.questions(answer) if execution is None or verdicts else ()
-        if questions and answer.outcome is not None and _can_ask(context):
+            answer = await self._tools.decide(execution, verdicts)
+        is_asked = answer.waiting and (execution is None or verdicts)
+        questions = await self._tools.pending(answer.execution) if is_asked else ()
+        if questions and _can_ask(context):
             asked: dict[str, Any] = {call.id: _question(call) for call in questions}
-            return InputRequiredToolResult(InputRequiredResult(input_requests=asked, request_state=answer.outcome.id))
+            return InputRequiredToolResult(InputRequiredResult(input_requests=asked, request_state=answer.execution))
         return ToolResult(answer.text, answer.data or None, is_error=not answer.ok)
 
 
@@ -95,7 +95,7 @@ def _verdicts(responses: Mapping[str, Any]) -> dict[str, bool]:
     }
 
 
-def _tool(toolset: Toolset, function: Function) -> Tool:
-    tool = _CodeModeTool(name=function.name, description=function.description, parameters=function.parameters)
-    tool._toolset = toolset
+def _tool(tools: ModelTools, function: Mapping[str, Any]) -> Tool:
+    tool = _CodeModeTool(name=function["name"], description=function["description"], parameters=function["parameters"])
+    tool._tools = tools
     return tool

@@ -9,8 +9,9 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from codemode.adapters.framework import needs
-from codemode.adapters.toolset import Toolset, shown
 from codemode.gateway.caller import LOCAL
+from codemode.model.decisions import shown
+from codemode.model.tools import CallOptions
 
 with needs("langchain"):
     from langchain.agents.middleware import AgentMiddleware
@@ -19,10 +20,10 @@ with needs("langchain"):
     from langgraph.types import interrupt
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
-    from codemode.adapters.toolset import Function
     from codemode.gateway.caller import Caller
+    from codemode.model.tools import ModelTools
     from codemode.service import CodeMode
 
 
@@ -36,8 +37,8 @@ async def codemode_tools(
     to reject. Programs share the state of the `conversation` with this id. Raises ConfigurationError if the approver
     may not decide.
     """
-    toolset = Toolset(service, caller, approver, conversation)
-    return [_tool(toolset, function) for function in await toolset.functions()]
+    tools = service.tools(caller, conversation, approver=approver)
+    return [_tool(tools, one["function"]) for one in await tools.definitions()]
 
 
 class CodeModeMiddleware(AgentMiddleware):
@@ -52,21 +53,21 @@ class CodeModeMiddleware(AgentMiddleware):
         return await handler(request.override(tools=list(self.tools)))
 
 
-def _tool(toolset: Toolset, function: Function) -> StructuredTool:
+def _tool(tools: ModelTools, function: Mapping[str, Any]) -> StructuredTool:
     async def run(runtime: ToolRuntime = None, **arguments: Any) -> str:
         key = _key(runtime, arguments)
-        answer = await toolset.call(function.name, arguments, key)
-        while key and answer.outcome is not None and (questions := await toolset.questions(answer)):
+        answer = await tools.call(function["name"], arguments, options=CallOptions(key=key))
+        while key and answer.waiting and (questions := await tools.pending(answer.execution)):
             verdicts = interrupt({"approvals": shown(questions)})
-            answer = await toolset.decide(answer.outcome.id, verdicts)
+            answer = await tools.decide(answer.execution, verdicts)
         if not answer.ok:
             raise ToolException(answer.text)
         return answer.text
 
     return StructuredTool(
-        name=function.name,
-        description=function.description,
-        args_schema=function.parameters,
+        name=function["name"],
+        description=function["description"],
+        args_schema=function["parameters"],
         coroutine=run,
         handle_tool_error=True,
     )

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import json
 from typing import TYPE_CHECKING, Any
 
 from codemode.adapters.framework import needs
-from codemode.adapters.toolset import Toolset
 from codemode.errors import ExecutionNotFound
 from codemode.gateway.caller import LOCAL
 
@@ -14,10 +12,12 @@ with needs("openai-agents"):
     from agents import FunctionTool, RunContextWrapper
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from agents.tool_context import ToolContext
 
-    from codemode.adapters.toolset import Function
     from codemode.gateway.caller import Caller
+    from codemode.model.tools import ModelTools
     from codemode.service import CodeMode
 
 
@@ -31,36 +31,33 @@ async def codemode_tools(
     them, and `state.reject(item)` leaves them pending. Programs share the state of the
     `conversation` with this id. Raises ConfigurationError if the approver may not decide.
     """
-    toolset = Toolset(service, caller, approver, conversation)
-    return [_tool(toolset, function) for function in await toolset.functions()]
+    tools = service.tools(caller, conversation, approver=approver)
+    return [_tool(tools, one["function"]) for one in await tools.definitions()]
 
 
-def _tool(toolset: Toolset, function: Function) -> FunctionTool:
-    asked: dict[str, list[str]] = {}  # approval ids by the call that waits for them
+def _tool(tools: ModelTools, function: Mapping[str, Any]) -> FunctionTool:
+    asked: dict[str, tuple[str, list[str]]] = {}  # execution and approval ids by the call that waits for them
 
     async def needs_approval(_: RunContextWrapper[Any], arguments: dict[str, Any], call: str) -> bool:
+        execution = arguments.get("resume_from") or ""
         try:
-            pending = await toolset.pending(arguments["resume_from"]) if arguments.get("resume_from") else ()
+            pending = await tools.pending(execution)
         except ExecutionNotFound:
             pending = ()  # the call answers it
-        asked[call] = [one.id for one in pending]
+        asked[call] = execution, [one.id for one in pending]
         return bool(pending)
 
     async def invoke(context: ToolContext[Any], text: str) -> str:
-        try:
-            arguments = json.loads(text or "{}")
-        except ValueError as error:
-            return f"{function.name}: the arguments are not valid JSON: {error}"
-        approved = asked.pop(context.tool_call_id, ())
+        execution, approved = asked.pop(context.tool_call_id, ("", []))
         if approved:
-            return (await toolset.decide(arguments["resume_from"], dict.fromkeys(approved, True))).text
-        return (await toolset.call(function.name, arguments)).text
+            return (await tools.decide(execution, dict.fromkeys(approved, True))).text
+        return (await tools.call(function["name"], text)).text
 
     return FunctionTool(
-        name=function.name,
-        description=function.description,
-        params_json_schema=function.parameters,
+        name=function["name"],
+        description=function["description"],
+        params_json_schema=function["parameters"],
         on_invoke_tool=invoke,
         strict_json_schema=False,
-        needs_approval=needs_approval if function.name == "execute" else False,
+        needs_approval=needs_approval if function["name"] == "execute" else False,
     )

@@ -6,9 +6,9 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemode.adapters.framework import needs
-from codemode.adapters.toolset import Toolset, shown
 from codemode.errors import ConfigurationError
 from codemode.gateway.caller import LOCAL
+from codemode.model.decisions import shown
 
 with needs("pydantic-ai-slim"):
     from pydantic_ai import RunContext, Tool
@@ -35,7 +35,8 @@ class CodeModeCapability(AbstractCapability[Any]):
         self, service: CodeMode, *, caller: Caller = LOCAL, approver: Caller | None = None, conversation: str = ""
     ) -> None:
         super().__init__()
-        self._toolset = Toolset(service, caller, approver, conversation)
+        self._tools = service.tools(caller, conversation, approver=approver)
+        self._asks = approver is not None
 
     def get_toolset(self) -> Any:
         """Return a function that makes the tools of a run, because sources may change between runs."""
@@ -44,23 +45,27 @@ class CodeModeCapability(AbstractCapability[Any]):
             return FunctionToolset(
                 [
                     Tool.from_schema(
-                        partial(self._call, one.name), one.name, one.description, one.parameters, takes_ctx=True
+                        partial(self._call, one["name"]),
+                        one["name"],
+                        one["description"],
+                        one["input_schema"],
+                        takes_ctx=True,
                     )
-                    for one in await self._toolset.functions()
+                    for one in await self._tools.definitions("anthropic")
                 ]
             )
 
         return tools
 
     async def _call(self, name: str, context: RunContext[Any], /, **arguments: Any) -> str:
-        if context.tool_call_approved and self._toolset.asks:
+        if context.tool_call_approved and self._asks:
             paused = _paused(context)
-            answer = await self._toolset.decide(paused["execution"], {call["id"]: True for call in paused["approvals"]})
+            answer = await self._tools.decide(paused["execution"], {call["id"]: True for call in paused["approvals"]})
         else:
-            answer = await self._toolset.call(name, arguments)
-        questions = await self._toolset.questions(answer)
-        if questions and answer.outcome is not None:
-            raise ApprovalRequired({"execution": answer.outcome.id, "approvals": shown(questions)})
+            answer = await self._tools.call(name, arguments)
+        questions = await self._tools.pending(answer.execution) if answer.waiting else ()
+        if questions:
+            raise ApprovalRequired({"execution": answer.execution, "approvals": shown(questions)})
         if not answer.ok:
             raise ToolFailed(answer.text)
         return answer.text

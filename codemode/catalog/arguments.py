@@ -78,6 +78,15 @@ def accepts(tool: Tool, keyword: str) -> bool:
     return keyword in plan.slots or (keyword == WHOLE_BODY and plan.takes_whole_body)
 
 
+def takes(tool: Tool, name: str, value: Any) -> bool:
+    """Whether a value is valid for an argument of the tool."""
+    try:
+        validate(tool, {name: value})
+    except ArgumentsInvalid as error:
+        return error.parameter not in ("", name) and accepts(tool, name)
+    return True
+
+
 def missing(tool: Tool, keywords: Mapping[str, Any] | set[str] | tuple[str, ...]) -> tuple[str, ...]:
     """Return the required parameters that are missing from the keywords."""
     plan = _plan(tool)

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -15,13 +16,20 @@ if TYPE_CHECKING:
 REFERENCE_KEY = "$content"
 INLINE_KEY = "$base64"
 
-#: How the id of stored content begins.
-PREFIX = "c_"
+#: How the id of stored content begins, and its hexadecimal digits.
+PREFIX, DIGITS = "c_", 32
+
+_ID = re.compile(rf"{PREFIX}[0-9a-f]{{{DIGITS}}}")
 
 
 def is_content(value: Any) -> bool:
     """Whether a JSON value represents binary data."""
     return isinstance(value, Mapping) and (isinstance(value.get(REFERENCE_KEY), str) or is_inline(value))
+
+
+def is_content_id(text: str) -> bool:
+    """Whether a text has the form of the id of stored content."""
+    return _ID.fullmatch(text) is not None
 
 
 def is_inline(value: Any) -> bool:

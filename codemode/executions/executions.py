@@ -169,7 +169,9 @@ class Executions:
                 raise
             return await self._programs.run_unrecorded(request, caller, error)
         except ProgramWaiting as twin:
+            request.started(twin.execution)
             return await self._joined(twin, caller)
+        request.started(execution)
         attempt = self._attempts[execution]
         try:
             return await asyncio.shield(attempt.task)

@@ -24,7 +24,7 @@ def program_functions(
     """Return the functions by signature. They raise ValidationError for wrong arguments."""
 
     async def searched(**arguments: Any) -> str:
-        return (await search(SearchRequest.model_validate(arguments))).text
+        return (await search(SearchRequest.model_validate({"introduce": False, **arguments}))).text
 
     @validate_call
     async def described(name: Name = "") -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 import json
 from dataclasses import dataclass, field, replace
+from enum import Enum
 from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -20,6 +21,7 @@ from codemode.executions.journal.records import (
     READ_ONLY,
 )
 from codemode.executions.ledger import unwatched
+from codemode.executions.plans.plan import may_be_plan
 from codemode.executions.state.conversation import conversation_key
 from codemode.transports.redaction import Redactor
 from sandbox import check_inputs
@@ -88,13 +90,33 @@ class Programs(Protocol):
         ...
 
 
+def unheard(_: str) -> None:
+    """Ignore the id of a started execution."""
+
+
+class Purpose(Enum):
+    """What a request asks for.
+
+    A program alone runs, or runs dry. `resume_from` alone continues an earlier execution, or with a dry run returns its
+    state. Both together repair it. The id of an approved plan runs the plan.
+    """
+
+    RUN = "run"
+    DRY_RUN = "dry_run"
+    REPAIR = "repair"
+    PLAN = "plan"
+    CONTINUE = "continue"
+    STATE = "state"
+
+
 @dataclass(frozen=True, slots=True)
 class Request:
     """A request for an execution.
 
     `inputs` are variables of the program, as JSON data. `plan` is the id of an approved plan. `conversation` is the id
     of the conversation whose state the program shares, "" for none. `key` is the caller's idempotency key. `digest` is
-    the digest of the request that first used the key. `had_secrets`: see `without_secrets`.
+    the digest of the request that first used the key. `started` receives the id of the execution once it has one.
+    `had_secrets`: see `without_secrets`.
     """
 
     code: str
@@ -107,6 +129,7 @@ class Request:
     digest: str = ""
     conversation: str = field(default="", repr=False)
     begun: Callable[[], None] = nothing
+    started: Callable[[str], None] = unheard
     watch: Callable[[LedgerEntry], None] = unwatched
     had_secrets: bool = False
 
@@ -133,14 +156,23 @@ class Request:
         """Whether the request refers to something recorded."""
         return bool(self.resume_from or self.plan or self.key)
 
-    def require_one_purpose(self, *, dry_run: bool) -> None:
-        """Raise WrongArgument if the request combines a dry run, a repair and a plan."""
-        if dry_run and (self.resume_from or self.plan):
-            name = "resume_from" if self.resume_from else "plan"
-            message = f"dry_run and {name} exclude each other: a dry run is a new program, and repairs no execution"
-            raise WrongArgument(message)
+    def purpose(self, *, dry_run: bool) -> Purpose:
+        """Return what the request asks for. Raises WrongArgument if it asks for nothing, or for two things at once."""
+        has_code = bool(self.code.strip())
+        plan = self.plan or (self.resume_from if may_be_plan(self.resume_from) else "")
         if self.plan and self.resume_from:
-            raise WrongArgument("plan and resume_from exclude each other: a plan runs a new execution")
+            raise WrongArgument("plan and resume_from exclude each other: leave one of them out")
+        if dry_run and (plan or (self.resume_from and has_code)):
+            name = "resume_from" if self.resume_from else "plan"
+            message = f"dry_run and {name} exclude each other: leave one of them out"
+            raise WrongArgument(message)
+        if plan:
+            return Purpose.PLAN
+        if self.resume_from:
+            return Purpose.STATE if dry_run else Purpose.REPAIR if has_code else Purpose.CONTINUE
+        if not has_code:
+            raise WrongArgument("give code, a Python program")
+        return Purpose.DRY_RUN if dry_run else Purpose.RUN
 
     def digested(self) -> Request:
         """Return the request with the digest that tells it from others with the same idempotency key."""

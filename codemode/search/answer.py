@@ -7,6 +7,7 @@ from dataclasses import replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from codemode.errors import SearchInvalid
 from codemode.search.introduction import ANSWER_TOKENS, condensed
 from codemode.search.render import render
 from codemode.search.result import SearchAnswer, unavailable_line, wholly_unavailable
@@ -37,19 +38,35 @@ async def answer_search(
 ) -> SearchAnswer:
     """Search a catalog, and render the hits within the budget. `searched` receives the hits.
 
-    `introductions` are texts by namespace. They add at most 120 tokens for each of at most three namespaces.
+    `introductions` are texts by namespace. They add at most 120 tokens for each of at most three namespaces. A filter
+    that fits no tool is left out, and the text begins by saying so. Raises SearchInvalid for other mistakes.
     """
     unavailable = unavailable_line(catalog)
     if wholly_unavailable(catalog, request.namespace or request.source):
         return SearchAnswer(f"# {unavailable}", (), 0, note=unavailable)
-    find = finder.search_with_look_ups if request.detail == "auto" else finder.search
-    hits = await asyncio.to_thread(find, request.query) if finder.uses_embeddings else find(request.query)
+    hits, ignored = await _hits(request, finder)
     searched(hits)
     hits = replace(hits, note="; ".join(filter(None, (hits.note, unavailable))))
     text = render(hits, budget_tokens=budget_tokens, detail=request.detail, observed=observed, guarded=guarded)
+    text = "\n".join([*(f"# {why}. Searched without it:" for why in ignored), text])
     unsure = tuple(hits.query.queries[at] for at in hits.unsure)
     answer = SearchAnswer(text, hits.hits, hits.total, unsure, hits.note, _introductions(hits, introductions))
     return replace(answer, text=answer.introduced(set()), introductions={}) if request.introduce else answer
+
+
+async def _hits(request: SearchRequest, finder: Finder) -> tuple[Hits, tuple[str, ...]]:
+    """Return the hits, and why a filter was left out."""
+    find = finder.search_with_look_ups if request.detail == "auto" else finder.search
+    ignored: tuple[str, ...] = ()
+    while True:
+        try:
+            hits = await asyncio.to_thread(find, request.query) if finder.uses_embeddings else find(request.query)
+        except SearchInvalid as error:
+            if not error.filter:
+                raise
+            request, ignored = request.model_copy(update={error.filter: None}), (*ignored, str(error))
+        else:
+            return hits, ignored
 
 
 def _introductions(hits: Hits, texts: Mapping[str, str]) -> dict[str, str]:

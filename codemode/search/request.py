@@ -37,8 +37,9 @@ Queries = Annotated[
 class SearchRequest(BaseModel):
     """One query, or one for each step of a plan. Filters apply to all queries.
 
-    `namespace` may also be a group (`github.issues`). The answer has `limit` hits, from position `offset` on. With
-    `introduce`, it begins with what the APIs of the hits say about their units, times and other conventions.
+    `namespace` may also be a group (`github.issues`). The answer has `limit` hits, from position `offset` on.
+    Unless `introduce` is false, it begins with what the APIs of the hits say about their units, times and other
+    conventions.
     """
 
     model_config = ConfigDict(extra="forbid", frozen=True)
@@ -51,7 +52,7 @@ class SearchRequest(BaseModel):
     tag: str | None = None
     limit: int = Field(default=DEFAULT_LIMIT, ge=1, le=MAX_LIMIT)
     offset: int = Field(default=0, ge=0)
-    introduce: bool = False
+    introduce: bool = True
 
     @classmethod
     def checked(cls, **arguments: Any) -> Self:

@@ -132,6 +132,13 @@ class ServerSettings(Section):
         description="Tools for MCP clients, unless a rule of `modes` matches. `code`: search, execute and the pins. "
         "`menu`: native tools of a menu. `hybrid`: both. `native`: every tool. `off`: none.",
     )
+    answer_within_s: float | None = Field(
+        default=50.0,
+        gt=0,
+        le=3600,
+        description="Time after which an MCP client is told that its program still runs and how to wait for it, in "
+        "seconds: many clients give up after 60. Needs the journal. null: no answer before the end.",
+    )
     port: int = Field(default=8080, ge=0, le=65535, description="Port to listen on. 0: any free port.")
     processes: int = Field(
         default=1,

@@ -268,18 +268,32 @@ def _response_events(spoken: _Spoken) -> Iterable[dict[str, Any]]:
         "sequence_number": next(numbers),
         "response": {**whole, "status": "in_progress", "output": [], "usage": None},
     }
-    for piece in _pieces(spoken.say.text):
-        yield {
-            "type": "response.output_text.delta",
-            "sequence_number": next(numbers),
-            "item_id": f"msg_{spoken.id}",
-            "output_index": 0,
-            "content_index": 0,
-            "delta": piece,
-            "logprobs": [],
-        }
+    for place, item in enumerate(whole["output"]):
+        added = {"type": "response.output_item.added", "output_index": place}
+        empty: dict[str, Any] = {"content": []} if item["type"] == "message" else {"arguments": ""}
+        yield {**added, "sequence_number": next(numbers), "item": {**item, **empty, "status": "in_progress"}}
+        for event in _item_events(item):
+            yield {**event, "sequence_number": next(numbers), "item_id": item["id"], "output_index": place}
+        done = {"type": "response.output_item.done", "output_index": place}
+        yield {**done, "sequence_number": next(numbers), "item": item}
     ended = "response.incomplete" if whole["status"] == "incomplete" else "response.completed"
     yield {"type": ended, "sequence_number": next(numbers), "response": whole}
+
+
+def _item_events(item: dict[str, Any]) -> Iterable[dict[str, Any]]:
+    """Yield the content of an output item in pieces."""
+    if item["type"] != "message":
+        for piece in _pieces(item["arguments"]):
+            yield {"type": "response.function_call_arguments.delta", "delta": piece}
+        yield {"type": "response.function_call_arguments.done", "name": item["name"], "arguments": item["arguments"]}
+        return
+    for place, part in enumerate(item["content"]):
+        empty = {**part, "text": ""} if part["type"] == "output_text" else part
+        yield {"type": "response.content_part.added", "content_index": place, "part": empty}
+        for piece in _pieces(part.get("text", "")):
+            delta = {"content_index": place, "delta": piece, "logprobs": []}
+            yield {"type": "response.output_text.delta", **delta}
+        yield {"type": "response.content_part.done", "content_index": place, "part": part}
 
 
 def _as_chat(given: str | list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -19,7 +19,7 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
-from codemode.catalog.content import INLINE_KEY, PREFIX, REFERENCE_KEY, by_id, content_ids, id_in, is_inline
+from codemode.catalog.content import DIGITS, INLINE_KEY, PREFIX, REFERENCE_KEY, by_id, content_ids, id_in, is_inline
 from codemode.errors import CallError, CodeModeError
 from codemode.text.times import has_passed
 from codemode.transports.media_types import media_type_of_bytes
@@ -37,9 +37,6 @@ KEPT_S = 24 * 3600.0
 
 #: Smallest size counted for an entry, so that tiny contents cannot become numerous.
 LEAST_BYTES = 1024
-
-#: Hexadecimal digits of an id: 128 bits of the SHA-256.
-_DIGITS = 32
 
 #: Default media type, also for invalid ones (RFC 9110, 8.3.1), which could break out of a header.
 ANY_BYTES = "application/octet-stream"
@@ -62,7 +59,7 @@ class Content:
         """The id: `c_` and 32 hexadecimal digits of the SHA-256 of media type, name and data."""
         digest = hashlib.sha256(f"{self.media_type}\0{self.name}\0".encode("utf-8", "replace"))
         digest.update(self.data)
-        return f"{PREFIX}{digest.hexdigest()[:_DIGITS]}"
+        return f"{PREFIX}{digest.hexdigest()[:DIGITS]}"
 
     @property
     def reference(self) -> dict[str, Any]:

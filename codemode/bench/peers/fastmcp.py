@@ -17,9 +17,10 @@ from pydantic_monty import Monty  # noqa: F401 -- FastMCP imports it when the fi
 
 from codemode.bench.peers.calls import tools_of
 from codemode.bench.players import record_of, with_instructions
+from codemode.model.answer import Answer, rejected
+from codemode.model.definitions import Definition, Offer
 from codemode.serving.agent.fenced import FencedModel
 from codemode.serving.agent.models import model_of
-from codemode.serving.agent.toolbox import Answered, Offer
 from codemode.serving.agent.transcript import read_history
 from codemode.serving.agent.turn import Turn
 from codemode.settings import Secrets
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from codemode.bench.suite import Episode, Task
     from codemode.service import CodeMode
     from codemode.serving.agent.models import Model
-    from codemode.settings import AgentMode, AgentSettings
+    from codemode.settings import AgentSettings, ModeName
 
 #: A call in a program of this peer.
 _CALLING = re.compile(r"\bcall_tool\(")
@@ -86,7 +87,7 @@ class FastMcpPlayer:
 class _Toolbox:
     """The definitions of FastMCP's code mode, and calls of them."""
 
-    mode: AgentMode = "native"
+    mode: ModeName = "native"
 
     def __init__(self, client: Any, listed: Sequence[Any]) -> None:
         self._client = client
@@ -95,13 +96,13 @@ class _Toolbox:
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
         return self._offer
 
-    async def call(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
+    async def call(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answer:
         try:
             result = await self._client.call_tool(name, arguments, raise_on_error=False)
         except FastMCPError as error:
-            return Answered(str(error), ok=False, malformed=True)
+            return rejected(str(error), malformed=True)
         text = "\n".join(getattr(part, "text", str(part)) for part in result.content)
-        return Answered(text, ok=not result.is_error)
+        return Answer(text, "rejected" if result.is_error else "answered")
 
     async def names(self, offer: Offer) -> frozenset[str]:
         return frozenset(offer.names)
@@ -110,9 +111,8 @@ class _Toolbox:
         return _CALLING
 
 
-def _definition(tool: Any) -> dict[str, Any]:
-    function = {"name": tool.name, "description": tool.description or "", "parameters": tool.input_schema}
-    return {"type": "function", "function": function}
+def _definition(tool: Any) -> Definition:
+    return Definition({"name": tool.name, "description": tool.description or "", "parameters": tool.input_schema})
 
 
 def _server(tools: Sequence[ServiceTool]) -> Any:

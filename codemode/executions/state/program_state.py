@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from pydantic import BaseModel, ConfigDict, Field
 
+from codemode.catalog.content import is_content_id
 from codemode.errors import CodeModeError, ResultNotFound
 from codemode.executions.handles import handle_of, is_handle
 from codemode.executions.state.errors import NoLastResult, StateNotFound, StateRejected
@@ -150,7 +151,7 @@ class ProgramState:
 
     async def _load(self, call: Call) -> Any:
         name = _Load.model_validate(call.arguments).name
-        if is_handle(name):
+        if _is_kept(name):
             return await self._result(name)
         data = (
             await self._reader.load_state(StateKey(self._owner, self._conversation, name)) if _is_name(name) else None
@@ -176,13 +177,18 @@ def _is_large(outcome: ExecutionOutcome) -> bool:
     return isinstance(outcome.result, JsonText) or len(json.dumps(outcome.result)) >= _LARGE
 
 
+def _is_kept(name: str) -> bool:
+    """Whether a name stands for what is kept without `store`: a result by its handle, or content by its id."""
+    return is_handle(name) or is_content_id(name)
+
+
 def _is_name(name: str) -> bool:
     return name.isprintable() and visible(name) == name
 
 
 def _check_name(name: str) -> None:
-    if name == LAST or is_handle(name):
-        what = "the previous result" if name == LAST else "the handle of a result"
+    if name == LAST or _is_kept(name):
+        what = "the previous result" if name == LAST else "the handle of a result" if is_handle(name) else "a file"
         message = f"store({name!r}, …): the name stands for {what}; choose another"
         raise StateRejected(message)
     if not _is_name(name):

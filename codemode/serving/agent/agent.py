@@ -8,13 +8,13 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self
 
 from codemode.gateway.caller import LOCAL
+from codemode.model.modes import mode_of_agent
 from codemode.serving.agent.events import Ended
 from codemode.serving.agent.fenced import FencedModel
 from codemode.serving.agent.models import model_of
 from codemode.serving.agent.toolbox import Toolbox
 from codemode.serving.agent.transcript import read_history
 from codemode.serving.agent.turn import Turn
-from codemode.serving.modes import mode_of_agent
 from codemode.settings import AgentSettings, Secrets
 
 if TYPE_CHECKING:

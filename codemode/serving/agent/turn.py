@@ -9,8 +9,10 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.tokens import estimate
 from codemode.errors import ConfigurationError
-from codemode.serving.agent.arguments import Malformed, read_arguments
-from codemode.serving.agent.corrections import with_example
+from codemode.model.answer import rejected
+from codemode.model.corrections import with_example
+from codemode.model.json_arguments import Malformed, read_text
+from codemode.model.names import offered_name
 from codemode.serving.agent.doubts import Doubts
 from codemode.serving.agent.events import (
     Action,
@@ -26,7 +28,7 @@ from codemode.serving.agent.events import (
 )
 from codemode.serving.agent.models import CHOICES, ModelRequest, ModelUnreachable
 from codemode.serving.agent.prompt import system_prompt
-from codemode.serving.agent.toolbox import Answered
+from codemode.serving.agent.toolbox import data_url
 from codemode.serving.agent.transcript import (
     AssistantMessage,
     ModelAnswer,
@@ -38,14 +40,16 @@ from codemode.serving.agent.transcript import (
     chat_messages,
     without_images,
 )
-from codemode.serving.agent.written_calls import offered_name, programs, with_calls, written_calls
+from codemode.serving.agent.written_calls import programs, with_calls, written_calls
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Sequence
 
+    from codemode.model.answer import Answer
+    from codemode.model.definitions import Offer
     from codemode.serving.agent.events import AgentStatus, Event
     from codemode.serving.agent.models import Model
-    from codemode.serving.agent.toolbox import Offer, Tools
+    from codemode.serving.agent.toolbox import Tools
     from codemode.serving.agent.transcript import Message
     from codemode.settings import AgentSettings
 
@@ -93,7 +97,7 @@ class Turn:
         self._is_repeating = False
         self._text = ""
         self._answer = ModelAnswer()
-        self._made: dict[str, tuple[Answered, int]] = {}
+        self._made: dict[str, tuple[Answer, int]] = {}
 
     async def events(self) -> AsyncGenerator[Event, None]:
         """Yield events. Raises ConfigurationError if `tool_choice` names a tool that is not offered."""
@@ -213,7 +217,7 @@ class Turn:
 
         The last event is Repaired if no call could be made, and ModeChanged if the next calls are made in another mode.
         """
-        done: dict[str, Answered] = {}
+        done: dict[str, Answer] = {}
         size = self._settings.max_parallel_tool_calls
         self._messages.append(AssistantMessage(answer.text, tuple(map(_resendable, answer.calls))))
         if self._bound(besides_iterations=True) is None:
@@ -226,7 +230,7 @@ class Turn:
         for one in done.values():
             self._doubts.hear(one.text, ok=one.ok)
             self._malformed += one.did_nothing
-        images = tuple(image for one in done.values() for image in one.images)
+        images = tuple(data_url(image) for one in done.values() for image in one.content)
         if images:  # a tool message can only have text
             self._messages.append(UserMessage(_IMAGES, images))
         faults = [one.text for one in done.values() if one.malformed]
@@ -247,18 +251,18 @@ class Turn:
         return ModeChanged("menu", self._malformed)
 
     async def _batch(
-        self, calls: Sequence[ToolRequest], answer: ModelAnswer, offer: Offer, done: dict[str, Answered]
+        self, calls: Sequence[ToolRequest], answer: ModelAnswer, offer: Offer, done: dict[str, Answer]
     ) -> AsyncGenerator[Event, None]:
         """Make calls in parallel. Yield an event when each starts and ends."""
-        tasks: dict[asyncio.Task[Answered], tuple[ToolRequest, dict[str, Any]]] = {}
+        tasks: dict[asyncio.Task[Answer], tuple[ToolRequest, dict[str, Any]]] = {}
         began = time.monotonic()
         try:
             for call in calls:
                 try:
-                    arguments = read_arguments(call.name, call.arguments, cut_off=answer.finish == "length")
+                    arguments = read_text(call.name, call.arguments, cut_off=answer.finish == "length")
                 except Malformed as error:
                     text = with_example(str(error), offered_name(call.name, offer.names), error.given)
-                    done[call.id] = Answered(text, ok=False, malformed=True)
+                    done[call.id] = rejected(text, malformed=True)
                     yield CallEnded(call.id, call.name, text, ok=False, duration_s=0.0)
                     continue
                 yield CallStarted(call.id, call.name, arguments)
@@ -275,16 +279,16 @@ class Turn:
                 task.cancel()
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    async def _one(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answered:
+    async def _one(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answer:
         """Make a call, unless it has had the same answer too often, or would change something a second time."""
         key = f"{name} {json.dumps(arguments, sort_keys=True, default=str)}"
         before, times = self._made.get(key, (None, 0))
         if before is not None and before.changed_something and not self._may_repeat(arguments):
             self._is_repeating = True
-            return Answered(_DONE.format(before.text), ok=False, malformed=True)
+            return rejected(_DONE.format(before.text), malformed=True)
         if times >= self._settings.repeats:
             self._is_repeating = True
-            return Answered(_ENOUGH.format(times), ok=False, malformed=True)
+            return rejected(_ENOUGH.format(times), malformed=True)
         found = await self._toolbox.call(name, arguments, offer)
         is_same = before is not None and found.result == before.result
         self._made[key] = found, times + 1 if is_same else 1
@@ -294,7 +298,7 @@ class Turn:
         """Whether a call may change something a second time. Resuming repeats nothing that was done."""
         return self._settings.repeat_writes or bool(arguments.get("resume_from"))
 
-    def _event_of(self, call: ToolRequest, arguments: dict[str, Any], found: Answered, duration_s: float) -> Event:
+    def _event_of(self, call: ToolRequest, arguments: dict[str, Any], found: Answer, duration_s: float) -> Event:
         if found.loaded is not None:
             return ToolsRequested(call.id, call.name, arguments, found.text, found.loaded)
         if not found.malformed:

@@ -8,7 +8,8 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from uuid import uuid4
 
-from codemode.serving.agent.arguments import with_json_strings
+from codemode.model.json_arguments import with_json_strings
+from codemode.model.names import offered_name
 from codemode.serving.agent.transcript import ToolRequest
 
 if TYPE_CHECKING:
@@ -46,9 +47,6 @@ _ARGUMENTS = ("arguments", "parameters", "args", "action_input", "tool_input", "
 #: Keys that belong to neither.
 _FURNITURE = frozenset(("type", "id", "index"))
 
-#: Prefixes that some models put before a function name.
-_PREFIXES = ("functions.", "tools.", "default_api.")
-
 #: Values read from one text.
 _MOST_VALUES = 50
 
@@ -83,14 +81,6 @@ def with_calls(answer: ModelAnswer, calls: Sequence[ToolRequest]) -> ModelAnswer
     prefix = f"written_{uuid4().hex[:8]}"
     numbered = (replace(call, id=f"{prefix}_{number}") for number, call in enumerate(calls))
     return replace(answer, calls=tuple(numbered))
-
-
-def offered_name(name: str, names: Container[str]) -> str:
-    """Return the name as it is offered: without a prefix, with a hyphen for each dot, or unchanged."""
-    if name in names:
-        return name
-    bare = next((name.removeprefix(prefix) for prefix in _PREFIXES if name.startswith(prefix)), name)
-    return next((one for one in (bare, bare.replace(".", "-")) if one in names), bare)
 
 
 def _tagged(text: str, names: Container[str]) -> Iterator[ToolRequest]:

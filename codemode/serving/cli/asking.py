@@ -15,8 +15,6 @@ from codemode.gateway.policy import Globs
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import operator_of
 from codemode.serving.cli.typed import discard_typed, typed_line
-from codemode.serving.executions import run_or_continue
-from codemode.serving.two_tools import ExecuteArguments
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -45,8 +43,7 @@ class Approver:
     async def settle(self, outcome: ExecutionOutcome) -> ExecutionOutcome:
         """Decide on what an execution waits for and continue it, until it ends or a call is left undecided."""
         while outcome.status == "paused" and await self._decide(outcome.id):
-            again = ExecuteArguments(code="", resume_from=outcome.id)
-            outcome = await run_or_continue(self._service, again, self._caller)
+            outcome = await self._service.execute("", resume_from=outcome.id, caller=self._caller)
         return outcome
 
     async def _decide(self, execution: str) -> bool:

@@ -12,13 +12,14 @@ from typing import TYPE_CHECKING, Any
 from codemode.executions.journal.records import Decision
 from codemode.executions.outcome_lines import question_line
 from codemode.executions.rollback import is_rollback
+from codemode.model.programs import BEYOND_S
 from codemode.serving.auth.callers import roles_of_today
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.execution_output import print_execution
 from codemode.serving.cli.exit_codes import exit_code_of
 from codemode.serving.cli.stored import find_pending
 from codemode.serving.cli.surface import local_caller, operator_of
-from codemode.serving.executions import BEYOND_S, gone_on, whole
+from codemode.serving.executions import gone_on, whole
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -20,9 +20,9 @@ from pydantic import Field
 from codemode.errors import CodeModeError, RequestRepeated
 from codemode.executions.feed import GOES_ON
 from codemode.executions.journal.records import ExecutionStatus  # noqa: TC001 -- FastAPI reads it at run time
-from codemode.executions.programs import Request as ExecutionRequest
+from codemode.model.programs import BEYOND_S
 from codemode.serving.execution_data import brief, outcome_json
-from codemode.serving.executions import BEYOND_S, whole
+from codemode.serving.executions import whole
 from codemode.serving.http.event_stream import EVENTS, EventStream, event_stream
 from codemode.serving.http.interface import accepted, answers, problem_answers
 from codemode.serving.http.models import AcceptedExecution, Execution, ExecutionList, Outcome, Rollback, WholeResult
@@ -73,48 +73,22 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         Without `wait_s` and `Idempotency-Key`, closing the connection cancels the program.
         """
         caller: Caller = request.state.caller
-        given = credentials_of(request, service)
-        if body.dry_run and (body.resume_from or body.plan or body.wait_s is not None):
-            message = "a dry run is not recorded: leave out resume_from and wait_s, and plan"
-            return problem(422, "request_invalid", message)
-        if body.plan and body.resume_from:
-            return problem(422, "request_invalid", "plan and resume_from exclude each other: leave one of them out")
-        if body.dry_run or (body.wait_s is None and idempotency_key is None):
-            work = service.execute(
-                body.code,
-                caller=caller,
-                credentials=given,
-                resume_from=body.resume_from,
-                fresh_reads=body.fresh_reads,
-                inputs=body.inputs,
-                dry_run=body.dry_run,
-                conversation=body.conversation,
-                plan=body.plan,
-                begun=request.state.turn.begun,
-            )
+        key = "" if body.dry_run else idempotency_key or ""
+        wanted = body.request(credentials=credentials_of(request, service), key=key, begun=request.state.turn.begun)
+        if body.wait_s is None and not key:
             try:
+                work = service.programs.perform(wanted, caller, dry_run=body.dry_run)
                 outcome = await until_disconnect(request, work)
             except asyncio.CancelledError:  # the server is stopping
                 return problem(503, "stopping", STOPPING)
-            return DataResponse(outcome.to_json() if outcome is not None else None)
-        wanted = ExecutionRequest(
-            body.code,
-            given,
-            body.resume_from,
-            body.fresh_reads,
-            body.inputs,
-            body.plan,
-            key=idempotency_key or "",
-            conversation=body.conversation,
-            begun=request.state.turn.begun,
-        )
+            return DataResponse(None if outcome is None else _noted(outcome.to_json(), body.notes))
         try:
-            execution = await service.executions.start(wanted, caller)
+            execution = await service.programs.begin(wanted, caller)
         except RequestRepeated as repeated:
             request.state.turn.release()  # it starts nothing; after a crash, the execution it waits for needs a place
             return await _answered(service, repeated.execution, caller, body.wait_s, {"Idempotent-Replayed": "true"})
         keep_turn(request, service, execution, caller)
-        return await _answered(service, execution, caller, body.wait_s)
+        return await _answered(service, execution, caller, body.wait_s, notes=body.notes)
 
 
 def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
@@ -229,6 +203,7 @@ async def _answered(
     caller: Caller,
     wait_s: float | None,
     headers: Mapping[str, str] | None = None,
+    notes: tuple[str, ...] = (),
 ) -> Response:
     """Return the outcome, or 202 and a Location: also if this server stops and another one continues the work."""
     try:
@@ -237,7 +212,11 @@ async def _answered(
         stored = None
     if stored is None or stored.status in GOES_ON:
         return _accepted(execution, stored.status if stored else "running", headers)
-    return DataResponse(outcome_json(stored), headers=headers)
+    return DataResponse(_noted(outcome_json(stored), notes), headers=headers)
+
+
+def _noted(outcome: dict[str, Any], notes: tuple[str, ...]) -> dict[str, Any]:
+    return {**outcome, "notes": [*outcome["notes"], *notes]} if notes else outcome
 
 
 def _accepted(execution: str, status: ExecutionStatus, headers: Mapping[str, str] | None = None) -> Response:

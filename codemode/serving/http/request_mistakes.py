@@ -51,6 +51,8 @@ def mistake_of(error: dict[str, Any], request: Request) -> dict[str, str]:
     """Return the place and message of one validation error."""
     if error["type"] == "json_invalid":
         return {"at": "body", "message": f"not JSON: {error['ctx']['error']} at character {error['loc'][-1]}"}
+    if error["loc"] == ("body",) and error["type"] == "value_error":  # of several arguments together
+        return {"at": "body", "message": str(error["msg"]).removeprefix("Value error, ")}
     if error["loc"] == ("body",):
         is_json = "json" in request.headers.get("content-type", "")
         more = (

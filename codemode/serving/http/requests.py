@@ -3,15 +3,25 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any
+from typing import Annotated, Any, Self
 
-from pydantic import AfterValidator, BaseModel, ConfigDict, Field
+from pydantic import (
+    AfterValidator,
+    BaseModel,
+    ConfigDict,
+    Field,
+    ModelWrapValidatorHandler,
+    PrivateAttr,
+    model_validator,
+)
 
 from codemode.errors import WrongArgument
 from codemode.executions.journal.records import Verdict  # noqa: TC001 -- pydantic reads it at run time
 from codemode.executions.plans.plan import PlanVerdict  # noqa: TC001 -- pydantic reads it at run time
-from codemode.executions.programs import require_inputs
+from codemode.executions.programs import Request, require_inputs
 from codemode.executions.state.conversation import EXPECTED, LONGEST_ID, is_conversation
+from codemode.model.arguments import read_arguments
+from codemode.search.request import SearchRequest
 
 #: Longest `wait_s` in seconds.
 LONGEST_WAIT_S = 3600.0
@@ -52,23 +62,53 @@ def _conversation(text: str) -> str:
 Conversation = Annotated[str, Field(max_length=LONGEST_ID), AfterValidator(_conversation)]
 
 
-class ExecuteRequest(BaseModel):
+class ClientBody(BaseModel):
+    """A body that is read as the arguments of a model's call are. `read_arguments` says how."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    _notes: tuple[str, ...] = PrivateAttr(())
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        """What was read differently from what was sent."""
+        return self._notes
+
+    @model_validator(mode="wrap")
+    @classmethod
+    def _as_meant(cls, value: Any, handler: ModelWrapValidatorHandler[Self]) -> Self:
+        if not isinstance(value, dict):
+            return handler(value)
+        arguments, notes = read_arguments(cls, value)
+        body = handler(arguments)
+        body._notes = notes
+        return body
+
+
+class SearchBody(SearchRequest, ClientBody):
+    """One query, or one for each step of a plan. Filters apply to all queries.
+
+    `namespace` may also be a group (`github.issues`). The answer has `limit` hits, from position `offset` on. Unless
+    `introduce` is false, it begins with what the APIs of the hits say about their units, times and other conventions.
+    """
+
+
+class ExecuteRequest(ClientBody):
     """A program in Python.
 
-    `resume_from` is an earlier execution of the same key: its committed calls are not repeated. Its reads are repeated
-    with `fresh_reads` only. After `wait_s` seconds the answer is 202, and the program continues.
+    `resume_from` with an empty `code` continues an earlier execution of the same key, or returns its outcome. With a
+    program it repairs the execution: its committed calls are not repeated, and its reads with `fresh_reads` only. After
+    `wait_s` seconds the answer is 202, and the program continues.
 
-    A `dry_run` lists writes in `planned` instead of making them. It is not recorded, so it takes neither `wait_s` nor
-    `resume_from`, and ignores an `Idempotency-Key`. Its list becomes a plan: once approved, the program runs with an
-    empty `code` and the id in `plan`.
+    A `dry_run` lists writes in `planned` instead of making them. It is not recorded, so it takes no `wait_s`, and
+    ignores an `Idempotency-Key`. Its list becomes a plan: once approved, the program runs with an empty `code` and the
+    id in `plan`. A `dry_run` with `resume_from` alone returns the state of an execution.
 
     Programs of this key with the same `conversation`, an id that the client chooses, share what `store(name, value)`
     keeps, and the previous result as `last`.
     """
 
-    model_config = ConfigDict(extra="forbid")
-
-    code: str
+    code: str = ""
     resume_from: Name = ""
     fresh_reads: bool = False
     inputs: Annotated[dict[str, Any], AfterValidator(_data), AfterValidator(_variables)] = Field(
@@ -78,6 +118,28 @@ class ExecuteRequest(BaseModel):
     conversation: Conversation = ""
     plan: Name = ""
     wait_s: WaitS = None
+
+    @model_validator(mode="after")
+    def _one_purpose(self) -> Self:
+        try:
+            self.request().purpose(dry_run=self.dry_run)
+        except WrongArgument as error:
+            raise ValueError(str(error)) from None
+        if self.dry_run and self.wait_s is not None:
+            raise ValueError("dry_run and wait_s exclude each other: a dry run is not recorded")
+        return self
+
+    def request(self, **more: Any) -> Request:
+        """Return the request for an execution. `more` are its other fields."""
+        return Request(
+            self.code,
+            resume_from=self.resume_from,
+            fresh_reads=self.fresh_reads,
+            inputs=self.inputs,
+            plan=self.plan,
+            conversation=self.conversation,
+            **more,
+        )
 
 
 class ResumeRequest(BaseModel):

@@ -1,4 +1,4 @@
-"""The conversation of an MCP request: the one that its `_meta` names, else its session.
+"""The tools of each MCP conversation: the one that a request's `_meta` names, else its session.
 
 The protocol of 2026-07-28 has no sessions, and MCP defines no other id of a chat. A client of that era sends an opaque
 id with each call: `"_meta": {"codemode/conversation": "…"}`.
@@ -7,22 +7,80 @@ id with each call: `"_meta": {"codemode/conversation": "…"}`.
 from __future__ import annotations
 
 import uuid
+from collections import OrderedDict
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from codemode.model.definitions import HAS_MENU
+from codemode.model.tools import Memory, ModelTools
+from codemode.serving.mcp.modes import mode_of_request
+
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import mcp_types
     from mcp.server import ServerRequestContext
+
+    from codemode.gateway.caller import Caller
+    from codemode.model.background import Background
+    from codemode.service import CodeMode
+
+    Context = ServerRequestContext[Any]
 
 #: The key in `_meta`.
 META_KEY = "codemode/conversation"
+
+#: Maximum number of conversations that are remembered.
+_MOST = 10_000
+
+
+@dataclass(slots=True)
+class Remembered:
+    """What a conversation remembers: of its tools, and the tool list that it was given."""
+
+    memory: Memory = field(default_factory=Memory)
+    listed: list[mcp_types.Tool] | None = None
 
 
 class McpConversations:
     """Tells the conversations of one server apart. A process with one client on stdio has one conversation."""
 
-    def __init__(self) -> None:
+    def __init__(self, service: CodeMode, caller_of: Callable[[Context], Caller], background: Background) -> None:
+        self._service = service
+        #: Returns who sent a request.
+        self.caller_of = caller_of
+        self._background = background
         self._of_process = uuid.uuid4().hex
+        self._remembered: OrderedDict[tuple[str, ...], Remembered] = OrderedDict()
 
-    def of(self, context: ServerRequestContext[Any]) -> str:
+    def tools(self, context: Context) -> ModelTools:
+        """Return the tools of a request's conversation. Raises ModeRejected."""
+        caller = self.caller_of(context)
+        mode = mode_of_request(context, caller, self._service.settings)
+        return ModelTools(
+            self._service,
+            caller,
+            self._of(context),
+            mode=mode,
+            shows=None,
+            background=self._background,
+            memory=self.remembered(context, caller, mode).memory,
+            asks_in_client=True,
+        )
+
+    def remembered(self, context: Context, caller: Caller, mode: str) -> Remembered:
+        """Return what a conversation remembers. Requests without one remember what menus have loaded, and no more."""
+        conversation = self._of(context)
+        if not conversation and mode not in HAS_MENU:
+            return Remembered()
+        key = (conversation, caller.id, caller.role, mode)
+        known = self._remembered.setdefault(key, Remembered())
+        self._remembered.move_to_end(key)
+        if len(self._remembered) > _MOST:
+            self._remembered.popitem(last=False)
+        return known
+
+    def _of(self, context: Context) -> str:
         """Return the id of a request's conversation, "" if it has none."""
         named = (context.meta or {}).get(META_KEY)
         if named is not None:

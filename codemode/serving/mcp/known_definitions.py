@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.definitions import two_tools_of
+from codemode.model.definitions import definitions_of
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -19,13 +20,16 @@ _FILE = "definitions.json"
 
 
 class KnownDefinitions:
-    """A file with the definitions of each role. It is valid while sources, pins and policy are unchanged."""
+    """A file with the definitions of each role, in the form of MCP.
+
+    It is valid while sources, pins and policy are unchanged.
+    """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._file = settings.state() / _FILE
         what = settings.model_dump_json(include={"sources", "pins", "policy"})
-        self._of = hashlib.blake2s(what.encode()).hexdigest()
+        self._of = hashlib.blake2s(f"mcp {what}".encode()).hexdigest()
 
     def read(self, role: str) -> list[dict[str, Any]] | None:
         """Return the definitions of a role, or None if they depend on sources not read yet.
@@ -38,7 +42,7 @@ class KnownDefinitions:
         settings = self._settings
         if settings.pins or settings.policy.rules:
             return None
-        return two_tools_of(dict.fromkeys(settings.sources, 0))
+        return [one.in_form("mcp") for one in definitions_of(two_tools_of(dict.fromkeys(settings.sources, 0)))]
 
     def keep(self, role: str, definitions: Sequence[dict[str, Any]]) -> None:
         """Store the definitions. If the folder is not writable, nothing is stored."""

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codemode.serving.modes import mode_of
+from codemode.model.modes import mode_of
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext

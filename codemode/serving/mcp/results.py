@@ -1,33 +1,48 @@
-"""Outcomes of executions as results of `tools/call`."""
+"""Answers as results of `tools/call`."""
 
 from __future__ import annotations
 
+import base64
 from typing import TYPE_CHECKING
 
 import mcp_types
 
-from codemode.executions.execution import ExecutionOutcome
-from codemode.serving.mcp.content_blocks import content_blocks
-from codemode.serving.model_text import shown_to_model
-
 if TYPE_CHECKING:
-    from codemode.executions.journal.records import StoredExecution
-    from codemode.gateway.caller import Caller
-    from codemode.service import CodeMode
+    from codemode.model.answer import Answer
+    from codemode.transports.content import Content
 
 #: Key of a result's `_meta` with the continuation of a paused execution. Clients do not show it to their model.
 CONTINUATION = "codemode/continuation"
 
 
-def outcome_of(stored: StoredExecution) -> ExecutionOutcome:
-    """Return the outcome of a stored execution. An outcome that has not been recorded yet is empty."""
-    return ExecutionOutcome.from_json({**(stored.outcome or {}), "id": stored.given.id, "status": stored.status})
+def result_of(answer: Answer) -> mcp_types.CallToolResult:
+    """Return an answer as text, as data, and with its images and files."""
+    content = [text_block(answer.text), *map(_block, answer.content)]
+    continuation = answer.outcome.continuation if answer.outcome is not None else ""
+    meta = {CONTINUATION: continuation} if continuation else None
+    return mcp_types.CallToolResult(
+        content=content, structured_content=answer.data or None, is_error=not answer.ok, _meta=meta
+    )
 
 
-async def result_of(service: CodeMode, ended: ExecutionOutcome, caller: Caller) -> mcp_types.CallToolResult:
-    """Return an outcome as text, as data, and with its images and files. Only a completed program is no error."""
-    text, data = shown_to_model(ended, service.hooks, can_resume=service.settings.keeps_journal)
-    blocks = await content_blocks(service, ended, caller)
-    content: list[mcp_types.ContentBlock] = [mcp_types.TextContent(type="text", text=text), *blocks]
-    meta = {CONTINUATION: ended.continuation} if ended.continuation else None
-    return mcp_types.CallToolResult(content=content, structured_content=data, is_error=not ended.ok, _meta=meta)
+def error_result(message: str) -> mcp_types.CallToolResult:
+    """Return a message as an error that the model reads."""
+    return mcp_types.CallToolResult(content=[text_block(message)], is_error=True)
+
+
+def text_block(text: str) -> mcp_types.ContentBlock:
+    """Return a text."""
+    return mcp_types.TextContent(type="text", text=text)
+
+
+def _block(content: Content) -> mcp_types.ContentBlock:
+    """Return an image, a sound or a file."""
+    data = base64.b64encode(content.data).decode()
+    match content.media_type.partition("/")[0]:
+        case "image":
+            return mcp_types.ImageContent(type="image", data=data, mime_type=content.media_type)
+        case "audio":
+            return mcp_types.AudioContent(type="audio", data=data, mime_type=content.media_type)
+    uri = f"codemode://content/{content.id}"
+    resource = mcp_types.BlobResourceContents(uri=uri, mime_type=content.media_type, blob=data)
+    return mcp_types.EmbeddedResource(type="resource", resource=resource)

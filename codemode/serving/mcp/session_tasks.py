@@ -12,13 +12,12 @@ import mcp_types
 from mcp.shared.exceptions import MCPError
 from mcp_types import INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
-from pydantic import ValidationError
 
 from codemode.errors import CodeModeError
-from codemode.serving.executions import BEYOND_S
-from codemode.serving.mcp.results import outcome_of, result_of
+from codemode.model.programs import outcome_of
+from codemode.model.tools import CallOptions, error_text
+from codemode.serving.mcp.results import result_of
 from codemode.serving.mcp.task_errors import POLL_MS, known
-from codemode.serving.two_tools import ExecuteArguments, problem_of
 from codemode.text.times import rfc3339
 from sandbox import SandboxError
 
@@ -29,9 +28,7 @@ if TYPE_CHECKING:
     from mcp.server.context import CallNext, HandlerResult
 
     from codemode.executions.journal.records import StoredExecution
-    from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
-    from codemode.serving.mcp.background import Background
     from codemode.serving.mcp.conversations import McpConversations
 
     Context = ServerRequestContext[Any]
@@ -60,18 +57,15 @@ class SessionTasks:
     def __init__(
         self,
         service: CodeMode,
-        caller_of: Callable[[Context], Caller],
+        conversations: McpConversations,
         credentials_of: Callable[[Context], Mapping[str, str]],
         opened: Callable[[], Awaitable[None]],
-        background: Background,
-        conversations: McpConversations,
     ) -> None:
         self._service = service
-        self._caller_of = caller_of
+        self._conversations = conversations
+        self._caller_of = conversations.caller_of
         self._credentials_of = credentials_of
         self._opened = opened
-        self._background = background
-        self._conversations = conversations
 
     async def intercept(self, ctx: Context, call_next: CallNext) -> HandlerResult:
         """Start a task before the SDK handles the call: the SDK knows no task result for `tools/call`."""
@@ -80,18 +74,13 @@ class SessionTasks:
         if not is_task or ctx.protocol_version in MODERN_PROTOCOL_VERSIONS:
             return await call_next(ctx)
         try:
-            asked = ExecuteArguments.model_validate(params.get("arguments") or {})
             await self._opened()
-            caller = self._caller_of(ctx)
-            running = await self._background.begin(
-                asked, caller, self._credentials_of(ctx), conversation=self._conversations.of(ctx)
-            )
-            stored = await self._service.executions.get(running.execution, caller)
-        except ValidationError as error:
-            raise MCPError(INVALID_PARAMS, f"execute: {problem_of(error)}") from None
+            tools = self._conversations.tools(ctx)
+            options = CallOptions(self._credentials_of(ctx))
+            running = await tools.begin(params.get("arguments") or {}, options=options)
+            stored = await self._service.executions.get(running.execution, tools.caller)
         except (CodeModeError, SandboxError) as error:
-            message = error.for_model() if isinstance(error, CodeModeError) else "no program can run here at present"
-            raise MCPError(INVALID_PARAMS, message) from None
+            raise MCPError(INVALID_PARAMS, error_text(error)) from None
         created = mcp_types.CreateTaskResult(task=mcp_types.Task(**_fields(stored)))
         return created.model_dump(by_alias=True, mode="json", exclude={"meta", "result_type"})
 
@@ -113,10 +102,10 @@ class SessionTasks:
 
     async def result(self, context: Context, params: mcp_types.GetTaskPayloadRequestParams) -> mcp_types.CallToolResult:
         """Return the call's result once the execution has ended or is paused."""
-        patience_s = self._service.settings.limits.wall_s + BEYOND_S
-        caller = self._caller_of(context)
-        waiting = self._service.executions.wait(params.task_id, caller, patience_s)
-        result = await result_of(self._service, outcome_of(await known(waiting)), caller)
+        patience_s = self._service.programs.patience_s
+        tools = self._conversations.tools(context)
+        stored = await known(self._service.executions.wait(params.task_id, tools.caller, patience_s))
+        result = result_of(await tools.shown(outcome_of(stored)))
         related = {"io.modelcontextprotocol/related-task": {"taskId": params.task_id}}
         return result.model_copy(update={"meta": related})
 

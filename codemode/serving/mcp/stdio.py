@@ -72,7 +72,7 @@ async def _enter(service: CodeMode, caller: Caller, entering: AsyncExitStack, op
         for name, source in service.sources.items():
             show.warnings(name, source.warnings)
         if not any(source.failure for source in service.sources.values()):
-            definitions = await service.definitions(caller)
+            definitions = await service.tools(caller).definitions("mcp")
             await asyncio.to_thread(KnownDefinitions(service.settings).keep, caller.role, definitions)
         await service.start_sandbox()
         if service.settings.keeps_journal:

@@ -18,8 +18,9 @@ from mcp_types import MISSING_REQUIRED_CLIENT_CAPABILITY
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from codemode.errors import ExecutionChanged, ExecutionEnded, ExecutionNotFound, ExecutionWaiting, LeaseHeld
+from codemode.model.programs import outcome_of
 from codemode.serving.mcp.in_client import requests_of, round_of
-from codemode.serving.mcp.results import outcome_of, result_of
+from codemode.serving.mcp.results import result_of
 from codemode.serving.mcp.task_errors import POLL_MS, known
 from codemode.text.times import rfc3339
 
@@ -29,10 +30,12 @@ if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
     from codemode.executions.cards.card import ApprovalCard
+    from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.records import StoredExecution
     from codemode.gateway.caller import Caller
+    from codemode.model.background import Running
     from codemode.service import CodeMode
-    from codemode.serving.mcp.background import Running
+    from codemode.serving.mcp.conversations import McpConversations
     from codemode.serving.mcp.in_client import InClient
 
     Context = ServerRequestContext[Any]
@@ -62,24 +65,27 @@ class McpTasks:
     def __init__(
         self,
         service: CodeMode,
-        caller_of: Callable[[Context], Caller],
+        conversations: McpConversations,
         credentials_of: Callable[[Context], Mapping[str, str]],
         in_client: InClient,
     ) -> None:
         self._service = service
-        self._caller_of = caller_of
+        self._conversations = conversations
         self._credentials_of = credentials_of
         self._in_client = in_client
         self._left: OrderedDict[str, frozenset[str]] = OrderedDict()
 
-    async def finished(self, running: Running, caller: Caller) -> StoredExecution | None:
-        """Wait a while for an execution to stop. Return it, or None if it still runs. Cancelling this cancels it."""
+    async def finished(self, running: Running, caller: Caller) -> ExecutionOutcome | None:
+        """Wait a while for an execution to stop. Return its outcome, or None if it still runs.
+
+        Cancelling this cancels the execution.
+        """
         try:
             await asyncio.wait({running.stopped}, timeout=AS_TASK_AFTER_S)
         except asyncio.CancelledError:
             await self._service.executions.cancel(running.execution, caller)
             raise
-        return await self._service.executions.get(running.execution, caller) if running.stopped.done() else None
+        return running.stopped.result() if running.stopped.done() else None
 
     async def created(self, execution: str, caller: Caller) -> dict[str, Any]:
         """Return the `CreateTaskResult` of an execution."""
@@ -96,7 +102,7 @@ class McpTasks:
             return self._fields(stored, "cancelled", str(stored.status))
         if stored.status == "paused":
             return await known(self._paused(stored, caller, context))
-        result = await result_of(self._service, outcome_of(stored), caller)
+        result = result_of(await self._conversations.tools(context).shown(outcome_of(stored)))
         shown = result.model_dump(by_alias=True, mode="json", exclude_none=True)
         return {**self._fields(stored, "completed", str(stored.status)), "result": shown}
 
@@ -125,7 +131,7 @@ class McpTasks:
             data: dict[str, Any] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
             message = f"tasks need a client that declares the extension {EXTENSION}"
             raise MCPError(MISSING_REQUIRED_CLIENT_CAPABILITY, message, data)
-        return self._caller_of(context)
+        return self._conversations.caller_of(context)
 
     async def _own(self, task: str, caller: Caller) -> StoredExecution:
         stored = await self._service.executions.get(task, caller)

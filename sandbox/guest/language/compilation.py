@@ -37,7 +37,7 @@ class Program(NamedTuple):
 
     `text` is the source whose lines the code counts; `code` is None where there are refusals; `returns` tells whether
     its end gives a value (if only None); `is_async` whether running the code gives a coroutine; `makes_named_tuples`
-    whether its result may hold one, and has to be walked before it is encoded.
+    whether its result may hold one, and has to be walked before it is encoded; `note` is for the outcome.
     """
 
     text: str
@@ -47,6 +47,7 @@ class Program(NamedTuple):
     returns: bool = False
     is_async: bool = False
     makes_named_tuples: bool = False
+    note: str = ""
 
 
 def compile_program(
@@ -89,6 +90,7 @@ def compile_program(
         returns=returns,
         is_async=bool(compiled.co_flags & _COROUTINE),
         makes_named_tuples=_MAKES_NAMED_TUPLES.search(source.text) is not None,
+        note=source.note,
     )
 
 

@@ -1,35 +1,17 @@
-"""From text to syntax tree: budgets, fences and indentation. The parser itself ends at what nests too deeply."""
+"""From text to syntax tree, within budgets. The parser itself ends at what nests too deeply."""
 
 from __future__ import annotations
 
 import ast
-import json
-import re
-import textwrap
 from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+from sandbox.guest.language.readings import readings, without_language
 
 #: Nodes of a syntax tree; the largest program that a model wrote in the development corpus has 1,900.
 MOST_NODES = 40_000
-_FENCE = re.compile(r"^[ \t]*(```+|~~~+)[ \t]*[\w+.-]*(?:<\w+>)?[ \t]*$", re.MULTILINE)
-#: A first line with only the name of the language: a fence without its marks.
-_LANGUAGE = re.compile(r"\s*(?:python3?|py)[ \t]*\r?\n", re.IGNORECASE)
-#: A heading, or at least three words and a punctuation mark.
-_SENTENCE = re.compile(
-    r"(?:Code|Program|Python|Action|Answer|Solution):"
-    r"|[A-Z][\w'\u2019-]*[,!.]?(?: [\w'\u2019`/-]+[,;!.:]?){2,}+(?<=[.!:])"
-)
-#: Marks of a model's output format before and after a program.
-_MARK = r"(?:<\|\w+\|>|</?\w+>|<!\[CDATA\[|\]\]>)"
-_MARKS_AHEAD = re.compile(rf"(?:\s*{_MARK})+")
-_MARKS_BEHIND = re.compile(rf"(?:{_MARK}\s*)+\Z")
-#: Characters at the end that are searched for marks.
-_END = 200
 #: Nested comprehensions: CPython 3.13 crashes at about 25.
 MOST_COMPREHENSIONS = 12
 #: Nested `try … finally`: the compiler repeats each `finally` for each way into it.
@@ -50,26 +32,27 @@ class Source:
     """A parsed program: its text, its tree, and all nodes of the tree, level by level.
 
     Each look at the program goes over `nodes`: finding them takes longer than looking. `kinds` are their types: what
-    is not in it need not be looked for.
+    is not in it need not be looked for. `note` says what was read differently from what stands in the text.
     """
 
     text: str
     tree: ast.Module
     nodes: tuple[ast.AST, ...]
     kinds: frozenset[type[ast.AST]]
+    note: str = ""
 
 
 def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
-    """Parse a program. If it does not parse, try it without markdown fence, sentences or marks.
+    """Parse a program. If it does not parse, try it without what models and their clients put around and into it.
 
     Raises SourceRefused for a text over its budgets, SyntaxError for one that is not Python.
     """
-    code = _without_language(code.removeprefix("\ufeff"))  # files begin with it
+    code = without_language(code.removeprefix("\ufeff"))  # files begin with it
     _check_text(code, limit_bytes)
     failure: SyntaxError | None = None
-    for text in _readings(code):
+    for text, note in readings(code):
         try:
-            tree = _parse_one(text)
+            text, tree = _unquoted(text, _parse_one(text))
         except SyntaxError as error:
             failure = failure or error
             continue
@@ -77,7 +60,7 @@ def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
         kinds = frozenset(map(type, nodes))
         if not kinds.isdisjoint(_MAY_GROW):
             _check_growth(tree, nodes)
-        return Source(text, tree, nodes, kinds)
+        return Source(text, tree, nodes, kinds, note)
     assert failure is not None  # noqa: S101  # there is always one reading
     raise failure
 
@@ -95,67 +78,6 @@ def _check_text(code: str, limit_bytes: int) -> None:
         raise SourceRefused("the program holds half of a surrogate pair", "write the character itself") from None
 
 
-def _readings(code: str) -> Iterator[str]:
-    """Yield the possible programs in a text, the most likely first. Each keeps the line numbers."""
-    yield code
-    fenced = _fenced(code) if "```" in code or "~~~" in code else None
-    if fenced is not None:
-        yield fenced
-        yield textwrap.dedent(fenced)
-    if code[:1] in " \t\n":
-        yield textwrap.dedent(code)
-    yield _without_sentences(code)
-    yield from filter(None, (_without_marks(code), _unescaped(code)))
-
-
-def _without_language(code: str) -> str:
-    """Blank a first line that only names the language."""
-    found = _LANGUAGE.match(code)
-    return code if found is None else "\n" * found[0].count("\n") + code[found.end() :]
-
-
-def _without_sentences(code: str) -> str:
-    """Blank the sentences before a program."""
-    lines = code.split("\n")
-    count = 0
-    while count < len(lines) and (not lines[count].strip() or _SENTENCE.fullmatch(lines[count].strip())):
-        count += 1
-    return "\n" * count + "\n".join(lines[count:])
-
-
-def _without_marks(code: str) -> str | None:
-    """Blank the marks around a program. Marks around JSON are a tool call, not a program."""
-    ahead = _MARKS_AHEAD.match(code)
-    begins = ahead.end() if ahead is not None else 0
-    end = max(begins, len(code) - _END)
-    text = code[begins:end] + _MARKS_BEHIND.sub("", code[end:])
-    if text == code or text.lstrip()[:1] in ("{", "["):
-        return None
-    return "\n" * code.count("\n", 0, begins) + text
-
-
-def _unescaped(code: str) -> str | None:
-    """Decode a program that was encoded as JSON twice: one line with `\\n` in it."""
-    if "\\n" not in code or "\n" in code.strip():
-        return None
-    with suppress(ValueError):
-        return str(json.loads('"' + re.sub(r'(?<!\\)"', r"\"", code.strip()) + '"'))
-    return None
-
-
-def _fenced(code: str) -> str | None:
-    """Blank all lines except those between markdown fences. A single fence opens or closes the program."""
-    lines = code.split("\n")
-    are_fences = [_FENCE.match(line) is not None for line in lines]
-    count, inside, kept = sum(are_fences), False, []
-    if count == 1:
-        inside = not any(map(str.strip, lines[are_fences.index(True) + 1 :]))
-    for line, is_fence in zip(lines, are_fences, strict=True):
-        inside = inside is not is_fence
-        kept.append(line if inside and not is_fence else "")
-    return "\n".join(kept) if count else None
-
-
 def _parse_one(text: str) -> ast.Module:
     try:
         return ast.parse(text, "<program>")
@@ -163,6 +85,17 @@ def _parse_one(text: str) -> ast.Module:
         raise SourceRefused("the program is nested too deeply", "use intermediate variables") from None
     except ValueError as error:  # integers with more digits than CPython converts
         raise SyntaxError(str(error)) from None
+
+
+def _unquoted(text: str, tree: ast.Module) -> tuple[str, ast.Module]:
+    """Return the program that stands in a text which is one literal, if it has several lines and calls something."""
+    match tree.body:
+        case [ast.Expr(ast.Constant(str(inner)))] if "(" in inner and "\n" in inner.strip():
+            with suppress(SyntaxError, SourceRefused):
+                program = _parse_one(inner)
+                if any(isinstance(node, ast.Call) for node in ast.walk(program)):
+                    return inner, program
+    return text, tree
 
 
 def _all_nodes(tree: ast.Module, limit_depth: int) -> tuple[ast.AST, ...]:

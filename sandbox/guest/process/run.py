@@ -97,6 +97,8 @@ class Run:
     def begin(self, message: dict[str, Any], program: Program) -> None:
         """Take the program and the message that started it."""
         self._program = program
+        if program.note:
+            self._note(program.note)
         own.begin(self._variables)
         CLOCK[:], FORMAT[:] = [date_reader(self._clock)], [format_of]
         self._limits = message["limits"]

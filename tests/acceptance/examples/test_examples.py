@@ -84,6 +84,29 @@ async def test_an_agent_of_a_framework(example: Callable[[str], Example], name: 
     assert model.refused == []
 
 
+async def test_a_loop_of_ones_own_streams_and_asks_for_an_approval(example: Callable[[str], Example]) -> None:
+    def freezes(seen: Seen) -> Say:
+        if not seen.answers:
+            return Say(calls=[("search", {"queries": ["freeze a membership"]})])
+        if len(seen.answers) == 1:
+            assert seen.answers[0].text.startswith("# gym: ")
+            place = 0 if "Ann" in seen.message else 1
+            code = f"who = gym.clients.get_clients_list(status='active')['items'][{place}]['id']\n"
+            code += "gym.memberships.freeze_membership(clientId=who)['status']"
+            return Say(calls=[("execute", {"code": code})])
+        return Say(f"It is frozen: {seen.answers[-1].text}")
+
+    async with ModelServer(freezes) as model:
+        variables = {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": model.key}
+        said = await asyncio.to_thread(example("own_loop").run, **variables)
+    asked = "gym.memberships.freeze_membership {'clientId': "
+    assert (said.count(asked), said.count("It is frozen: ")) == (2, 2), said
+    assert "ToolError" not in said
+    assert [seen.api for seen in model.seen] == ["responses"] * 3 + ["chat"] * 3
+    assert all(seen.body["stream"] for seen in model.seen)
+    assert model.refused == []
+
+
 def test_notebook(example: Callable[[str], Example]) -> None:
     installed = Path(program("examples", "jupyter")).parent
     notebook = example("notebook")

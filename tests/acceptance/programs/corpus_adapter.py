@@ -17,7 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[3]))
 
 from codemode import CodeMode, Settings
 from codemode.errors import CallError, UpstreamError
-from codemode.serving.model_text import outcome_text
+from codemode.model.outcome_text import outcome_text
 from sandbox.guest import program
 from tests.unit.sandbox.guest.host_double import HostDouble, run_guest
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode import CodeMode
-from codemode.serving.model_text import outcome_data, outcome_text
+from codemode.model.outcome_text import outcome_data, outcome_text
 from codemode.settings import Settings
 
 if TYPE_CHECKING:

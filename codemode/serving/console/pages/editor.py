@@ -85,7 +85,7 @@ async def _start(console: Console, request: Request, caller: Caller, given: Mapp
     )
     await console.service.start_sandbox()
     try:
-        started = await console.service.executions.start(wanted, caller)
+        started = await console.service.programs.begin(wanted, caller)
     except ProgramWaiting as twin:
         return console.redirect(request, "executions", twin.execution, message=str(twin))
     keep_turn(request, console.service, started, caller)

@@ -9,7 +9,8 @@ from mcp import Client
 
 from codemode import CodeMode, ExecutionOutcome, Plugin
 from codemode.gateway.caller import LOCAL
-from codemode.serving.agent.toolbox import Offer, Toolbox
+from codemode.model.definitions import Offer
+from codemode.serving.agent.toolbox import Toolbox
 from codemode.serving.mcp.server import McpFace
 from codemode.settings import AgentSettings, Settings
 
@@ -65,5 +66,5 @@ async def test_a_formatter_that_fails_changes_nothing(
 
 async def test_the_agent_reads_the_formatted_text(tmp_path: Path) -> None:
     async with service(tmp_path, Polite()) as cm:
-        answered = await Toolbox(cm, AgentSettings(), LOCAL, {}).call("execute", {"code": "40 + 2"}, Offer(()))
+        answered = await Toolbox(cm, AgentSettings(), LOCAL, {}).call("execute", {"code": "40 + 2"}, Offer())
     assert answered.text == "42\nThank you for 0 calls."

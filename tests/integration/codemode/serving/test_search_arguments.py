@@ -11,7 +11,8 @@ from mcp import Client
 from codemode import CodeMode, Settings
 from codemode.errors import CodeModeError
 from codemode.gateway.caller import LOCAL, Caller
-from codemode.serving.agent.toolbox import Offer, Toolbox
+from codemode.model.definitions import Offer
+from codemode.serving.agent.toolbox import Toolbox
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.http.app import create_app
@@ -107,7 +108,7 @@ def by_an_agent(service: CodeMode, _: Path) -> Search:
     toolbox = Toolbox(service, AgentSettings(), LOCAL, {})
 
     async def search(arguments: dict[str, Any]) -> str | None:
-        answered = await toolbox.call("search", arguments, Offer(()))
+        answered = await toolbox.call("search", arguments, Offer())
         return answered.text if answered.ok else None
 
     return search

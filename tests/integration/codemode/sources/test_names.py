@@ -14,6 +14,7 @@ from codemode import CodeMode, bind
 from codemode.catalog.definitions import pinned
 from codemode.errors import ToolNotFound
 from codemode.gateway.caller import Caller
+from codemode.model.definitions import Offer
 from codemode.serving.agent.toolbox import Toolbox
 from codemode.settings import AgentSettings, Settings
 from tests.integration.codemode.executions.upstream import Place, place
@@ -170,7 +171,7 @@ async def test_no_agent_answers_a_call_by_a_bare_name_of_another_source(here: Pl
     async with service(here, "hidden", taken) as cm:
         toolbox = Toolbox(cm, AgentSettings(mode="menu"), GUEST, {})
         for name in TAKEN:
-            assert await toolbox._tool(name) is None
+            assert (await toolbox.call(name, {"n": 1}, Offer())).malformed
     assert taken == []
 
 

@@ -22,12 +22,12 @@ from codemode.executions.ledger import LedgerEntry
 from codemode.executions.page import outcome_page
 from codemode.executions.planned import PlannedCall
 from codemode.gateway.call import CallState
+from codemode.model.outcome_text import Audience, outcome_data, outcome_text
 from codemode.serving.cli import execution_output, terminal
 from codemode.serving.console.pages.executions import execution_view
 from codemode.serving.console.paging import Page
 from codemode.serving.console.rendering import Templates
 from codemode.serving.execution_data import complete, outcome_json
-from codemode.serving.model_text import native_text, outcome_data, outcome_text
 from codemode.settings import Settings
 from sandbox import Failure, JsonText, Refusal, Usage
 
@@ -218,9 +218,9 @@ def page(ended: ExecutionOutcome) -> str:
 FACES: dict[str, Callable[[ExecutionOutcome], str]] = {
     "JSON of Python, HTTP and --json": lambda ended: as_json(ended.to_json()),
     "JSON of a stored execution": lambda ended: as_json(outcome_json(stored(ended))),
-    "structured result of MCP": lambda ended: as_json(outcome_data(ended, can_resume=True)),
-    "text for a model": lambda ended: outcome_text(ended, can_resume=True),
-    "text of a native call": native_text,
+    "structured result of MCP": lambda ended: as_json(outcome_data(ended, to=Audience(can_resume=True))),
+    "text for a model": lambda ended: outcome_text(ended, to=Audience(can_resume=True)),
+    "text of a native call": lambda ended: outcome_text(ended, to=Audience(made_a_call=True)),
     "terminal, after a run": printed,
     "terminal, of a stored execution": shown,
     "page of the console": page,

@@ -47,7 +47,7 @@ async def events_of(agent: Agent, message: str, **given: Any) -> list[Event]:
 
 @pytest.mark.parametrize("api", ["chat", "responses"])
 @pytest.mark.parametrize("stream", [True, False])
-async def test_a_model_that_writes_code_answers_with_two_tools(
+async def test_a_model_that_writes_code_answers_with_two_tools_and_the_pins(
     connect: Connect, shop: Shop, api: str, stream: bool
 ) -> None:
     agent, server = await connect(searches_then_runs, api=api, stream=stream)
@@ -67,7 +67,7 @@ async def test_a_model_that_writes_code_answers_with_two_tools(
     assert [action.name for action in result.actions] == ["search", "execute"]
     assert result.iterations == 3
     assert result.usage.input > result.usage.output > 0
-    assert [sorted(seen.tools) for seen in server.seen] == [["execute", "search"]] * 3
+    assert [sorted(seen.tools) for seen in server.seen] == [["execute", "search", "shop-find_order"]] * 3
     assert server.refused == []
 
 
@@ -100,7 +100,7 @@ async def test_a_plan_reaches_the_model_shortened(connect: Connect) -> None:
     assert len(plan) == 1500
 
 
-async def test_pins_stand_beside_search_and_execute(connect: Connect, shop: Shop) -> None:
+async def test_pins_and_a_menu_stand_beside_search_and_execute(connect: Connect, shop: Shop) -> None:
     def calls_the_pin(seen: Seen) -> Say:
         return Say(seen.answers[0].text) if seen.answers else Say(calls=[("shop-find_order", {"number": 7})])
 
@@ -108,7 +108,8 @@ async def test_pins_stand_beside_search_and_execute(connect: Connect, shop: Shop
     result = await agent.answer("order 7?")
     assert json.loads(result.text) == {"number": 7, "total": 70}
     assert shop.asked == [7]
-    assert sorted(server.seen[0].tools) == ["execute", "search", "shop-find_order"]
+    meta = ["request_more_tools", "request_tool"]
+    assert sorted(server.seen[0].tools) == ["execute", *meta, "search", "shop-cancel_order", "shop-find_order"]
 
 
 async def test_every_tool_natively(connect: Connect, shop: Shop) -> None:
@@ -248,12 +249,12 @@ async def test_the_exact_name_of_a_tool_that_was_not_offered_runs(connect: Conne
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (("shop.find_orders", {"number": 1}), "there is no function 'shop.find_orders'; closest: shop.find_order"),
-        (("serch", {"queries": ["x"]}), "there is no function 'serch'; closest: search"),
+        (("shop.find_orders", {"number": 1}), "there is no tool 'shop.find_orders'; closest: shop-find_order"),
+        (("serch", {"queries": ["x"]}), "there is no tool 'serch'; closest: search"),
         (("execute", '{"code": "1 +'), "the arguments of execute are not JSON: Unterminated string"),
         (
-            ("execute", {"code": "1", "language": "python"}),
-            "execute: language: unknown argument; valid: code, resume_from",
+            ("execute", {"program": "1", "language": "python"}),
+            "language: unknown argument; valid: code, resume_from",
         ),
         (("search", "[1]"), "the arguments of search are a list: send a JSON object"),
         (("search", {}), "search: queries: required argument is missing"),

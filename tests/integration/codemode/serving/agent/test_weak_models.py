@@ -78,7 +78,7 @@ async def test_an_example_in_an_answer_is_no_call(connect: Connect) -> None:
     assert len(server.seen) == 1
 
 
-@pytest.mark.parametrize("arguments", ['["order by number"]', '{"query": "order by number"}', "order by number"])
+@pytest.mark.parametrize("arguments", ['["order by number"]', '{"question": "order by number"}', "order by number"])
 async def test_queries_without_their_name_are_answered_with_the_right_call(connect: Connect, arguments: str) -> None:
     agent, server = await connect(answers(Say(calls=[("search", arguments)]), Say("I see.")))
     await played(agent)

@@ -259,7 +259,8 @@ async def test_the_interface_describes_itself(client: httpx2.AsyncClient) -> Non
     [
         (b'{"code":', "application/json", "body: not JSON: Expecting value at character 8"),
         (b'{"code": "1"}', "application/x-www-form-urlencoded", "with it 'Content-Type: application/json'"),
-        (b'{"cod": "1"}', "application/json", "body.code: Field required"),
+        (b'{"cod": "1"}', "application/json", "body.cod: unknown name; did you mean 'code'?"),
+        (b"{}", "application/json", "give code, a Python program"),
     ],
 )
 async def test_a_wrong_body_is_told_what_is_wrong_with_it(
@@ -281,7 +282,7 @@ async def test_a_wrong_body_is_told_what_is_wrong_with_it(
         (
             "POST",
             "/v1/execute",
-            "body.waits",
+            "body.wiat_s",
             "did you mean 'wait_s'? Valid: code, resume_from, fresh_reads, inputs, dry_run, conversation, plan, wait_s",
         ),
     ],
@@ -289,7 +290,7 @@ async def test_a_wrong_body_is_told_what_is_wrong_with_it(
 async def test_a_name_that_is_not_there_is_said_with_the_nearest_one(
     client: httpx2.AsyncClient, method: str, target: str, at: str, says: str
 ) -> None:
-    body = None if method == "GET" else {"code": "1", **({"waits": 1} if at == "body.waits" else {})}
+    body = None if method == "GET" else {"code": "1", **({"wiat_s": 1} if at == "body.wiat_s" else {})}
     answer = await client.request(method, target, json=body, headers=KEY)
     assert (answer.status_code, answer.json()["code"]) == (422, "request_invalid")
     (mistake,) = [one for one in answer.json()["errors"] if one["at"] == at]

@@ -106,7 +106,7 @@ async def test_what_is_not_listed_runs_and_what_there_is_not_is_told(tmp_path: P
         assert len(await names(client)) == 4
         wrong = await client.call_tool("search", {"queries": ["x"]})
         assert wrong.is_error
-        assert text(wrong) == "there is no tool 'search': request_tool loads a tool by what it should do"
+        assert text(wrong).startswith("there is no tool 'search'")
         assert text(await client.call_tool("request_more_tools", {"categories": ["fax"]})).startswith(
             "No new tools added: there is no category 'fax'"
         )

@@ -92,7 +92,7 @@ MISTAKES: tuple[tuple[str, dict[str, Any], str], ...] = (
     ("execute", {"program": "1"}, "program: unknown argument; valid: code, resume_from"),
     ("search", {"queries": []}, "queries: "),
     ("search", {"queries": ["x"], "namespace": "gim"}, "gym"),
-    ("gym.clients.get_clients_list", {}, "execute calls them"),
+    ("gym.clients.get_list_of_clients", {}, "there is no tool 'gym.clients.get_list_of_clients'; closest: gym"),
 )
 
 
@@ -243,7 +243,7 @@ async def test_pinned_tools_stand_beside_the_two_and_are_called_as_programs_are(
         wrong = await connected.call_tool("shop-price_of", {"nam": "bolt"})
         assert wrong.is_error
         assert "name" in text(wrong)
-        assert "there is no tool 'shop-large' here" in text(await connected.call_tool("shop-large", {}))
+        assert "there is no tool 'shop-small'" in text(await connected.call_tool("shop-small", {}))
 
 
 async def test_a_pin_that_is_no_tool_is_told_with_the_nearest(tmp_path: Path) -> None:
@@ -260,7 +260,7 @@ async def test_who_may_not_use_a_tool_has_no_pin_of_it(tmp_path: Path) -> None:
     async with CodeMode.from_settings(settings, functions={"shop": [price_of], "other": [large]}) as service:
         guest = Caller(id="guest", role="guest")
         assert [one["function"]["name"] for one in await service.definitions(guest)] == ["search", "execute"]
-        assert await service.program_of("shop-price_of", {}, guest) is None
+        assert not (await service.tools(guest).call("shop-price_of", {"name": "bolt"})).ok
         assert len(await service.definitions()) == 3
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 
-from codemode.serving.agent.arguments import Malformed, read_arguments
+from codemode.model.json_arguments import Malformed, read_text
 from codemode.serving.agent.figures import without_source
 from codemode.serving.agent.transcript import ModelAnswer
 from codemode.serving.agent.written_calls import calls_of, programs, with_calls, written_calls
@@ -149,6 +149,6 @@ def test_a_text_of_nothing_but_space_is_read_at_once(text: str) -> None:
     assert written_calls(text, NAMES) == []
     assert programs(text) == []
     with contextlib.suppress(Malformed):
-        read_arguments("search", text)
+        read_text("search", text)
     assert without_source(f"7\n{text}", ["8"], has_results=False) == ("7",)
     assert time.process_time() - started < 5  # it took minutes

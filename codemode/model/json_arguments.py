@@ -34,7 +34,7 @@ class Malformed(Exception):
         self.given = given
 
 
-def read_arguments(name: str, text: str, *, cut_off: bool = False) -> dict[str, Any]:
+def read_text(name: str, text: str, *, cut_off: bool = False) -> dict[str, Any]:
     """Return the arguments of a call. Pass `cut_off=True` if the answer reached its token limit.
 
     Raises Malformed.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections import Counter
-from dataclasses import asdict, replace
+from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.handles import handle_of
@@ -34,24 +34,35 @@ _PLANNED, _PLANNED_CHARACTERS = 50, 300
 _NAMED = 10
 
 
-def outcome_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_resume: bool = False) -> str:
+@dataclass(frozen=True, slots=True)
+class Audience:
+    """What the reader of an outcome can do about it.
+
+    `can_resume`: the execution was recorded, and `execute` continues or repairs it. `made_a_call`: the reader called
+    one tool and wrote no program. `ways` says how a person decides on pending calls.
+    """
+
+    can_resume: bool = False
+    made_a_call: bool = False
+    ways: str = ""
+
+
+#: A reader who cannot do anything about an outcome.
+READER = Audience()
+
+
+def outcome_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, to: Audience = READER) -> str:
     """Return result, output, failure with a hint, calls made and notes. Empty parts are left out.
 
-    Pass `can_resume=True` if the execution was recorded: the text then says how to repair and resume it.
+    For a single call, what concerns programs is left out: lines, hints, and how to repair them.
     """
-    return (
-        _parts_text(ended, limit, can_resume=can_resume)
-        or "completed without a result: end the program with an expression"
-    )
-
-
-def native_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS) -> str:
-    """Return `outcome_text` of a single native call, without what concerns programs: lines, hints, how to resume."""
+    if not to.made_a_call:
+        return _parts_text(ended, limit, to) or "completed without a result: end the program with an expression"
     failure = ended.failure and replace(ended.failure, line=None, excerpt="", hint="")
-    return _parts_text(replace(ended, failure=failure), limit, can_resume=False, is_native=True) or "done"
+    return _parts_text(replace(ended, failure=failure), limit, to) or "done"
 
 
-def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_resume: bool = False) -> dict[str, Any]:
+def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, to: Audience = READER) -> dict[str, Any]:
     """Return the outcome as data, for clients that show a model structured content instead of the text.
 
     Keys: `id` and `status`; `value`, of which `shortened` lists what a value over the limit lacks; `failure`; `calls`,
@@ -74,7 +85,7 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
     if ended.plan:
         data["plan"] = ended.plan
     rest = replace(ended, has_value=False, failure=None, planned=ended.planned[_PLANNED:])
-    text = _parts_text(rest, limit, can_resume=can_resume)
+    text = _parts_text(rest, limit, to)
     safe: dict[str, Any] = safe_integers(data)
     rest_text = [text] if text not in ("", data["status"]) else []
     if safe is not data:
@@ -82,19 +93,19 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, can_
     return {**safe, "text": "\n".join(rest_text)} if rest_text else safe
 
 
-def shown_to_model(ended: ExecutionOutcome, hooks: Hooks, *, can_resume: bool) -> tuple[str, dict[str, Any]]:
+def shown_to_model(ended: ExecutionOutcome, hooks: Hooks, to: Audience) -> tuple[str, dict[str, Any]]:
     """Return `outcome_text` and `outcome_data` as the plugins format them.
 
     If a plugin changes the text, the data has it in the place of the value, failure and calls.
     """
-    default = outcome_text(ended, can_resume=can_resume)
+    default = outcome_text(ended, to=to)
     text = hooks.text(ended, default)
     if text == default:
-        return text, outcome_data(ended, can_resume=can_resume)
+        return text, outcome_data(ended, to=to)
     return text, {"id": ended.id, "status": str(ended.status), "text": text}
 
 
-def _parts_text(ended: ExecutionOutcome, limit: int, *, can_resume: bool, is_native: bool = False) -> str:
+def _parts_text(ended: ExecutionOutcome, limit: int, to: Audience) -> str:
     parts = (
         [] if ended.ok else [f"{ended.status}: {failure_text(ended.failure)}" if ended.failure else str(ended.status)]
     )
@@ -106,9 +117,11 @@ def _parts_text(ended: ExecutionOutcome, limit: int, *, can_resume: bool, is_nat
         printed = _cut(ended.output.rstrip("\n"), limit, "print less")
         parts.append(f"printed:\n{printed}" if ended.has_value or not ended.ok else printed)
     if not ended.ok and ended.calls:
-        parts.append(_done(ended, can_resume=can_resume))
+        parts.append(_done(ended, can_resume=to.can_resume and not to.made_a_call))
     if ended.status == "paused":
-        parts.append(_waits(ended, is_native=is_native))
+        parts.append(_waits(ended, to))
+    if ended.status in ("queued", "running"):
+        parts.append(f"it goes on; wait for it with {_continuing(ended)}")
     if ended.planned:
         parts.append(_planned(ended))
     if ended.plan and any(call.state is CallState.PLANNED for call in ended.calls):
@@ -153,17 +166,22 @@ def _next_of_plan(plan: str) -> str:
     return f"{plan} is this list: once a person has approved it, run it with execute(code='', resume_from={plan!r})"
 
 
-def _waits(ended: ExecutionOutcome, *, is_native: bool) -> str:
-    """Describe what a paused execution waits for, and how to continue it."""
+def _waits(ended: ExecutionOutcome, to: Audience) -> str:
+    """Describe what a paused execution waits for, who decides where, and how to continue it."""
     asked = [
         f"{call.id} {call.tool}({_shown(call.arguments)}){f' at {call.host}' if call.host else ''}: {call.reason}"
         for call in ended.pending[:_NAMED]
     ]
-    calls = "\n".join(["a person must decide on:", *asked]) if asked else "waiting"
-    if is_native:
-        return f"{calls}\ndo not make the call again: tell the user that it waits for a decision"
-    go_on = f"execute(code='', resume_from={ended.id!r})"
-    return f"{calls}\nafterwards, continue with {go_on}; do not run it again (dry_run=True only shows its state)"
+    lines = ["a person must decide on:", *asked] if asked else ["waiting"]
+    lines += [to.ways] if asked and to.ways else []
+    if to.made_a_call and not to.can_resume:
+        return "\n".join([*lines, "do not make the call again: tell the user that it waits for a decision"])
+    go_on = f"afterwards, continue with {_continuing(ended)}"
+    return "\n".join([*lines, f"{go_on}; do not run it again (dry_run=True only shows its state)"])
+
+
+def _continuing(ended: ExecutionOutcome) -> str:
+    return f"execute(code='', resume_from={ended.id!r})"
 
 
 def _shown(arguments: Mapping[str, Any]) -> str:

@@ -6,7 +6,7 @@ import pytest
 
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Details, Location, Parameter, Tool
-from codemode.serving.agent.corrections import native_call, with_example
+from codemode.model.corrections import native_call, with_example
 
 
 @pytest.mark.parametrize(

@@ -4,7 +4,7 @@ from typing import Any
 
 import pytest
 
-from codemode.serving.agent.arguments import Malformed, read_arguments
+from codemode.model.json_arguments import Malformed, read_text
 
 
 @pytest.mark.parametrize(
@@ -19,7 +19,7 @@ from codemode.serving.agent.arguments import Malformed, read_arguments
     ],
 )
 def test_a_program_with_wrong_quotes_is_understood(text: str, code: str) -> None:
-    assert read_arguments("execute", text) == {"code": code}
+    assert read_text("execute", text) == {"code": code}
 
 
 @pytest.mark.parametrize(
@@ -28,5 +28,5 @@ def test_a_program_with_wrong_quotes_is_understood(text: str, code: str) -> None
 )
 def test_what_could_be_read_is_kept_for_a_correction(text: str, given: Any) -> None:
     with pytest.raises(Malformed) as raised:
-        read_arguments("search", text)
+        read_text("search", text)
     assert raised.value.given == given

@@ -1,4 +1,4 @@
-"""What the adapters of all frameworks share."""
+"""The tools of a model: what it is offered, and what its calls answer."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ import pytest
 
 import codemode
 from codemode import Caller, CodeMode
-from codemode.adapters.toolset import Toolset
 from codemode.errors import ConfigurationError, WrongArgument
+from codemode.model.tools import CallOptions
 from codemode.settings import Settings
 
 if TYPE_CHECKING:
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 CLERK = Caller("clerk")
 MANAGER = Caller("mia", "approver")
+KEYED = CallOptions(key="key")
 ASKS = {"rules": [{"tools": "shop.refund", "decision": "ask"}]}
 
 
@@ -35,24 +36,24 @@ async def service(tmp_path: Path) -> AsyncIterator[CodeMode]:
 
 
 async def test_the_pins_are_offered_and_called(service: CodeMode) -> None:
-    toolset = Toolset(service, CLERK)
-    assert [function.name for function in await toolset.functions()] == ["search", "execute", "shop-refund"]
-    answer = await toolset.call("shop-refund", {"order": 7})
+    tools = service.tools(CLERK)
+    assert [one["function"]["name"] for one in await tools.definitions()] == ["search", "execute", "shop-refund"]
+    answer = await tools.call("shop-refund", {"order": 7})
     assert answer.outcome is not None
     assert answer.outcome.status == "paused"
 
 
 async def test_programs_of_a_conversation_share_state(service: CodeMode) -> None:
-    toolset = Toolset(service, CLERK, conversation="chat")
-    await toolset.call("execute", {"code": "store('n', 1)\n'first'"})
-    assert (await toolset.call("execute", {"code": "[load('n'), last]"})).text == '[1, "first"]'
-    assert not (await Toolset(service, CLERK).call("execute", {"code": "last"})).ok
+    tools = service.tools(CLERK, "chat")
+    await tools.call("execute", {"code": "store('n', 1)\n'first'"})
+    assert (await tools.call("execute", {"code": "[load('n'), last]"})).text == '[1, "first"]'
+    assert not (await service.tools(CLERK).call("execute", {"code": "last"})).ok
 
 
 @pytest.mark.parametrize(
     ("name", "arguments", "said"),
     [
-        ("search", {"query": "x"}, "valid: queries"),
+        ("search", {"querys": "x"}, "valid: queries"),
         ("execute", {}, "give code"),
         ("execute", {"code": "", "resume_from": "ex_0"}, "ex_0"),
         ("refund", {}, "there is no tool 'refund'"),
@@ -61,43 +62,43 @@ async def test_programs_of_a_conversation_share_state(service: CodeMode) -> None
 async def test_mistakes_of_the_model_are_answered(
     service: CodeMode, name: str, arguments: dict[str, Any], said: str
 ) -> None:
-    answer = await Toolset(service).call(name, arguments)
+    answer = await service.tools().call(name, arguments)
     assert not answer.ok
     assert said in answer.text
 
 
 async def test_a_repeated_call_does_not_run_again(service: CodeMode) -> None:
-    toolset = Toolset(service, CLERK)
-    first = await toolset.call("execute", {"code": "shop.refund(order=1)"}, "key")
-    again = await toolset.call("execute", {"code": "shop.refund(order=1)"}, "key")
+    tools = service.tools(CLERK)
+    first = await tools.call("execute", {"code": "shop.refund(order=1)"}, options=KEYED)
+    again = await tools.call("execute", {"code": "shop.refund(order=1)"}, options=KEYED)
     assert first.outcome is not None
     assert again.outcome is not None
     assert again.outcome.id == first.outcome.id
-    other = await toolset.call("execute", {"code": "2"}, "key")
+    other = await tools.call("execute", {"code": "2"}, options=KEYED)
     assert not other.ok
     assert first.outcome.id in other.text
 
 
 async def test_verdicts_of_another_form_are_rejected(service: CodeMode) -> None:
-    toolset = Toolset(service, CLERK, MANAGER)
-    paused = await toolset.call("execute", {"code": "shop.refund(order=1)"})
+    tools = service.tools(CLERK, approver=MANAGER)
+    paused = await tools.call("execute", {"code": "shop.refund(order=1)"})
     assert paused.outcome is not None
-    (call,) = await toolset.questions(paused)
+    (call,) = await tools.pending(paused.execution)
     for verdicts in ({call.id: "yes"}, True):
         with pytest.raises(WrongArgument, match=r"\{approval id: True or False\}"):
-            await toolset.decide(paused.outcome.id, verdicts)  # type: ignore[arg-type]
-    assert [one.id for one in await toolset.questions(paused)] == [call.id]
+            await tools.decide(paused.outcome.id, verdicts)  # type: ignore[arg-type]
+    assert [one.id for one in await tools.pending(paused.execution)] == [call.id]
 
 
 async def test_a_call_that_another_approver_decided_goes_on(service: CodeMode) -> None:
-    toolset = Toolset(service, CLERK, MANAGER)
-    paused = await toolset.call("execute", {"code": "shop.refund(order=1)"})
+    tools = service.tools(CLERK, approver=MANAGER)
+    paused = await tools.call("execute", {"code": "shop.refund(order=1)"})
     assert paused.outcome is not None
-    (call,) = await toolset.questions(paused)
+    (call,) = await tools.pending(paused.execution)
     await service.executions.decide(
         [codemode.Decision(call.id, call.digest, "approved", "ben")], Caller("ben", "approver")
     )
-    answer = await toolset.decide(paused.outcome.id, {call.id: False})
+    answer = await tools.decide(paused.outcome.id, {call.id: False})
     assert answer.text == "1"
 
 
@@ -111,9 +112,9 @@ async def test_a_call_that_another_approver_decided_goes_on(service: CodeMode) -
 def test_an_approver_who_may_not_decide_is_rejected_at_once(approver: Caller, said: str) -> None:
     service = CodeMode(Settings.model_validate({"journal": {"enabled": True}}))
     with pytest.raises(ConfigurationError, match=said):
-        Toolset(service, CLERK, approver)
+        service.tools(CLERK, approver=approver)
 
 
 def test_an_approver_needs_the_journal() -> None:
     with pytest.raises(ConfigurationError, match="pauses need the journal"):
-        Toolset(CodeMode.from_functions(shop=[refund]), CLERK, MANAGER)
+        CodeMode.from_functions(shop=[refund]).tools(CLERK, approver=MANAGER)

@@ -8,7 +8,7 @@ import pytest
 import yaml
 
 from codemode.catalog.catalog import Catalog
-from codemode.serving.modes import ModeRejected, mode_of, mode_of_agent, native_tools
+from codemode.model.modes import ModeRejected, mode_of, mode_of_agent, native_tools
 from codemode.settings import Settings
 from codemode.testing import make_tool
 

@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import BaseModel, ValidationError
 
-from codemode.catalog.arguments import accepts, missing, validate
-from codemode.errors import ArgumentsInvalid
+from codemode.catalog.arguments import accepts, missing, takes
+from codemode.model.arguments import ExecuteArguments
 from codemode.search.request import SearchRequest
-from codemode.serving.two_tools import ExecuteArguments
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -39,26 +38,17 @@ def native_call(tool: Tool, name: str, given: Mapping[str, Any]) -> str:
     A value under an unknown name, alone or in a list, is taken for a missing argument. What remains missing is `…`.
     """
     nested = [value for key, value in given.items() if not accepts(tool, key) and isinstance(value, dict)]
-    kept = {key: value for one in (*nested, given) for key, value in one.items() if _takes(tool, key, value)}
+    kept = {key: value for one in (*nested, given) for key, value in one.items() if takes(tool, key, value)}
     strange = [value for key, value in given.items() if not accepts(tool, key)]
     wanted = missing(tool, kept)
     for values in (strange, *(one for one in strange if isinstance(one, list))):
-        if len(values) == len(wanted) and all(map(partial(_takes, tool), wanted, values)):
+        if len(values) == len(wanted) and all(map(partial(takes, tool), wanted, values)):
             kept |= dict(zip(wanted, values, strict=True))
             break
     else:
         kept |= dict.fromkeys(wanted, "…")
     shown = json.dumps(kept, ensure_ascii=False)
     return f"Call {name}({shown if len(shown) <= _SHOWN else json.dumps(dict.fromkeys(kept, '…'), ensure_ascii=False)})"
-
-
-def _takes(tool: Tool, name: str, value: Any) -> bool:
-    """Whether a value is valid for an argument of the tool."""
-    try:
-        validate(tool, {name: value})
-    except ArgumentsInvalid as error:
-        return error.parameter not in ("", name) and accepts(tool, name)
-    return True
 
 
 def next_program(tool: Tool) -> str:

@@ -1,0 +1,187 @@
+"""Arguments as clients and models send them, read as the arguments that the tools have.
+
+Clients fill optional arguments with null, add arguments of their own, and send lists as JSON text. What is read
+differently from what was sent becomes a note, so that a model can correct it.
+"""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
+
+from codemode.catalog.arguments import accepts, takes
+from codemode.errors import WrongArgument
+from codemode.executions.programs import Request
+from codemode.search.request import SearchRequest
+from codemode.text.surrogates import joined
+from codemode.text.validation import described
+
+if TYPE_CHECKING:
+    from collections.abc import Collection, Mapping
+
+    from codemode.catalog.tool import Tool
+
+#: Other names of arguments.
+_ALIASES = {"query": "queries"}
+
+#: Arguments whose value is a list or an object, and never JSON text.
+_STRUCTURED = frozenset(("queries", "inputs"))
+
+#: Arguments that say what is asked for. Without any of them, an unknown argument stands for one.
+_PURPOSES = frozenset(("queries", "code", "resume_from", "plan"))
+
+#: Arguments that clients add to each call of any tool: n8n, LangChain, agents of the AI SDK.
+_OF_CLIENTS = frozenset(
+    ("toolcallid", "sessionid", "chatinput", "action", "tool", "threadid", "requestid", "messageid", "runid")
+)
+
+#: Names of ignored arguments in a note, and characters of each.
+_NAMED, _NAME_CHARACTERS = 5, 40
+
+#: Mistakes of a typing error: letters that differ.
+_SLIPS = 2
+
+
+class ArgumentsRead(NamedTuple):
+    """Arguments as they were meant. `notes` say what was read differently from what was sent."""
+
+    arguments: dict[str, Any]
+    notes: tuple[str, ...] = ()
+
+
+class ExecuteArguments(BaseModel):
+    """Arguments of `execute`. `codemode.executions.programs.Purpose` says what they ask for together."""
+
+    model_config = ConfigDict(extra="forbid")
+
+    code: str = ""
+    resume_from: str = ""
+    dry_run: bool = False
+
+    @model_validator(mode="after")
+    def _something_to_do(self) -> ExecuteArguments:
+        try:
+            self.request().purpose(dry_run=self.dry_run)
+        except WrongArgument as error:
+            raise ValueError(str(error)) from None
+        return self
+
+    def request(self, **more: Any) -> Request:
+        """Return the request for an execution. `more` are its other fields."""
+        return Request(self.code, resume_from=self.resume_from, **more)
+
+
+def problem_of(error: ValidationError) -> str:
+    """Return a message that lists the invalid arguments and names the valid ones."""
+    model = SearchRequest if error.title == SearchRequest.__name__ else ExecuteArguments
+    return f"{described(error, model.model_fields)}; valid: {', '.join(model.model_fields)}"
+
+
+def read_arguments(model: type[BaseModel], given: Mapping[str, Any]) -> ArgumentsRead:
+    """Read the arguments of a model of ours. Arguments that look like a mistyped one of ours stay, to be rejected."""
+    given, notes = _unwrapped(given, model)
+    read: dict[str, Any] = {}
+    unknown: dict[str, Any] = {}
+    for name, value in given.items():
+        own = name if name in model.model_fields else _meant(name, model.model_fields)
+        target = read if own and (own == name or own not in given) else unknown
+        target[own or name] = value
+    read = {name: _read(name, value) for name, value in read.items() if not _is_absent(model, name, value)}
+    absent = set(model.model_fields) - set(read)
+    lacks_purpose = not _PURPOSES & read.keys()
+    mistyped = {
+        name: value
+        for name, value in unknown.items()
+        if not _is_of_client(name) and (lacks_purpose or _looks_mistyped(name, absent))
+    }
+    return ArgumentsRead(read | mistyped, (*notes, *_ignored(set(unknown) - set(mistyped), model.model_fields)))
+
+
+def read_native(tool: Tool, given: Mapping[str, Any]) -> ArgumentsRead:
+    """Read the arguments of a tool of the catalog. Only what clients are known to add is ignored."""
+    own = {name: value for name, value in given.items() if accepts(tool, name) or not _is_of_client(name)}
+    read = {name: _decoded(tool, name, value) for name, value in own.items()}
+    return ArgumentsRead(read, _ignored(set(given) - set(own), tool.parameter_names))
+
+
+def _unwrapped(given: Mapping[str, Any], model: type[BaseModel]) -> ArgumentsRead:
+    """Return the arguments that came as JSON inside of `code`."""
+    code = given.get("code") if "code" in model.model_fields else None
+    inner = _json(code, dict) if isinstance(code, str) and '"code"' in code else code
+    if not isinstance(inner, dict) or not inner.keys() <= model.model_fields.keys() or "code" not in inner:
+        return ArgumentsRead(dict(given))
+    return ArgumentsRead({**given, **inner}, ("code held all arguments as JSON: send the program itself as code",))
+
+
+def _meant(name: str, known: Collection[str]) -> str:
+    """Return the argument with this name in another spelling, such as `resumeFrom`, or ""."""
+    alias = _ALIASES.get(name.lower(), "")
+    if alias in known:
+        return alias
+    return next((one for one in known if _plain(one) == _plain(name)), "")
+
+
+def _is_absent(model: type[BaseModel], name: str, value: Any) -> bool:
+    """Whether a value stands for no value: null, or an empty text where no text is required."""
+    return value is None or (value == "" and not model.model_fields[name].is_required())
+
+
+def _read(name: str, value: Any) -> Any:
+    if isinstance(value, list):
+        return [joined(one) if isinstance(one, str) else one for one in value]
+    if not isinstance(value, str):
+        return value
+    parsed = _json(value, (list, dict)) if name in _STRUCTURED else None
+    return joined(value) if parsed is None else parsed
+
+
+def _decoded(tool: Tool, name: str, value: Any) -> Any:
+    """Return a list or an object that was sent as JSON text, if the tool takes it only so."""
+    if not isinstance(value, str):
+        return value
+    parsed = _json(value, (list, dict))
+    if parsed is None or not accepts(tool, name) or takes(tool, name, value) or not takes(tool, name, parsed):
+        return joined(value)
+    return parsed
+
+
+def _json(text: str, kind: type | tuple[type, ...]) -> Any:
+    """Return the JSON value of a text if it is of a kind, else None."""
+    if text.strip()[:1] not in ("{", "["):
+        return None
+    try:
+        value = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, kind) else None
+
+
+def _looks_mistyped(name: str, absent: Collection[str]) -> bool:
+    """Whether a name looks like an argument that was not given: a few letters differ, or one begins the other."""
+    from rapidfuzz.distance import OSA  # noqa: PLC0415 -- few calls come this far
+
+    plain = _plain(name)
+    for one in map(_plain, absent):
+        slips = 1 if len(one) <= 2 * _SLIPS else _SLIPS
+        is_part = one.startswith(plain) or plain.startswith(one)
+        if OSA.distance(plain, one) <= slips or (is_part and 2 * len(plain) >= len(one)):
+            return True
+    return False
+
+
+def _is_of_client(name: str) -> bool:
+    return name[:1] in ("_", "$") or _plain(name) in _OF_CLIENTS
+
+
+def _plain(name: str) -> str:
+    return name.lower().replace("_", "").replace("-", "")
+
+
+def _ignored(names: Collection[str], known: Collection[str]) -> tuple[str, ...]:
+    if not names:
+        return ()
+    shown = [one[:_NAME_CHARACTERS] for one in sorted(names)[:_NAMED]]
+    more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
+    return (f"ignored unknown arguments: {', '.join(shown)}{more}; valid: {', '.join(known)}",)

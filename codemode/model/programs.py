@@ -1,0 +1,150 @@
+"""Programs as models ask for them: run, run dry, repair, run as a plan, continue, or only look at."""
+
+from __future__ import annotations
+
+import asyncio
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from codemode.errors import ConfigurationError, ExecutionEnded, ExecutionWaiting, LeaseHeld
+from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.journal.records import HELD_SECRETS, OPEN
+from codemode.executions.planned import Listing, undigested
+from codemode.executions.programs import Purpose
+from codemode.executions.repetition import Repetition
+from codemode.text.surrogates import joined
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from codemode.executions.continuations.continuations import Continuations
+    from codemode.executions.executions import Executions
+    from codemode.executions.journal.records import StoredExecution
+    from codemode.executions.programs import Request
+    from codemode.executions.results import Results
+    from codemode.executions.runner import Runner
+    from codemode.gateway.caller import Caller
+
+    Learn = Callable[[ExecutionOutcome, Caller], Awaitable[None]]
+
+#: Seconds allowed on top of the program's own time limit, for start-up and clean-up.
+BEYOND_S = 30.0
+
+
+class ModelPrograms:
+    """Carries out requests for executions. `wall_s` is the time limit of one run. `learn` receives each outcome.
+
+    Set `journal` to record executions, or `continuations` to let callers keep paused ones.
+    """
+
+    def __init__(self, runner: Runner, results: Results, wall_s: float, learn: Learn) -> None:
+        self.journal: Executions | None = None
+        self.continuations: Continuations | None = None
+        #: Seconds after which an execution that runs in one place has surely stopped.
+        self.patience_s = wall_s + BEYOND_S
+        self._runner = runner
+        self._results = results
+        self._learn = learn
+        self._repetition = Repetition()
+
+    @property
+    def executions(self) -> Executions:
+        """The recorded executions. Raises ConfigurationError if the settings disable the journal."""
+        if self.journal is None:
+            message = "executions are not recorded here: set `journal.enabled: true` in the configuration"
+            raise ConfigurationError(message)
+        return self.journal
+
+    async def purpose(self, request: Request, caller: Caller, *, dry_run: bool = False) -> Purpose:
+        """Return what a request asks for. To repair an open execution with its own program is to continue it.
+
+        Raises WrongArgument, ExecutionNotFound.
+        """
+        purpose = request.purpose(dry_run=dry_run)
+        if purpose is not Purpose.REPAIR:
+            return purpose
+        stored = await self.executions.get(request.resume_from, caller)
+        is_same = stored.status in OPEN and stored.given.code.strip() == request.code.strip()
+        return Purpose.CONTINUE if is_same else purpose
+
+    async def perform(self, request: Request, caller: Caller, *, dry_run: bool = False) -> ExecutionOutcome:
+        """Do what a request asks for. Cancelling this coroutine cancels the execution.
+
+        Raises WrongArgument, `sandbox.SandboxError`, and the errors of `Executions.start` and `Executions.resume`.
+        """
+        await self._runner.catalog(caller)  # reads the sources if nothing has yet
+        request = replace(request, code=joined(request.code)).without_secrets(caller)
+        purpose = await self.purpose(request, caller, dry_run=dry_run)
+        if purpose is Purpose.STATE:
+            request.begun()
+            return await self._state(request.resume_from, caller)
+        if purpose is Purpose.CONTINUE:
+            return await self._continued(request, caller)
+        await self._runner.start()
+        outcome = await self._run(request, caller, dry_run=purpose is Purpose.DRY_RUN)
+        held = HELD_SECRETS if request.had_secrets and HELD_SECRETS not in outcome.notes else ""
+        more = tuple(filter(None, (self._repetition.note(request.code, caller, outcome), held)))
+        outcome = replace(outcome, notes=(*outcome.notes, *more)) if more else outcome
+        await self._learn(outcome, caller)
+        return outcome
+
+    async def begin(self, request: Request, caller: Caller) -> str:
+        """Start or continue a recorded execution, and return its id. Raises the errors of `perform`."""
+        request = replace(request, code=joined(request.code)).without_secrets(caller)
+        if await self.purpose(request, caller) is Purpose.CONTINUE:
+            await self._resume(request, caller)
+            return request.resume_from
+        return await self.executions.start(request, caller)
+
+    async def _run(self, request: Request, caller: Caller, *, dry_run: bool) -> ExecutionOutcome:
+        """Run a program: recorded, with a continuation, or unrecorded."""
+        executions = self.journal
+        if not dry_run and (request.needs_journal or executions is not None):
+            return await self.executions.execute(request, caller)
+        if not dry_run and self.continuations is not None:
+            outcome = await self.continuations.start(replace(request, conversation=""), caller)
+            self._results.keep(outcome, caller)
+            return outcome
+        if request.conversation and executions is not None:
+            await executions.open()  # a dry run reads the state in the journal
+        listing = Listing(executions.plans.digest if executions else undigested) if dry_run else None
+        outcome = await self._runner.run(request, caller, dry_run=listing)
+        self._results.keep(outcome, caller)
+        if listing is None or executions is None:
+            return outcome
+        return await executions.plans.record(outcome, listing, request, caller)
+
+    async def _continued(self, request: Request, caller: Caller) -> ExecutionOutcome:
+        execution, waits = request.resume_from, await self._resume(request, caller)
+        request.started(execution)
+        request.begun()
+        try:
+            stored = await self.executions.wait(execution, caller, self.patience_s)
+        except asyncio.CancelledError:
+            await self.executions.cancel(execution, caller)
+            raise
+        outcome = outcome_of(stored)
+        return replace(outcome, notes=(*outcome.notes, waits)) if waits else outcome
+
+    async def _resume(self, request: Request, caller: Caller) -> str:
+        """Continue an execution. Return why it cannot continue yet, "" if it runs or has ended."""
+        try:
+            await self.executions.resume(request.resume_from, caller, request.credentials)
+        except ExecutionWaiting as error:
+            return str(error)
+        except (ExecutionEnded, LeaseHeld):
+            pass  # the stored outcome says how it ended, or it is running already
+        return ""
+
+    async def _state(self, execution: str, caller: Caller) -> ExecutionOutcome:
+        """Return the stored outcome, with the calls that still wait."""
+        stored = await self.executions.get(execution, caller)
+        waiting = await self.executions.approvals(caller, execution) if stored.status == "paused" else ()
+        outcome = outcome_of(stored)
+        decided = () if waiting or stored.status != "paused" else ("decided: it continues without dry_run",)
+        return replace(outcome, pending=waiting, notes=(*outcome.notes, *decided))
+
+
+def outcome_of(stored: StoredExecution) -> ExecutionOutcome:
+    """Return the outcome of a stored execution. An outcome that has not been recorded yet is empty."""
+    return ExecutionOutcome.from_json({**(stored.outcome or {}), "id": stored.given.id, "status": stored.status})
