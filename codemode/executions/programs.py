@@ -10,6 +10,7 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.errors import WrongArgument
+from codemode.executions.execution_ids import may_be_plan
 from codemode.executions.executor import nothing
 from codemode.executions.journal.records import (
     CONVERSATION,
@@ -21,7 +22,6 @@ from codemode.executions.journal.records import (
     READ_ONLY,
 )
 from codemode.executions.ledger import unwatched
-from codemode.executions.plans.plan import may_be_plan
 from codemode.executions.state.conversation import conversation_key
 from codemode.transports.redaction import Redactor
 from sandbox import check_inputs

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
-import uuid
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Self
 
@@ -20,18 +18,6 @@ PLAN = "plan"
 
 PlanVerdict = Literal["approved", "rejected"]
 PlanStatus = Literal["pending", "approved", "rejected", "used", "expired"]
-
-_ID = re.compile(r"pl_[0-9a-f]{32}")
-
-
-def new_plan() -> str:
-    """Return a new, unique plan id."""
-    return f"pl_{uuid.uuid4().hex}"
-
-
-def may_be_plan(text: str) -> bool:
-    """Return whether a text has the form of a plan id."""
-    return _ID.fullmatch(text) is not None
 
 
 @dataclass(frozen=True, slots=True)

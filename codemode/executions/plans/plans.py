@@ -8,8 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ApprovalForbidden, ExecutionWaiting, JournalUnavailable
+from codemode.executions.execution_ids import may_be_plan, new_plan
 from codemode.executions.plans.errors import PlanNotFound, PlanRefused
-from codemode.executions.plans.plan import PLAN, Plan, may_be_plan, new_plan
+from codemode.executions.plans.plan import PLAN, Plan
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
