@@ -114,7 +114,7 @@ def execution_view(
     """Return what the page of one execution shows, beside the execution itself."""
     return {
         "outcome": found["outcome"],
-        "sections": _sections(found["outcome"]),
+        "outcome_sections": _sections(found["outcome"]),
         "used": used(found["outcome"], limits),
         "groups": repeats(calls),
         "page": page,
