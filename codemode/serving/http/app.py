@@ -37,6 +37,7 @@ from codemode.errors import (
     ToolNotFound,
 )
 from codemode.executions.saved.errors import SavingForbidden, SavingRefused
+from codemode.model.modes import ModeRejected
 from codemode.observing.metrics import MetricsObserver
 from codemode.serving.auth.key_check import SHARED, KeyCheck
 from codemode.serving.console.app import add_console
@@ -50,6 +51,7 @@ from codemode.serving.http.executions import add_execution_routes
 from codemode.serving.http.health import add_health_routes
 from codemode.serving.http.intake import Intake
 from codemode.serving.http.interface import Api
+from codemode.serving.http.offering import offering
 from codemode.serving.http.origins import AllowedOrigins
 from codemode.serving.http.outgoing import Outgoing
 from codemode.serving.http.pages import add_pages
@@ -80,6 +82,7 @@ STATUS: dict[type[CodeModeError], int] = {
     RequestConflict: 422,
     ApprovalForbidden: 403,
     SavingForbidden: 403,
+    ModeRejected: 403,
     SavingRefused: 409,
     CallerNotLetIn: 401,
     JournalFull: 507,
@@ -118,7 +121,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
 
     app = Api(
         lifespan=running,
-        dependencies=[Depends(know_query)],
+        dependencies=[Depends(know_query), Depends(offering(service))],
         middleware=[  # in the order in which it runs
             Middleware(ClosingWhenDraining),
             Middleware(Outgoing),

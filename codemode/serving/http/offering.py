@@ -1,0 +1,33 @@
+"""Whether a model gets tools over HTTP at all: the mode `off` holds here as over MCP."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from fastapi import Request  # noqa: TC002 -- FastAPI reads it at run time
+
+from codemode.model.modes import ModeRejected, mode_of
+from codemode.serving.http.intake import WORK
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable
+
+    from codemode.service import CodeMode
+
+#: The header by which a request asks for another mode.
+HEADER = "codemode-mode"
+
+
+def offering(service: CodeMode) -> Callable[[Request], Awaitable[None]]:
+    """Return the dependency that rejects searches and programs of callers whose mode is off."""
+
+    async def is_offered(request: Request) -> None:
+        """Raise ModeRejected for such a request. FastAPI would run a plain function in a thread."""
+        rules, caller = service.settings.modes, getattr(request.state, "caller", None)
+        if not rules or caller is None or request.url.path not in WORK:
+            return
+        agent, wanted = request.headers.get("user-agent", ""), request.headers.get(HEADER, "")
+        if mode_of(rules, "code", role=caller.role, clients=(agent,), wanted=wanted) == "off":
+            raise ModeRejected("no tools are offered to this client: the mode is off")
+
+    return is_offered
