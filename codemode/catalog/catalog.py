@@ -219,9 +219,7 @@ class Catalog:
             return self._whole._aliases
         ids: dict[str, str] = {}
         for tool in self.tools:
-            inside = f"{tool.namespace}."
-            names = {alias for alias in tool.aliases if alias.startswith(inside)}
-            for name in names | {inside + alias for alias in tool.aliases}:
+            for name in tool.call_aliases:
                 ids[name] = "" if name in ids else tool.id
         taken = self.withheld.keys() | self._by_id.keys()
         return {name: id_ for name, id_ in ids.items() if id_ and name not in taken}

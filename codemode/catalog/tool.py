@@ -262,6 +262,13 @@ class Tool:
         return self.id.partition(".")[2]
 
     @property
+    def call_aliases(self) -> frozenset[str]:
+        """The aliases as calls write them: behind the namespace."""
+        inside = f"{self.namespace}."
+        own = {alias for alias in self.aliases if alias.startswith(inside)}
+        return frozenset(own | {inside + alias for alias in self.aliases})
+
+    @property
     def parameter_names(self) -> tuple[str, ...]:
         """The names of the parameters."""
         return self._lazy.names()

@@ -12,7 +12,7 @@ from codemode.settings import namespace
 from codemode.sources.detection import detect_kind
 from codemode.sources.functions.source import load_functions
 from codemode.sources.loaded import SourceWarning, Surface
-from codemode.sources.overrides import Overrides, apply_overrides, excluded_names
+from codemode.sources.overrides import Overrides, apply_overrides, withheld_names
 from codemode.sources.registry import source_of
 from codemode.sources.source import SourceContext
 from codemode.sources.toolkits.source import BoundTools
@@ -147,7 +147,7 @@ def _with_overrides(name: str, surface: Surface, settings: SourceSettings) -> Su
         surface,
         tools=tuple(tool for tool in changed if tool.key not in waiting),
         held=tuple(tool for tool in changed if tool.key in waiting),
-        withheld=surface.withheld | excluded_names(every, changed),
+        withheld=withheld_names(every, changed, surface.withheld),
         digest=f"{surface.digest} {overrides!r}" if surface.digest else "",
     )
 

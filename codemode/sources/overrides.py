@@ -88,11 +88,13 @@ def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str)
     return tuple(changed)
 
 
-def excluded_names(before: Iterable[Tool], after: Iterable[Tool]) -> frozenset[str]:
-    """Return the exact names of the tools that the overrides left out."""
+def withheld_names(before: Iterable[Tool], after: Iterable[Tool], gone: frozenset[str]) -> frozenset[str]:
+    """Return the aliases of the tools `after` that are names of tools which the overrides left out, or in `gone`."""
+    after = tuple(after)
     left = {tool.key or tool.id for tool in after}
-    out = [tool for tool in before if (tool.key or tool.id) not in left]
-    return frozenset(name for tool in out for name in (tool.id, *(f"{tool.namespace}.{one}" for one in tool.aliases)))
+    out = (tool for tool in before if (tool.key or tool.id) not in left)
+    names = gone.union(name for tool in out for name in (tool.id, *tool.call_aliases))
+    return names.intersection(name for tool in after for name in tool.call_aliases)
 
 
 class _Pattern:
