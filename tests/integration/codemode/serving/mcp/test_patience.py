@@ -53,7 +53,7 @@ def text(result: Any) -> str:
 async def test_a_client_that_waited_long_enough_is_told_how_to_wait_on(tmp_path: Path, era: str) -> None:
     async with (
         behind_a_gate(tmp_path, server={"answer_within_s": 0.2}) as (service, gate),
-        Client(McpFace(service).server, mode=era) as client,  # type: ignore[arg-type]
+        Client(McpFace(service).server, mode=era) as client,
     ):
         first = await client.call_tool("execute", {"code": "gate.wait()"})
         execution = first.structured_content["id"]
