@@ -26,7 +26,7 @@ def kinds_of(error: type[CodeModeError]) -> Iterator[type[CodeModeError]]:
 def test_every_code_stands_in_the_table_once() -> None:
     table = re.findall(r'^\| <a id="(\w+)"></a>`\1` \|', PAGE, re.MULTILINE)
     serving = "".join(file.read_text(encoding="utf-8") for file in (ROOT / "codemode" / "serving").rglob("*.py"))
-    answered = set(re.findall(r'\bproblem\(\s*\d+, "(\w+)"', serving))
+    answered = set(re.findall(r'\bproblem\(\s*\d+,\s*"(\w+)"', serving))
     answered |= set(re.findall(r'\b\d{3}: "(\w+)"', serving))
     assert len(answered) > 8
     for file in (ROOT / "codemode").rglob("*.py"):  # an error outside of errors.py is known once it is imported
