@@ -130,8 +130,13 @@ class Courier:
             waiting = await self._journal.pending(execution=message.execution)
         except (ExecutionNotFound, JournalDamaged):
             return None
-        call = next((call for call in waiting if call.id == message.question), None)
-        return None if call is None else self._writer.of_call(message.id, message.event, call, stored)
+        kinds = {kind for wanted in self._wanted if wanted.event == message.event for kind in wanted.kinds}
+        waiting = tuple(call for call in waiting if call.kind in kinds or call.id == message.question)
+        named = [call for call in waiting if call.id == message.question] or list(waiting)
+        if not named:
+            return None
+        others = tuple(call for call in waiting if call is not named[0])
+        return self._writer.of_call(message.id, message.event, named[0], stored, others)
 
     async def _unknown_writes(self, stored: StoredExecution) -> tuple[str, ...]:
         """Return the tools of unknown calls that are no reads."""

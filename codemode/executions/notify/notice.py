@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from codemode.text.counted import counted
 from codemode.text.times import rfc3339
 from codemode.text.visible import marked
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from codemode.executions.journal.records import PendingCall, StoredExecution
 
@@ -35,6 +37,7 @@ class Notice:
     - `tools`: the tool of the call, or the tools of an ended execution's unknown calls.
     - `arguments`: names of arguments, or names with values.
     - `planned`: the same of what a plan lists for arguments that differ from it.
+    - `also_waiting`: tools of the other calls of the execution that wait, one for each.
     - `requester`, `role`: the owner of the execution.
     - `asked`, `expires`: RFC 3339 times, "" if unknown.
     - `link`: the page to answer on, "" without a public URL.
@@ -48,6 +51,7 @@ class Notice:
     tools: tuple[str, ...] = ()
     arguments: Mapping[str, Any] | tuple[str, ...] = ()
     planned: Mapping[str, Any] | tuple[str, ...] = ()
+    also_waiting: tuple[str, ...] = ()
     reason: str = ""
     host: str = ""
     requester: str = ""
@@ -67,6 +71,7 @@ class Notice:
             "Tool": ", ".join(self.tools),
             "Arguments": _named(self.arguments),
             "In the plan": _named(self.planned),
+            "Also waiting": _counted(self.also_waiting),
             "Reason": self.reason,
             "Host": self.host,
             "Requested by": f"{self.requester} (role {self.role})" if self.requester else "",
@@ -85,7 +90,8 @@ class Notice:
 
     def data(self) -> dict[str, Any]:
         """Return the message as JSON data."""
-        shown = {"arguments": self.arguments} | ({"planned": self.planned} if self.planned else {})
+        more = {"planned": self.planned, "also_waiting": self.also_waiting}
+        shown = {"arguments": self.arguments} | {name: value for name, value in more.items() if value}
         values = {name: list(one) if isinstance(one, tuple) else dict(one) for name, one in shown.items()}
         names = ("execution", "approval", "reason", "host", "requester", "role", "asked", "expires", "project", "link")
         return {"tools": list(self.tools), **values} | {name: getattr(self, name) for name in names}
@@ -99,8 +105,10 @@ class NoticeWriter:
     public_url: str = ""
     show_arguments: bool = False
 
-    def of_call(self, id_: str, event: str, call: PendingCall, stored: StoredExecution) -> Notice:
-        """Return the notice about a pending call."""
+    def of_call(
+        self, id_: str, event: str, call: PendingCall, stored: StoredExecution, others: Sequence[PendingCall] = ()
+    ) -> Notice:
+        """Return the notice about a pending call, and about the others of its execution."""
         return Notice(
             id_,
             event,
@@ -110,6 +118,7 @@ class NoticeWriter:
             tools=(call.tool,),
             arguments=self._values(call.arguments),
             planned=self._values(call.planned or {}),
+            also_waiting=tuple(other.tool for other in others),
             reason=call.reason,
             host=call.host,
             requester=stored.given.owner,
@@ -143,6 +152,14 @@ class NoticeWriter:
 
     def _link(self, page: str, id_: str) -> str:
         return f"{self.public_url.rstrip('/')}/console/{page}/{id_}" if self.public_url else ""
+
+
+def _counted(tools: tuple[str, ...]) -> str:
+    """Return the number of calls, and their tools with the most calls first."""
+    if not tools:
+        return ""
+    counts = Counter(tools).most_common(_MOST_TOOLS)
+    return f"{counted(len(tools), 'more call')}: {', '.join(f'{tool} ({count})' for tool, count in counts)}"
 
 
 def _named(values: Mapping[str, Any] | tuple[str, ...]) -> str:

@@ -155,18 +155,27 @@ _IS_THERE = (
 
 
 def _of_questions(seals: Sealing, wanted: Wanted) -> Transaction[list[tuple[str, str]]]:
-    """Return (execution, question) of questions without this message."""
+    """Return (execution, question) of the first question of each pause that has no such message.
+
+    A question belongs to the pause of an earlier one if no decision came between them.
+    """
     now = yield from now_us()
     kinds = (*wanted.kinds, "", "")[:2]
     found = yield Statement(
         "SELECT execution, questions.id FROM questions JOIN executions ON executions.id = execution"
         " WHERE project = $1 AND status = 'paused' AND verdict = '' AND kind IN ($2, $3) AND updated_us <= $4"
-        " AND NOT EXISTS (SELECT 1 FROM outbox WHERE outbox.execution = questions.execution"
-        " AND outbox.question = questions.id AND event = $5 AND target = $6)"
+        " AND NOT EXISTS (SELECT 1 FROM outbox JOIN questions AS told ON told.id = outbox.question"
+        " WHERE outbox.execution = questions.execution AND event = $5 AND target = $6"
+        " AND NOT EXISTS (SELECT 1 FROM questions AS decided WHERE decided.execution = questions.execution"
+        " AND decided.verdict <> '' AND decided.asked_us >= told.asked_us"
+        " AND decided.decided_us < questions.asked_us))"
         f" AND {_IS_THERE.format('$6')} ORDER BY asked_us LIMIT {_AT_ONCE}",
         (seals.project, *kinds, now - wanted.unchanged_us, wanted.event, wanted.target),
     )
-    return [(execution, question) for execution, question in found]
+    first: dict[str, str] = {}
+    for execution, question in found:
+        first.setdefault(execution, question)
+    return list(first.items())
 
 
 def _of_ends(seals: Sealing, wanted: Wanted) -> Transaction[list[tuple[str, str]]]:

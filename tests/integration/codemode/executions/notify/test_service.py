@@ -22,11 +22,12 @@ from standardwebhooks import Webhook
 
 from codemode import CodeMode
 from codemode.errors import ConfigurationError, UpstreamUnreachable
+from codemode.executions.journal.records import Decision
 from codemode.executions.notify.notice import Notice
 from codemode.executions.notify.targets import Mailbox, Undelivered
 from codemode.transports.mail import MailServer
 from tests.command_line import script
-from tests.integration.codemode.executions.upstream import OWNER, Place, place
+from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 from tests.ports import free_port
 from tests.unit.codemode.transports.sockets import listening
 
@@ -97,6 +98,33 @@ async def test_a_paused_execution_is_told_and_recorded(here: Place) -> None:
         "delivered",
         outcome.id,
     )
+
+
+async def test_a_pause_is_one_message_however_many_calls_wait(here: Place) -> None:
+    receiver = Receiver()
+    async with (
+        listening(receiver.answer) as port,
+        here.service(notify=receiver.settings(here.folder, port)) as service,
+    ):
+        code = """
+import asyncio
+await asyncio.gather(*(up.x.drop(n=n) for n in range(5)))
+up.x.drop(n=9)
+"""
+        paused = await service.execute(code, caller=OWNER)
+        await receiver.came.wait()
+        receiver.came.clear()
+        waiting = await service.executions.approvals(APPROVER, paused.id)
+        decisions = [Decision(one.id, one.digest, "approved", "") for one in waiting]
+        await service.executions.decide(decisions, APPROVER)
+        await service.executions.resume(paused.id, OWNER, {})
+        again = await service.executions.wait(paused.id, OWNER, 60)
+        await receiver.came.wait()
+    assert (len(waiting), again.status) == (5, "paused")
+    first, second = receiver.verified
+    assert first["data"]["also_waiting"] == ["up.x.drop"] * 4
+    assert "also_waiting" not in second["data"]
+    assert second["data"]["approval"] not in {one.id for one in waiting}
 
 
 async def test_what_one_service_could_not_deliver_the_next_one_does(here: Place) -> None:
