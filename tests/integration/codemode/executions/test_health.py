@@ -119,3 +119,23 @@ async def test_a_call_whose_key_cannot_be_checked_is_refused_with_the_reason(tmp
             await service.executions.wait(outcome.id, caller, 1)
         assert error.value.execution == outcome.id
     assert here.upstream.seen == []
+
+
+async def test_an_answer_that_cannot_be_read_after_the_program_ended_names_its_execution(tmp_path: Path) -> None:
+    def is_let_in() -> bool:
+        raise JournalUnavailable("postgresql://db has not answered for 31 s")
+
+    async with place(tmp_path) as here, here.service() as service:
+        await service.start_sandbox()
+        callers = Callers({"k": replace(OWNER, is_let_in=is_let_in)}, Keys(AwayValue()))
+        app = create_app(service, callers)
+        headers = {"Authorization": "Bearer k"}
+        async with httpx2.AsyncClient(
+            transport=httpx2.ASGITransport(app), base_url="http://127.0.0.1", headers=headers
+        ) as client:
+            answer = await client.post("/v1/execute", json={"code": "1", "wait_s": 30})
+        assert (answer.status_code, answer.json()["code"]) == (503, "journal_unavailable")
+        execution = answer.json()["execution"]
+        assert answer.json()["detail"].endswith(f"; the execution is {execution}")
+        assert (await service.executions.get(execution, OWNER)).given.id == execution
+        assert "postgresql" not in answer.text
