@@ -60,7 +60,7 @@ class Server:
     async def start(self, version: Version | None = None) -> None:
         """Start it, with this version from now on, and wait until it is ready."""
         self.version = version or self.version
-        inside = [*network.inside(self.name), sys.executable, "-m", "codemode", "serve"]
+        inside = [*network.inside(self.name), sys.executable, "-m", "codemode", "serve", "--config", "codemode.yaml"]
         with self._log.open("ab") as log:
             self._process = await asyncio.create_subprocess_exec(
                 *inside, stdout=log, stderr=log, cwd=self._folder, env=self._environment(), start_new_session=True
