@@ -66,12 +66,6 @@ def validate(tool: Tool, arguments: Mapping[str, Any], *, unchecked: Collection[
     return valid
 
 
-def in_signature_order(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
-    """Return arguments as the signature lists them: the required ones first. Unknown names come last."""
-    places = _plan(tool).places
-    return dict(sorted(arguments.items(), key=lambda one: places.get(one[0], len(places))))
-
-
 def accepts(tool: Tool, keyword: str) -> bool:
     """Whether the tool accepts a keyword: a parameter's name, its wire name, or the whole body."""
     plan = _plan(tool)
@@ -113,9 +107,6 @@ class _Plan:
         for parameter in parameters:
             if wire_names.count(parameter.wire_name) == 1:
                 self.slots.setdefault(parameter.wire_name, self.slots[parameter.name])
-        signature = sorted(parameters, key=lambda parameter: not parameter.required)
-        order = {parameter.name: place for place, parameter in enumerate(signature)}
-        self.places = {name: order[slot.parameter.name] for name, slot in self.slots.items()}
         self.required = tuple(parameter.name for parameter in parameters if parameter.required)
         self.fields = {p.name: p.wire_name for p in parameters if p.location is Location.BODY_FIELD}
         self.body = tool.details.body

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections import Counter
-from enum import Enum
 from functools import cached_property
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -24,6 +23,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
     from codemode.catalog.toolkit import Toolkit
+    from codemode.catalog.withheld import Withheld
     from codemode.text.clock import Clock
 
 #: The lowest similarity (0 to 100) of a suggestion.
@@ -34,13 +34,6 @@ _TYPO = 85
 
 #: The bonus for the same kind of verb, and the penalty for another kind.
 _VERB_BONUS = 20
-
-
-class Withheld(Enum):
-    """Why the tool of a name cannot be called."""
-
-    GONE = "excluded, or no longer listed"
-    WAITING = "it waits until the operator accepts it"
 
 
 class Catalog:

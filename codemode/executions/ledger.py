@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import orjson
 
-from codemode.catalog.arguments import in_signature_order
+from codemode.catalog.signature_order import in_signature_order
 from codemode.catalog.tool import Effect
 from codemode.gateway.call import CallState
 from codemode.gateway.redaction import Redaction, redacted

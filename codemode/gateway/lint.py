@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from codemode.catalog.catalog import Withheld
 from codemode.catalog.saved import SAVED
+from codemode.catalog.withheld import Withheld
 from codemode.errors import ConfigurationError
 from codemode.gateway.policy import Globs
 from codemode.text.nearest import did_you_mean

@@ -10,9 +10,10 @@ from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING, cast
 
-from codemode.catalog.catalog import Catalog, Withheld
+from codemode.catalog.catalog import Catalog
 from codemode.catalog.loading import LoadingStep, unheard
 from codemode.catalog.saved import SAVED
+from codemode.catalog.withheld import Withheld
 from codemode.errors import ConfigurationError, EnvironmentIncomplete, SourceError
 from codemode.sources.documents.last_known import Documents, KnownDocuments
 from codemode.sources.factory import LoadedSource, absent_source, accepted_source, bind_functions, load_source

@@ -6,9 +6,10 @@ from dataclasses import FrozenInstanceError
 
 import pytest
 
-from codemode.catalog.catalog import Catalog, Withheld
+from codemode.catalog.catalog import Catalog
 from codemode.catalog.tool import Effect, Tool
 from codemode.catalog.toolkit import Toolkit
+from codemode.catalog.withheld import Withheld
 from codemode.errors import ConfigurationError, SourceUnavailable, ToolNotFound
 
 
