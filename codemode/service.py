@@ -462,7 +462,7 @@ class CodeMode:
         if self.answer_checks.is_unsaved:
             await asyncio.to_thread(self.answer_checks.save)
         for call in outcome.calls:
-            if call.state is CallState.COMMITTED:
+            if call.state in (CallState.COMMITTED, CallState.READ):
                 self._menu_usage.called(call.tool, who=caller.id)
                 if self._usage is not None:
                     self._usage.called(call.tool, who=caller.id)

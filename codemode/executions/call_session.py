@@ -167,8 +167,7 @@ class CallSession:
         while True:
             async with self._slots:
                 passed = passed or await self._passed(judged)
-                if not self._is_answered(judged):  # the program may read nothing until this call has ended
-                    await room()
+                await room()
                 if not self._asking or self._is_answered(judged):
                     return await self._send(passed, send)
             await self._goes_on.wait()  # usually the program ends meanwhile

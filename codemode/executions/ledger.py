@@ -13,7 +13,7 @@ import orjson
 
 from codemode.catalog.signature_order import in_signature_order
 from codemode.catalog.tool import Effect
-from codemode.gateway.call import CallState
+from codemode.gateway.call import CallState, state_of
 from codemode.gateway.redaction import Redaction, redacted
 
 if TYPE_CHECKING:
@@ -30,6 +30,8 @@ _ENCODER = json.JSONEncoder(ensure_ascii=False, default=str)
 
 #: Answers of so many bytes are not encoded again for their preview.
 _LARGE = 1 << 16
+
+_SENT = (CallState.COMMITTED, CallState.READ, CallState.RUNNING, CallState.UNKNOWN, CallState.CANCELLED)
 
 #: Largest number of notes on repeated reads in one outcome.
 _MOST_NOTES = 5
@@ -70,15 +72,13 @@ class LedgerEntry(NamedTuple):
 
     @property
     def shown_state(self) -> str:
-        """The state for people and models: an answered read is `read`, and an answer of an earlier run is `reused`."""
-        if self.reused:
-            return "reused"
-        return "read" if self.effect == Effect.READ and self.state is CallState.COMMITTED else str(self.state)
+        """The state for people and models: an answer of an earlier run is `reused`."""
+        return "reused" if self.reused else str(self.state)
 
     @property
     def is_progress(self) -> bool:
         """Whether the entry only reports progress of a call in flight."""
-        return self.state is CallState.UNKNOWN and bool(self.progress) and not self.duration_s
+        return self.state is CallState.RUNNING and bool(self.progress)
 
 
 def unwatched(_: LedgerEntry) -> None:
@@ -86,7 +86,7 @@ def unwatched(_: LedgerEntry) -> None:
 
 
 class Ledger:
-    """Collects entries while an execution runs. A call that was sent and never ended stays `unknown`.
+    """Collects entries while an execution runs. A write that was sent and never ended is `unknown`, a read `cancelled`.
 
     `watch` receives each entry when its call is refused, sent, reports progress, and ends. `mask` returns the
     replacement of a secret argument. `elapsed_s` is how long the execution ran before.
@@ -132,13 +132,13 @@ class Ledger:
 
     def send(self, path: str) -> None:
         """Record that a call is about to be sent. From now on it may have taken effect."""
-        self._entries[path] = self._entries[path]._replace(state=CallState.UNKNOWN, start_s=self.elapsed_s())
+        self._entries[path] = self._entries[path]._replace(state=CallState.RUNNING, start_s=self.elapsed_s())
         self._watch(self._entries[path])
 
     def progress(self, path: str, message: str) -> None:
         """Record a progress message of the service."""
         entry = self._entries[path]
-        if entry.state is CallState.UNKNOWN:
+        if entry.state is CallState.RUNNING:
             self._entries[path] = entry._replace(progress=self._redactions[path].text(message))
             self._watch(self._entries[path])
 
@@ -153,7 +153,7 @@ class Ledger:
         value = getattr(outcome.value, "value", outcome.value)
         text, size = ("", 0) if outcome.error else _beginning(value)
         self._entries[path] = entry._replace(
-            state=outcome.state,
+            state=state_of(entry.effect, outcome.state),
             duration_s=self.elapsed_s() - entry.start_s,
             size_bytes=size,
             preview=preview(redaction.text(_readable(text[: PREVIEW_CHARACTERS * 4]))),
@@ -189,7 +189,8 @@ class Ledger:
 
     def settle(self, path: str, state: CallState, **facts: Any) -> None:
         """Record the end of a call that is not sent in this run."""
-        self._entries[path] = self._entries[path]._replace(state=state, **facts)
+        entry = self._entries[path]
+        self._entries[path] = entry._replace(state=state_of(entry.effect, state), **facts)
         self._watch(self._entries[path])
 
     def pending(self) -> tuple[LedgerEntry, ...]:
@@ -197,11 +198,11 @@ class Ledger:
         return tuple(entry for entry in self._entries.values() if entry.state is CallState.PENDING or entry.question)
 
     def has_sent(self) -> bool:
-        """Return whether a call took effect, or may have."""
-        return any(entry.state in (CallState.COMMITTED, CallState.UNKNOWN) for entry in self._entries.values())
+        """Return whether a call was sent, and did not fail."""
+        return any(entry.state in _SENT for entry in self._entries.values())
 
     def close(self, *, is_asked: bool = False) -> tuple[LedgerEntry, ...]:
-        """Return all entries. Calls in flight end here as `unknown`.
+        """Return all entries. Writes in flight end here as `unknown`, reads as `cancelled`.
 
         Calls stay pending only if `is_asked`: a person was asked, and the program was stopped for that.
         """
@@ -210,7 +211,9 @@ class Ledger:
             state = CallState.NOT_STARTED if entry.state is CallState.PENDING else entry.state
             self._entries[entry.path] = entry._replace(state=state, question="")
         return tuple(
-            entry._replace(duration_s=now - entry.start_s) if entry.state is CallState.UNKNOWN else entry
+            entry._replace(state=state_of(entry.effect, CallState.UNKNOWN), duration_s=now - entry.start_s)
+            if entry.state is CallState.RUNNING
+            else entry
             for entry in self._entries.values()
         )
 

@@ -6,6 +6,7 @@ from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.tool import Effect
 from codemode.errors import AccessDenied
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.gateway.policy import Decision, Ruling, Tally
@@ -17,9 +18,12 @@ if TYPE_CHECKING:
 
 
 class CallState(StrEnum):
-    """The state of a call after its execution has ended."""
+    """The state of a call. A read changes nothing, so it is never committed or unknown."""
 
+    RUNNING = "running"  # it was sent and its answer is awaited
     COMMITTED = "committed"  # the service did it and answered
+    READ = "read"  # the service answered a read
+    CANCELLED = "cancelled"  # a read that was sent, and whose answer nobody awaited
     FAILED = "failed"  # the service or codemode rejected it
     DENIED = "denied"  # the policy denies it: nothing was sent
     REJECTED = "rejected"  # a person rejected it: nothing was sent
@@ -27,6 +31,14 @@ class CallState(StrEnum):
     UNKNOWN = "unknown"  # it was sent without a known answer: the service may have done it
     NOT_STARTED = "not started"  # nothing was sent
     PLANNED = "planned"  # a dry run listed it: nothing was sent
+
+
+def state_of(effect: str, state: CallState) -> CallState:
+    """Return the state of a call with an effect, as ledgers have it."""
+    return _OF_READS.get(state, state) if effect == Effect.READ else state
+
+
+_OF_READS = {CallState.COMMITTED: CallState.READ, CallState.UNKNOWN: CallState.CANCELLED}
 
 
 @dataclass(frozen=True, slots=True)

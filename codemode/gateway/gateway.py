@@ -29,7 +29,7 @@ from codemode.errors import (
 )
 from codemode.gateway.answer_checks import AnswerChecks
 from codemode.gateway.answers import narrowed
-from codemode.gateway.call import CallState, JudgedCall, ToolOutcome
+from codemode.gateway.call import CallState, JudgedCall, ToolOutcome, state_of
 from codemode.gateway.policy import READ_ONLY, AccessPolicy, AccessRequest, Decision, Ruling
 from codemode.gateway.reached import outside_header, requests_of, strictest
 from codemode.sources.destination import HERE
@@ -209,7 +209,8 @@ class Gateway:
             self._tell(error)
             return ToolOutcome(tool.id, _state_after(error, tool, has_started=start.has_started), error=error)
         await self._contents.save(caller.id)
-        return ToolOutcome(tool.id, CallState.COMMITTED, value=value, note=self._note(tool, value, caller))
+        state = state_of(tool.effect, CallState.COMMITTED)
+        return ToolOutcome(tool.id, state, value=value, note=self._note(tool, value, caller))
 
     def _note(self, tool: Tool, answer: Any, caller: Caller) -> str:
         """Compare an answer with its schema, and learn from it. Return how it differs."""
@@ -243,13 +244,13 @@ def _state_after(error: CallError, tool: Tool, *, has_started: bool) -> CallStat
     """Return the state of a call that ended in an error; for a write, whether it was done, if that is known."""
     is_write = tool.effect is not Effect.READ
     match error:
-        case UpstreamTimeout() if has_started:
+        case UpstreamTimeout() if has_started and is_write:
             return CallState.UNKNOWN
-        case UpstreamTimeout():
+        case UpstreamTimeout() if not has_started:
             return CallState.NOT_STARTED
         case UpstreamUnreachable() | RateUnknown():
             return CallState.NOT_STARTED
-        case EndUnknown():
+        case EndUnknown() if is_write:
             return CallState.UNKNOWN
         case AnswerInvalid() if is_write:
             return CallState.COMMITTED

@@ -85,7 +85,7 @@ class MetricsObserver:
 
     def called(self, execution: Started, entry: LedgerEntry) -> None:
         """Count the call if it has ended."""
-        if entry.state is CallState.UNKNOWN:
+        if entry.state in (CallState.RUNNING, CallState.UNKNOWN):
             return
         namespace = entry.tool.partition(".")[0] if entry.decision else ""  # "" for unknown tools
         self._calls.labels(namespace, str(entry.state)).inc()
@@ -98,7 +98,7 @@ class MetricsObserver:
         self._execution_s.observe(time.monotonic() - self._began.pop(execution.id))
         self._executions.labels(str(outcome.status) if outcome else "cancelled").inc()
         for call in outcome.calls if outcome else ():
-            if call.state is CallState.UNKNOWN:  # sent, but never ended
+            if call.state in (CallState.UNKNOWN, CallState.CANCELLED):  # sent, but never ended
                 self._calls.labels(call.tool.partition(".")[0], str(call.state)).inc()
 
     def decided(self, call: PendingCall) -> None:

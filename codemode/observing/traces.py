@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from opentelemetry import trace
 
 from codemode.errors import ConfigurationError
-from codemode.gateway.call import CallState
+from codemode.gateway.call import CallState, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -40,6 +40,7 @@ class TraceObserver:
         self._tracer = trace.get_tracer("codemode", tracer_provider=provider)
         self._executions: dict[str, trace.Span] = {}
         self._calls: dict[tuple[str, str], trace.Span] = {}
+        self._effects: dict[tuple[str, str], str] = {}
 
     def started(self, execution: Started) -> None:
         """Start the execution's span, under the current span."""
@@ -59,16 +60,17 @@ class TraceObserver:
         span = self._calls.get(key)
         if span is None:
             parent = trace.set_span_in_context(self._executions[execution.id])
+            self._effects[key] = entry.effect
             attributes = {"codemode.tool": entry.tool, "codemode.decision": entry.decision, "codemode.rule": entry.rule}
             span = self._calls[key] = self._tracer.start_span(
                 "codemode.call", context=parent, attributes=attributes, kind=trace.SpanKind.CLIENT
             )
-        if entry.state is CallState.UNKNOWN:
+        if entry.state is CallState.RUNNING:
             return
         span.set_attribute("codemode.state", str(entry.state))
-        if entry.state is not CallState.COMMITTED:
+        if entry.state not in (CallState.COMMITTED, CallState.READ):
             span.set_status(trace.StatusCode.ERROR)
-        del self._calls[key]
+        del self._calls[key], self._effects[key]
         span.end()
 
     def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
@@ -76,7 +78,8 @@ class TraceObserver:
         now = time.time_ns()
         for key in [key for key in self._calls if key[0] == execution.id]:
             unfinished = self._calls.pop(key)
-            unfinished.set_attribute("codemode.state", str(CallState.UNKNOWN))
+            state = state_of(self._effects.pop(key), CallState.UNKNOWN)
+            unfinished.set_attribute("codemode.state", str(state))
             unfinished.end(now)
         span = self._executions.pop(execution.id)
         span.set_attribute("codemode.status", str(outcome.status) if outcome else "cancelled")

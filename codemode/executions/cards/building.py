@@ -6,7 +6,6 @@ import json
 from collections import Counter
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.tool import Effect
 from codemode.executions.cards.card import (
     ApprovalCard,
     CallsMade,
@@ -17,7 +16,7 @@ from codemode.executions.cards.card import (
     Requester,
 )
 from codemode.executions.journal.records import LABEL
-from codemode.gateway.call import CallState
+from codemode.gateway.call import CallState, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -57,7 +56,7 @@ def calls_made(record: Record, stored: StoredExecution) -> tuple[CallsMade, ...]
     """Return the calls that an execution has made, counted by tool and state, in the order of the first of each."""
     effects = {path: call.effect for path, call in record.calls.items()}
     made = Counter(
-        (call["tool"], _state(call["state"], effects.get(call["path"], "")))
+        (call["tool"], str(state_of(effects.get(call["path"], ""), CallState(call["state"]))))
         for call in (stored.outcome or {}).get("calls", ())
         if call["state"] not in (CallState.PENDING, CallState.NOT_STARTED)
     )
@@ -77,10 +76,6 @@ def earlier_approval(call: PendingCall, approved: Iterable[PendingCall]) -> Earl
             )
             return EarlierApproval(one.id, one.execution, one.by, one.decided_us, changes)
     return None
-
-
-def _state(state: str, effect: str) -> str:
-    return "read" if state == CallState.COMMITTED and effect == Effect.READ else str(state)
 
 
 def _known(reading: Reading | None, readings: Readings) -> KnownRecord | None:

@@ -46,7 +46,7 @@ class PluginCall:
 class CallAnswer:
     """How a call that was sent has ended.
 
-    - `state`: `committed`, `failed`, `unknown`, or `not started`.
+    - `state`: `committed` (a write) or `read`, `failed`, `unknown` (a write), or `not started`.
     - `value`: the answer as JSON data, None without one. It is the host's own value: return a copy to change it.
     - `error`: the message that the program receives, "" for a committed call.
     """

@@ -12,7 +12,7 @@ from codemode.executions.call_session import rejected
 from codemode.executions.ledger import LedgerEntry
 from codemode.executions.paging import whole_list
 from codemode.executions.replay.record import End
-from codemode.gateway.call import CallState
+from codemode.gateway.call import CallState, state_of
 from codemode.transports.base import Page
 from codemode.transports.http.uncertainty import in_doubt
 from codemode.transports.questions import question_key
@@ -175,7 +175,7 @@ def restored_entry(recorded: RecordedCall) -> LedgerEntry:
         path=recorded.path,
         tool=recorded.tool,
         arguments=dict(recorded.arguments),
-        state=end.state if end is not None else CallState.UNKNOWN,
+        state=state_of(recorded.effect, end.state if end is not None else CallState.UNKNOWN),
         start_s=facts.get("start_s", 0.0),
         duration_s=facts.get("duration_s", 0.0),
         decision=recorded.decision,
@@ -189,5 +189,5 @@ def restored_entry(recorded: RecordedCall) -> LedgerEntry:
 
 
 def recorded_calls(record: Record) -> tuple[LedgerEntry, ...]:
-    """Return the ledger of a record. Calls without a recorded end are unknown; queries of the program are in none."""
+    """Return the ledger of a record. Queries of the program are in none."""
     return tuple(restored_entry(call) for call in record.calls.values() if not call.is_query)

@@ -233,7 +233,8 @@ class Record:
         facts = {name: data[name] for name in FACTS if name in data}
         answer = _checked(entry.value, _fields(entry.path, is_error=data["error"]))
         call.ended_us = entry.at_us
-        call.end = End(CallState(data["state"]), answer, data["error"], facts)
+        state = CallState.COMMITTED if data["state"] == CallState.READ else CallState(data["state"])
+        call.end = End(state, answer, data["error"], facts)
 
 
 #: Where the path of a page or of a saved program's call goes beyond that of the call around it.

@@ -37,6 +37,7 @@ STATE_STYLE = {
     "denied": "yellow",
     "rejected": "yellow",
     "unknown": "magenta",
+    "cancelled": "dim",
     "not started": "dim",
     "pending": "yellow",
     "planned": "blue",
@@ -165,7 +166,7 @@ def _first(rows: Sequence[_Row], most: int) -> list[_Row]:
 
 def is_running(call: LedgerEntry) -> bool:
     """Return whether a call of a running program has been sent and not answered."""
-    return call.state is CallState.UNKNOWN and not call.duration_s
+    return call.state is CallState.RUNNING
 
 
 def _collapsed(spans: Sequence[_Span]) -> list[_Row]:

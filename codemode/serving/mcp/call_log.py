@@ -32,7 +32,7 @@ LEVELS: tuple[mcp_types.LoggingLevel, ...] = get_args(mcp_types.LoggingLevel)
 #: Largest number of messages about one program, and of sessions whose level is kept.
 MOST_MESSAGES, _MOST_SESSIONS = 200, 10_000
 
-_INFO = (CallState.COMMITTED, CallState.PLANNED, CallState.PENDING)
+_INFO = (CallState.COMMITTED, CallState.READ, CallState.CANCELLED, CallState.PLANNED, CallState.PENDING)
 
 
 class CallLog:
@@ -91,13 +91,13 @@ def _session(context: Context) -> str:
 
 
 def _level(entry: LedgerEntry) -> mcp_types.LoggingLevel:
-    if entry.state is CallState.UNKNOWN:
+    if entry.state is CallState.RUNNING:
         return "debug"
     return "info" if entry.state in _INFO else "warning"
 
 
 def _message(entry: LedgerEntry) -> mcp_types.LoggingMessageNotification:
-    state = str(entry.state) if entry.state is not CallState.UNKNOWN else entry.progress or "sent"
+    state = str(entry.state) if entry.state is not CallState.RUNNING else entry.progress or "sent"
     facts = {"error": entry.error, "duration_s": round(entry.duration_s, 3)}
     data = {"tool": entry.tool, "state": state, **{name: value for name, value in facts.items() if value}}
     params = mcp_types.LoggingMessageNotificationParams(level=_level(entry), logger="codemode.calls", data=data)

@@ -58,4 +58,4 @@ async def progress(context: ServerRequestContext[Any], total_s: float) -> AsyncI
 
 
 def _stage(entry: LedgerEntry) -> str:
-    return entry.shown_state if entry.state is not CallState.UNKNOWN else entry.progress or "is running"
+    return entry.shown_state if entry.state is not CallState.RUNNING else entry.progress or "is running"

@@ -55,14 +55,14 @@ class Calls {
 
   ended(event) {
     const call = { ...this.byPath.get(event.path), ...event };
-    const isRead = event.state === "committed" && call.effect === "read";
-    this.byPath.set(event.path, { ...call, state: event.reused ? "reused" : isRead ? "read" : event.state });
+    this.byPath.set(event.path, { ...call, state: event.reused ? "reused" : event.state });
   }
 
-  /** Calls without an end, once the program no longer runs, have an unknown fate. */
+  /** Writes without an end, once the program no longer runs, have an unknown fate. Reads were given up. */
   stop(nowS) {
     for (const call of this.byPath.values()) {
-      if (call.duration_s === null) Object.assign(call, { state: "unknown", duration_s: Math.max(0, nowS - call.start_s) });
+      const state = call.effect === "read" ? "cancelled" : "unknown";
+      if (call.duration_s === null) Object.assign(call, { state, duration_s: Math.max(0, nowS - call.start_s) });
     }
   }
 

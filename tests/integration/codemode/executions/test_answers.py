@@ -57,7 +57,7 @@ async def test_one_note_for_each_tool_whose_answers_differ(gym: Gym, tmp_path: P
     async with CodeMode.from_settings(settings) as service:
         outcome = await service.execute(f"[{INFO}()['today'][:2], {INFO}(branchId=1)['today'][:2]]")
         assert outcome.value == ["20", "20"]
-        assert {str(call.state) for call in outcome.calls} == {"committed"}
+        assert {str(call.state) for call in outcome.calls} == {"read"}
         assert outcome.notes == (note,)
     async with CodeMode.from_settings(settings) as service:
         assert service.answer_checks.differences[INFO].number == 2

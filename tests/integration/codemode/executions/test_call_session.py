@@ -76,8 +76,8 @@ async def test_a_time_out_tells_what_ran_what_may_have_and_what_never_did(tmp_pa
         )
     assert outcome.status == "timed_out"
     assert states(outcome) == {
-        ("up.x.quick", "committed"): 1,
-        ("up.x.slow", "unknown"): 3,
+        ("up.x.quick", "read"): 1,
+        ("up.x.slow", "cancelled"): 3,
         ("up.x.slow", "not started"): 3,
     }
     assert upstream.seen == {"/quick": 1, "/slow": 3}
@@ -101,7 +101,7 @@ async def test_a_call_that_needs_a_person_ends_the_program_with_it_named_and_uns
     assert outcome.failure.type == "ApprovalRequired"
     assert "up.x.drop(n=7)" in outcome.failure.message
     assert "default for destructive" in outcome.failure.message
-    assert states(outcome) == {("up.x.quick", "committed"): 1, ("up.x.drop", "pending"): 1}
+    assert states(outcome) == {("up.x.quick", "read"): 1, ("up.x.drop", "pending"): 1}
     assert outcome.calls[1].arguments == {"n": 7}
     assert upstream.seen == {"/quick": 1}
 
@@ -143,7 +143,7 @@ async def test_a_quota_is_of_one_execution_and_the_program_sees_it(tmp_path: Pat
         for _ in range(2):
             outcome = await service.execute(program)
             assert (outcome.value, outcome.output) == (2, "access_denied\n")
-            assert states(outcome) == {("up.x.quick", "committed"): 2, ("up.x.quick", "denied"): 1}
+            assert states(outcome) == {("up.x.quick", "read"): 2, ("up.x.quick", "denied"): 1}
             assert outcome.calls[2].rule == "quota 1"
     assert upstream.seen == {"/quick": 4}
 

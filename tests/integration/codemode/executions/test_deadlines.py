@@ -177,7 +177,7 @@ async def _a_call_under_a_plan(service: CodeMode, here: Place, wait: Callable[[]
     await service.executions.plans.decide(plan.id, plan.digest, "approved", APPROVER)
 
     def watch(entry: Any) -> None:
-        if entry.tool == "up.x.get" and entry.state == "committed":
+        if entry.tool == "up.x.get" and entry.state == "read":
             wait()
 
     outcome = await service.execute("", plan=dry.plan, caller=OWNER, watch=watch)
@@ -254,7 +254,7 @@ async def _a_call_of_a_token(service: CodeMode, here: Place, wait: Callable[[], 
     caller = replace(OWNER, good_until=time.time() + HOUR)
 
     def watch(entry: Any) -> None:
-        if entry.state == "committed" and entry.arguments == {"n": 1}:
+        if entry.state == "read" and entry.arguments == {"n": 1}:
             wait()
 
     outcome = await service.execute("up.x.get(n=1)\nup.x.get(n=2)", caller=caller, watch=watch)

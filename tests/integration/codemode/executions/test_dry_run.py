@@ -55,7 +55,7 @@ async def test_a_dry_run_against_a_service_changes_nothing_and_lists_what_it_wou
     }
     assert {call.host for call in outcome.planned} == {gym.url.removeprefix("http://")}
     assert [str(call.state) for call in outcome.calls] == [
-        *("committed", "planned", "planned", "not started", "planned", "committed")
+        *("read", "planned", "planned", "not started", "planned", "read")
     ]
     assert type(outcome).from_json(outcome.to_json()) == outcome
 

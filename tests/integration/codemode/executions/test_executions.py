@@ -99,7 +99,7 @@ async def test_a_program_with_parallel_calls_goes_on_in_another_process_after_ap
         "DELETE /drop": 2,
     }
     calls = stored.outcome["calls"]
-    assert {call["state"] for call in calls} == {"committed"}
+    assert {call["state"] for call in calls} == {"committed", "read"}
     assert len(calls) == len(here.upstream.seen)
     assert stored.outcome["value"][0]["count"] == 1
 
@@ -410,7 +410,7 @@ async def test_cancelling_tells_calls_in_flight_apart(here: Place) -> None:
         stored = await service.executions.cancel(execution, OWNER)
         outcome = await running
         assert (stored.status, outcome.status) == ("cancelled", "cancelled")
-        assert [str(call.state) for call in outcome.calls] == ["committed", "unknown"]
+        assert [str(call.state) for call in outcome.calls] == ["read", "unknown"]
         assert (outcome.usage.calls, outcome.usage.wall_s > 0) == (2, True)
         paused = await service.execute("up.x.drop(n=1)", caller=OWNER)
         assert paused.pending[0].asked_us > 0
@@ -436,12 +436,12 @@ async def test_who_is_asked_no_more_waits_for_nothing(here: Place) -> None:
     async with here.service() as service:
         for stored in (shown, *[await service.executions.get(each, OWNER) for each in (cancelled, expired)]):
             assert [(call["state"], call["question"]) for call in stored.outcome["calls"]] == [
-                ("committed", ""),
+                ("read", ""),
                 ("not started", ""),
             ]
             assert stored.outcome["pending"] == []
             outcome = ExecutionOutcome.from_json(stored.outcome)
-            assert [str(call.state) for call in outcome.calls] == ["committed", "not started"]
+            assert [str(call.state) for call in outcome.calls] == ["read", "not started"]
 
 
 async def test_events_tell_what_happens_and_go_on_after_the_last_one(here: Place) -> None:
@@ -503,7 +503,7 @@ async def test_after_a_crash_a_read_is_sent_again_and_what_was_done_is_not(here:
         assert await service.executions.recover() == ()
     assert stored.status == "completed"
     assert here.upstream.seen == ["POST /post?n=1", "GET /get?n=2", "GET /get?n=2"]
-    assert [call["state"] for call in stored.outcome["calls"]] == ["committed", "committed"]
+    assert [call["state"] for call in stored.outcome["calls"]] == ["committed", "read"]
 
 
 @pytest.mark.parametrize(
@@ -625,7 +625,7 @@ async def test_a_call_that_the_program_gave_up_on_is_not_made_again_after_a_cras
     assert Counter(here.upstream.seen) == {"POST /post?n=1": 1, "GET /get?n=2": 1, "DELETE /drop?n=3": 2}
     assert {call["tool"]: call["state"] for call in stored.outcome["calls"]} == {
         "up.x.post": "unknown",
-        "up.x.get": "committed",
+        "up.x.get": "read",
         "up.x.drop": "committed",
     }
 

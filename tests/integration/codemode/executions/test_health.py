@@ -63,7 +63,7 @@ async def test_over_what_was_done_it_is_not_said_that_nothing_was_sent(tmp_path:
         "this execution cannot be recorded now; the program was stopped and sends nothing more: "
         "`calls` lists what was sent before"
     )
-    assert [call.state for call in outcome.calls] == ["committed", "committed"]
+    assert [call.state for call in outcome.calls] == ["committed", "read"]
     assert here.upstream.seen == ["POST /post?n=1", "GET /get"]
 
 

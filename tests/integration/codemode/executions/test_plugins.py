@@ -73,10 +73,10 @@ async def test_a_refused_call_is_denied_and_never_sent(here: Place, *, recorded:
     assert "is not allowed with these arguments by plugin recorder: an unlucky number; nothing was sent" in message
     assert answer == {"n": "1", "count": 1, "marked": True}
     assert here.upstream.seen == ["GET /get?n=1"]
-    denied, committed = outcome.calls
+    denied, read = outcome.calls
     assert (str(denied.state), denied.decision, denied.rule) == ("denied", "deny", "plugin recorder")
-    assert str(committed.state) == "committed"
-    assert plugin.after == ["up.x.get committed"]
+    assert str(read.state) == "read"
+    assert plugin.after == ["up.x.get read"]
     lines = [json.loads(line) for line in audit.read_text(encoding="utf-8").splitlines()]
     assert [(line["decision"], line["rule"], line["state"]) for line in lines if line.get("tool") == "up.x.post"] == [
         ("deny", "plugin recorder", "denied")
@@ -96,7 +96,7 @@ async def test_a_refused_call_consumes_no_place_in_the_queue(here: Place) -> Non
     program = "import asyncio\nawait asyncio.gather(*[up.x.get(n=n) for n in (13, 13, 13, 1)], return_exceptions=True)"
     async with service(here, Recorder(13), limits={"calls_in_flight": 1}) as cm:
         outcome = await cm.execute(f"{program}\n5")
-    assert [str(call.state) for call in outcome.calls] == ["denied"] * 3 + ["committed"]
+    assert [str(call.state) for call in outcome.calls] == ["denied"] * 3 + ["read"]
 
 
 async def test_each_page_of_a_list_is_a_call(here: Place) -> None:
@@ -127,7 +127,7 @@ async def test_a_replay_asks_no_plugin_again(here: Place) -> None:
     assert stored.status == "completed"
     assert stored.outcome["value"] == [{"n": "1", "count": 1, "marked": True}, "ToolError"]
     assert here.upstream.seen == ["GET /get?n=1", "DELETE /drop?n=2"]
-    assert [call["state"] for call in stored.outcome["calls"]] == ["committed", "denied", "committed"]
+    assert [call["state"] for call in stored.outcome["calls"]] == ["read", "denied", "committed"]
     assert [line.partition(" ")[0] for line in later.before] == ["up.x.drop"]
 
 
@@ -145,7 +145,7 @@ async def test_a_call_that_was_sent_before_a_crash_passes_no_plugin_again(here: 
         stored = await cm.executions.wait(execution, OWNER, 30)
     assert (stored.status, stored.outcome["value"]) == ("completed", "1")
     assert here.upstream.seen == ["GET /get?n=1"] * 2
-    assert (later.before, later.after) == ([], ["up.x.get committed"])
+    assert (later.before, later.after) == ([], ["up.x.get read"])
 
 
 async def test_the_record_of_an_approval_outlives_a_crash(here: Place) -> None:
@@ -207,7 +207,7 @@ async def test_a_plugin_approves_what_a_rule_marks_as_low_risk(here: Place, *, r
     lines = [json.loads(line) for line in audit.read_text(encoding="utf-8").splitlines()]
     assert [(line["decision"], line["rule"], line["state"]) for line in lines if "tool" in line] == [
         ("ask", "rule 1 (drops)", "pending"),
-        ("allow", "rule 1 (drops), approved by plugin clerk", "unknown"),
+        ("allow", "rule 1 (drops), approved by plugin clerk", "running"),
         ("allow", "rule 1 (drops), approved by plugin clerk", "committed"),
     ]
 

@@ -68,7 +68,7 @@ async def test_a_write_with_a_read_only_key_over_http(service: CodeMode, shop: S
         refused, allowed = await execute("reads"), await execute("writes")
     assert REFUSAL in str(refused["failure"])
     assert [(call["state"], call["rule"]) for call in refused["calls"]] == [  # type: ignore[attr-defined]
-        ("committed", "default for read"),
+        ("read", "default for read"),
         ("denied", "read_only"),
     ]
     assert allowed["value"] == 1

@@ -49,7 +49,7 @@ async def test_an_execution_is_followed_and_cancelled_through_another_server(her
             assert cancelled.status_code == 200
             assert [event["type"] async for event in events] == ["status"]
         outcome = await running
-        ledger = [("up.x.get", "committed"), ("up.x.post", "unknown")]
+        ledger = [("up.x.get", "read"), ("up.x.post", "unknown")]
         assert outcome["status"] == "cancelled"
         assert [(call["tool"], call["state"]) for call in outcome["calls"]] == ledger
         stored = (await second.http.get(f"/v1/executions/{execution}")).json()

@@ -61,7 +61,7 @@ async def test_reads_are_sent_and_writes_are_listed_with_the_decision_of_the_pol
         ("crm.create #1", "write", {"name": "Ann"}, "allow", "default for write"),
         ("crm.drop #1", "destructive", {"id": 7, "api_key": "[redacted]"}, "ask", "default for destructive"),
     ]
-    assert run.states() == ["committed", "planned", "planned"]
+    assert run.states() == ["read", "planned", "planned"]
 
 
 async def test_a_placeholder_is_accepted_by_a_write_and_keeps_a_read_from_being_sent() -> None:

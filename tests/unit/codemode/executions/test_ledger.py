@@ -3,7 +3,9 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from codemode.catalog.tool import Effect
+import pytest
+
+from codemode.catalog.tool import Effect, Tool
 from codemode.errors import AccessDenied, UpstreamError
 from codemode.executions.ledger import PREVIEW_CHARACTERS, Ledger
 from codemode.gateway.call import CallState, JudgedCall, ToolCall, ToolOutcome
@@ -38,7 +40,7 @@ def test_an_answered_call_is_recorded_with_decision_size_and_preview() -> None:
     ledger.send("1")
     ledger.finish("1", ToolOutcome("gym.clients.list", CallState.COMMITTED, value={"items": ["é" * 200]}))
     (entry,) = ledger.close()
-    assert (entry.tool, entry.state, entry.arguments) == ("gym.clients.list", CallState.COMMITTED, {"limit": 2})
+    assert (entry.tool, entry.state, entry.arguments) == ("gym.clients.list", CallState.READ, {"limit": 2})
     assert (entry.decision, entry.rule) == ("allow", "default for read")
     assert entry.size_bytes == len('{"items": [""]}') + 400
     assert len(entry.preview) == PREVIEW_CHARACTERS + 1
@@ -51,7 +53,7 @@ def test_half_a_surrogate_pair_in_an_answer_does_not_undo_that_it_was_committed(
     ledger.send("1")
     ledger.finish("1", ToolOutcome("gym.clients.list", CallState.COMMITTED, value="\ud800!"))
     (entry,) = ledger.close()
-    assert (entry.state, entry.preview) == (CallState.COMMITTED, '"?!"')
+    assert (entry.state, entry.preview) == (CallState.READ, '"?!"')
 
 
 def test_an_answer_that_cannot_be_written_does_not_undo_that_it_was_committed() -> None:
@@ -63,19 +65,23 @@ def test_an_answer_that_cannot_be_written_does_not_undo_that_it_was_committed() 
         ledger.send("1")
         ledger.finish("1", ToolOutcome("gym.clients.list", CallState.COMMITTED, value=value))
         (entry,) = ledger.close()
-        assert (entry.state, entry.preview) == (CallState.COMMITTED, "")
+        assert (entry.state, entry.preview) == (CallState.READ, "")
 
 
-def test_a_call_that_was_sent_is_unknown_at_the_end_and_one_that_was_not_never_ran() -> None:
+@pytest.mark.parametrize(("tool", "state"), [(LOGIN, CallState.UNKNOWN), (READ, CallState.CANCELLED)])
+def test_a_write_that_was_sent_is_unknown_at_the_end_a_read_cancelled_and_what_was_not_sent_never_ran(
+    tool: Tool, state: CallState
+) -> None:
     ledger = Ledger()
     for path in ("1", "2", "3"):
-        ledger.take(judged(path))
+        ledger.take(judged(path, tool))
     ledger.send("1")
     ledger.send("2")
+    assert ledger.entry("1").state is CallState.RUNNING
     ledger.withdraw("2")
     sent, withdrawn, waiting = ledger.close()
     assert (sent.state, withdrawn.state, waiting.state) == (
-        CallState.UNKNOWN,
+        state,
         CallState.NOT_STARTED,
         CallState.NOT_STARTED,
     )
@@ -179,3 +185,15 @@ def test_half_a_surrogate_pair_in_what_a_function_raised_does_not_reach_the_outc
     ledger.send("1")
     ledger.finish("1", ToolOutcome("gym.clients.list", CallState.FAILED, error=UpstreamError("raised \ud800")))
     assert ledger.close()[0].error == "raised ?"
+
+
+@pytest.mark.parametrize("state", [*CallState])
+def test_no_state_of_a_read_says_that_something_was_or_may_have_been_done(state: CallState) -> None:
+    ledger = Ledger()
+    ledger.take(judged())
+    ledger.send("1")
+    ledger.settle("1", state)
+    assert ledger.entry("1").state not in (CallState.COMMITTED, CallState.UNKNOWN)
+    ledger.finish("1", ToolOutcome("gym.clients.list", state))
+    (entry,) = ledger.close()
+    assert entry.state not in (CallState.COMMITTED, CallState.UNKNOWN)

@@ -8,10 +8,11 @@ import pytest
 
 from codemode.executions.ledger import LedgerEntry
 from codemode.executions.repeats import repeats, shared_arguments, times
-from codemode.gateway.call import CallState
+from codemode.gateway.call import CallState, state_of
 
 
 def call(tool: str, state: CallState = CallState.COMMITTED, *, effect: str = "read", **more: Any) -> LedgerEntry:
+    state = state_of(effect, state)
     return LedgerEntry("1", tool, more.pop("arguments", {}), state, 0.0, 0.0, effect=effect, **more)
 
 
@@ -20,7 +21,7 @@ def call(tool: str, state: CallState = CallState.COMMITTED, *, effect: str = "re
     [
         (call("a.get"), "read"),
         (call("a.get", CallState.FAILED), "failed"),
-        (call("a.get", CallState.UNKNOWN), "unknown"),
+        (call("a.get", CallState.UNKNOWN), "cancelled"),
         (call("a.get", reused="ex_1 1"), "reused"),
         (call("a.post", effect="write"), "committed"),
         (call("a.gone", effect=""), "committed"),

@@ -24,12 +24,12 @@ UNDECLARED = Tool("gym.guess", source="fake", effect=Effect.READ)
 LAST = "returned a field `total` of type str where the document says integer"
 
 
-async def test_an_answer_that_differs_is_committed_with_a_note_and_counted() -> None:
+async def test_an_answer_that_differs_is_answered_with_a_note_and_counted() -> None:
     checks = AnswerChecks()
     transport = RecordingTransport(lambda _, __: {"total": "7"})
     gateway = Gateway(Catalog((TOOL,)), {"fake": transport}, checks=checks)
     outcome = await gateway.call(ToolCall("ex_1", "1", "gym.count", {}))
-    assert (outcome.state, outcome.value) == (CallState.COMMITTED, {"total": "7"})
+    assert (outcome.state, outcome.value) == (CallState.READ, {"total": "7"})
     assert outcome.note == f"gym.count {LAST}"
     assert checks.differences == {"gym.count": Differences(1, LAST)}
 

@@ -13,6 +13,7 @@ from codemode.errors import (
     AnswerInvalid,
     ArgumentsInvalid,
     CallError,
+    EndUnknown,
     JournalUnavailable,
     ToolNotFound,
     UpstreamError,
@@ -50,10 +51,10 @@ def call(tool: str = "gym.clients.get", **arguments: Any) -> ToolCall:
     return ToolCall("ex_1", "1", tool, arguments)
 
 
-async def test_a_valid_call_is_sent_once_and_committed() -> None:
+async def test_a_valid_call_is_sent_once_and_answered() -> None:
     door, transport = gateway({"name": "Ada"})
     outcome = await door.call(call(id=7))
-    assert (outcome.state, outcome.value, outcome.error) == (CallState.COMMITTED, {"name": "Ada"}, None)
+    assert (outcome.state, outcome.value, outcome.error) == (CallState.READ, {"name": "Ada"}, None)
     assert transport.sent == [("gym.clients.get", {"id": 7})]
 
 
@@ -79,7 +80,7 @@ async def test_what_cannot_be_right_is_not_sent(request_: ToolCall, error: type[
     ("error", "state"),
     [
         (UpstreamError("no", status=409), CallState.FAILED),
-        (UpstreamTimeout("no answer in 1 s"), CallState.UNKNOWN),
+        (UpstreamTimeout("no answer in 1 s"), CallState.FAILED),
         (UpstreamUnreachable("refused"), CallState.NOT_STARTED),
     ],
 )
@@ -133,6 +134,8 @@ async def test_what_the_program_is_not_told_the_operator_is_told_once(caplog: py
     ("error", "of_write", "of_read"),
     [
         (UpstreamError("busy", status=503), CallState.FAILED, CallState.FAILED),
+        (UpstreamTimeout("no answer in 1 s"), CallState.UNKNOWN, CallState.FAILED),
+        (EndUnknown("the connection closed"), CallState.UNKNOWN, CallState.FAILED),
         (UpstreamError("nothing came from behind", status=502), CallState.UNKNOWN, CallState.FAILED),
         (UpstreamError("nothing came from behind in time", status=504), CallState.UNKNOWN, CallState.FAILED),
         (AnswerInvalid("a page where JSON is declared", status=201), CallState.COMMITTED, CallState.FAILED),
@@ -166,7 +169,7 @@ async def test_content_is_given_back_to_its_owner_alone() -> None:
     mine, others = [
         await door.call(ToolCall("ex", "1", "files.take", {"content": kept}, caller=caller)) for caller in (ann, bob)
     ]
-    assert (mine.state, mine.value) == (CallState.COMMITTED, "secret")
+    assert (mine.state, mine.value) == (CallState.READ, "secret")
     assert others.state is CallState.FAILED
     assert "no longer stored, or never was" in str(others.error)
 
@@ -178,7 +181,7 @@ async def test_an_approval_by_a_plugin_counts_for_quotas() -> None:
     first = door.judge(call(id=7))
     again = replace(first, call=replace(first.call, path="2"))
     assert (first.state, first.ruling.low_risk if first.ruling else None) == (CallState.PENDING, True)
-    assert (await door.send(door.approve(first, "plugin a"))).state is CallState.COMMITTED
+    assert (await door.send(door.approve(first, "plugin a"))).state is CallState.READ
     refused = await door.send(door.approve(again, "plugin a"))
     assert refused.state is CallState.DENIED
     assert "quota 1: at most 1 calls" in str(refused.error)

@@ -76,9 +76,9 @@ async def test_the_audit_says_who_ran_what_and_what_was_decided(tmp_path: Path) 
     assert (started["event"], started["caller"], started["label"]) == ("started", "key:ann", "Ann")
     assert started["program_sha256"] == sha256(PROGRAM.encode()).hexdigest()
     assert [(call["tool"], call["state"], call["decision"]) for call in calls] == [
-        ("shop.order", "unknown", "allow"),
+        ("shop.order", "running", "allow"),
         ("shop.order", "committed", "allow"),
-        ("shop.refuse", "unknown", "allow"),
+        ("shop.refuse", "running", "allow"),
         ("shop.refuse", "failed", "allow"),
         ("shop.drop", "pending", "ask"),
     ]

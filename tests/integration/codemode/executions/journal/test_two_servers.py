@@ -93,7 +93,7 @@ async def test_an_execution_is_cancelled_through_another_server_and_sends_nothin
         cancelled = await running
         assert (cancelled.status, [(call.tool, call.state) for call in cancelled.calls]) == (
             "cancelled",
-            [("up.x.get", "unknown")],
+            [("up.x.get", "cancelled")],
         )
         assert (await first.executions.get(one.given.id, OWNER)).status == "cancelled"
     assert here.upstream.seen == ["GET /get?n=1"]

@@ -60,5 +60,5 @@ async def test_the_next_server_finishes_the_program_without_repeating_a_write(he
         ("1:1", "up.x.put", "committed"),
         ("1:2", "saved.inner", "committed"),
         ("1:2:1", "up.x.post", "committed"),
-        ("1:2:2", "up.x.get", "committed"),
+        ("1:2:2", "up.x.get", "read"),
     ]

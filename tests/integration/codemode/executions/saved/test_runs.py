@@ -49,7 +49,7 @@ async def test_a_saved_program_is_called_like_a_tool(here: Place, call: str) -> 
     path = "1.1" if call.startswith("await") else "1"
     assert [(one.path, one.tool, one.state) for one in outcome.calls] == [
         (path, "saved.twice", "committed"),
-        (f"{path}:1", "up.x.get", "committed"),
+        (f"{path}:1", "up.x.get", "read"),
         (f"{path}:2", "up.x.post", "committed"),
     ]
 
@@ -89,10 +89,10 @@ async def test_a_call_of_the_program_pauses_the_execution_and_it_goes_on_there(h
     assert (stored.status, stored.outcome["value"]) == ("completed", "3")
     assert here.upstream.seen == ["POST /post?n=1", "DELETE /drop?n=2", "GET /get?n=3", "PUT /put?n=9"]
     assert [(one["path"], one["state"]) for one in stored.outcome["calls"]] == [
-        ("1", "committed"),
+        ("1", "read"),  # the new version reads
         ("1:1", "committed"),
         ("1:2", "committed"),
-        ("1:3", "committed"),
+        ("1:3", "read"),
         ("2", "committed"),
     ]
 

@@ -111,11 +111,11 @@ async def test_a_program_reaches_nothing_that_is_hidden(client: httpx2.AsyncClie
 @pytest.mark.parametrize(
     ("arguments", "state"),
     [
-        ("status='active'", "committed"),
+        ("status='active'", "read"),
         ("status='blocked'", "denied"),
         ("", "denied"),
         ("status=None", "denied"),
-        ("status='active', name='x'", "committed"),
+        ("status='active', name='x'", "read"),
         ("**{'status': 'blocked'}", "denied"),
     ],
 )
@@ -132,7 +132,7 @@ async def test_a_condition_holds_for_every_page_of_a_whole_list(client: httpx2.A
     denied = await execute(client, "gym.clients.get_clients_list.items(page_size=100)", SUPPORT)
     assert [call["state"] for call in denied["calls"]] == ["denied"]
     allowed = await execute(client, "len(gym.clients.get_clients_list.items(status='active', page_size=100))", SUPPORT)
-    assert {(call["state"], call["rule"]) for call in allowed["calls"]} == {("committed", "rule 2")}
+    assert {(call["state"], call["rule"]) for call in allowed["calls"]} == {("read", "rule 2")}
 
 
 async def test_the_callers_own_key_is_in_no_record(client: httpx2.AsyncClient) -> None:

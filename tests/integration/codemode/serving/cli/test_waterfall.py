@@ -94,16 +94,15 @@ def test_a_failed_call_is_shown_before_answered_ones() -> None:
 
 
 def test_a_call_in_flight_grows_with_the_clock() -> None:
-    calls = [call(0), call(1, state=CallState.UNKNOWN, duration_s=0.0)]
+    calls = [call(0), call(1, state=CallState.RUNNING, duration_s=0.0)]
     assert "running" in drawn(calls, now_s=1.1)[2]
     assert "1,000.0" in drawn(calls, now_s=1.1)[2]
-    assert "unknown" in drawn(calls)[2]
 
 
 async def test_on_a_terminal_the_calls_are_drawn_while_the_program_runs_and_then_removed() -> None:
     console = Console(width=100, file=io.StringIO(), force_terminal=True, color_system=None)
     with watching(console, appears_s=0.0) as watcher:
-        watcher.called(call(0, "gym.\x1b[2Jslow", state=CallState.UNKNOWN, duration_s=0.0))
+        watcher.called(call(0, "gym.\x1b[2Jslow", state=CallState.RUNNING, duration_s=0.0))
         await asyncio.sleep(0)
         await asyncio.sleep(0)
     assert isinstance(console.file, io.StringIO)
@@ -135,7 +134,7 @@ async def test_elsewhere_each_call_is_one_line_when_it_ends() -> None:
     console = Console(width=40, file=io.StringIO())
     pending = call(2, state=CallState.NOT_STARTED, duration_s=0.0)
     with watching(console) as watcher:
-        watcher.called(call(0, state=CallState.UNKNOWN, duration_s=0.0))
+        watcher.called(call(0, state=CallState.RUNNING, duration_s=0.0))
         watcher.called(call(0, state=CallState.FAILED, error="it is\nfull \u202e"))
         watcher.called(call(1))
         watcher.ended([call(0), call(1), pending])

@@ -116,7 +116,7 @@ async def test_a_tool_has_its_verdict_with_the_rule(client: httpx2.AsyncClient) 
 
 async def test_recent_calls_are_those_that_the_caller_may_see(client: httpx2.AsyncClient) -> None:
     calls = (await read(client, "catalog/gym.memberships.get_memberships/calls"))["calls"]
-    assert [(call["tool"], call["state"]) for call in calls] == [("gym.memberships.get_memberships", "committed")]
+    assert [(call["tool"], call["state"]) for call in calls] == [("gym.memberships.get_memberships", "read")]
     assert (await read(client, "catalog/gym.core.get_gym_info/calls"))["calls"] == []
 
 

@@ -105,7 +105,7 @@ async def test_a_program_runs_and_its_calls_are_in_the_ledger(client: httpx2.Asy
     assert (outcome["status"], outcome["output"]) == ("completed", "hello\n")
     assert isinstance(outcome["value"], str)
     (call,) = outcome["calls"]
-    assert (call["tool"], call["state"]) == ("gym.core.get_gym_info", "committed")
+    assert (call["tool"], call["state"]) == ("gym.core.get_gym_info", "read")
 
 
 async def test_a_whole_list_is_one_call_of_the_program_and_a_call_for_each_page(client: httpx2.AsyncClient) -> None:

@@ -333,7 +333,9 @@ async def test_a_number_that_no_event_has_is_refused_before_the_stream_begins(cl
     assert "event: status" in (await client.get(place, params={"after": "1000"})).text
 
 
-async def test_cancelling_tells_what_was_done_from_what_is_unknown(client: httpx2.AsyncClient, bank: Bank) -> None:
+async def test_cancelling_tells_what_was_done_from_reads_that_were_cancelled(
+    client: httpx2.AsyncClient, bank: Bank
+) -> None:
     code = "bank.take_back(to='ann')\nbank.wait()\nbank.take_back(to='bob')"
     place = (await client.post("/v1/execute", json={"code": code, "wait_s": 0})).headers["Location"]
     await bank.waiting.wait()
@@ -342,7 +344,7 @@ async def test_cancelling_tells_what_was_done_from_what_is_unknown(client: httpx
     assert cancelled["status"] == cancelled["outcome"]["status"] == "cancelled"
     assert [(call["tool"], call["state"]) for call in cancelled["outcome"]["calls"]] == [
         ("bank.take_back", "committed"),
-        ("bank.wait", "unknown"),
+        ("bank.wait", "cancelled"),
     ]
     again = await client.post(f"{place}/cancel")
     assert (again.status_code, again.json()["code"]) == (409, "execution_ended")
@@ -466,7 +468,7 @@ async def test_a_program_does_not_outlive_the_key_that_started_it(
     assert outcome["value"][0] == "caller_not_let_in"
     assert "the key that started this program was revoked or expired while it ran" in outcome["value"][1]
     assert [(call["state"], call["rule"]) for call in outcome["calls"]] == [
-        ("committed", "default for read"),
+        ("read", "default for read"),
         ("denied", "the key of the program is no longer valid"),
     ]
     assert (await client.get("/v1/executions", headers=mine)).status_code == 401

@@ -79,7 +79,7 @@ async def execute_answers_the_result_as_text_and_as_data(client: Client) -> None
     assert text(ended) == "true\nprinted:\nhi"
     assert ended.structured_content["status"] == "completed"
     assert ended.structured_content["text"] == "hi"
-    made = [{"tool": "gym.clients.get_clients_list", "state": "committed", "count": 1}]
+    made = [{"tool": "gym.clients.get_clients_list", "state": "read", "count": 1}]
     assert ended.structured_content["calls"] == made
     assert not ended.is_error
 
@@ -100,7 +100,7 @@ MISTAKES: tuple[tuple[str, dict[str, Any], str], ...] = (
 LOGGED = [
     (era, level, states)
     for era in ERAS
-    for level, states in ((None, []), ("debug", ["sent", "committed"]), ("info", ["committed"]), ("warning", []))
+    for level, states in ((None, []), ("debug", ["sent", "read"]), ("info", ["read"]), ("warning", []))
 ]
 
 
@@ -215,7 +215,7 @@ async def test_what_a_client_gets_as_data_is_no_longer_than_the_text(tmp_path: P
     ):
         ended = await connected.call_tool("execute", {"code": "len([some.large(characters=n) for n in range(200)])"})
         assert ended.structured_content["value"] == 200
-        assert ended.structured_content["calls"] == [{"tool": "some.large", "state": "committed", "count": 200}]
+        assert ended.structured_content["calls"] == [{"tool": "some.large", "state": "read", "count": 200}]
         assert len(json.dumps(ended.structured_content)) < 400
         failed = await connected.call_tool("execute", {"code": "some.large(characters=1)\n1 / 0"})
         assert failed.structured_content["failure"]["type"] == "ZeroDivisionError"

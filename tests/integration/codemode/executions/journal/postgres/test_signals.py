@@ -131,7 +131,7 @@ async def test_the_server_that_runs_an_execution_cancels_it_for_another(here: Pl
         await here.upstream.wait_for(2)
         stored = await soon(second.executions.cancel(await running_one(second), OWNER))
         outcome = await soon(running)
-        ledger = [("up.x.get", "committed"), ("up.x.post", "unknown")]
+        ledger = [("up.x.get", "read"), ("up.x.post", "unknown")]
         assert (outcome.status, [(call.tool, call.state) for call in outcome.calls]) == ("cancelled", ledger)
         assert stored.status == "cancelled"
         assert [(call["tool"], call["state"]) for call in stored.outcome["calls"]] == ledger
@@ -149,7 +149,7 @@ async def test_a_server_that_does_not_answer_loses_what_shall_be_cancelled(
         await here.upstream.wait_for(2)
         await signals_of(first).listener.aclose()
         stored = await soon(second.executions.cancel(await running_one(second), OWNER))
-        ledger = [("up.x.get", "committed"), ("up.x.post", "unknown")]
+        ledger = [("up.x.get", "read"), ("up.x.post", "unknown")]
         assert [(call["tool"], call["state"]) for call in stored.outcome["calls"]] == ledger
         hold.set()
         outcome = await soon(running)
