@@ -18,6 +18,24 @@ if TYPE_CHECKING:
 
 _DESTROYING = ALWAYS | SOME_OBJECTS.keys()
 _CHANGING = CHANGING | _DESTROYING
+#: Verbs that are often nouns in names: `email_settings`, `artifact_and_log`.
+_NOUNS = HOMOGRAPHS - frozenset(
+    (
+        "claim",
+        "edit",
+        "insert",
+        "lock",
+        "mark",
+        "merge",
+        "move",
+        "register",
+        "rename",
+        "reset",
+        "set",
+        "update",
+        "write",
+    )
+)
 
 #: Words that may precede the verb of a name: `bulk_read_logs`.
 _PREFIXES = frozenset(("admin", "async", "batch", "bulk", "multi", "v1", "v2", "v3"))
@@ -33,8 +51,15 @@ _CLAUSE = re.compile(
 )
 #: "The message will be marked as read", "is then locked".
 _PASSIVE = re.compile(
-    r"\b(?:will be|gets|(?:is|are) (?:then|also|automatically|immediately)) (?:then |also )?([a-z]+)ed\b"
+    r"\b(?:will be|gets|(?:is|are) (?:then|also|automatically|immediately)|(?:it|they) (?:is|are)) "
+    r"(?:then |also )?([a-z]+)ed\b"
 )
+#: "The mails are marked as read", and not "mails that are marked".
+_DONE = re.compile(
+    r"(?<!that )(?<!which )(?<!who )\b(?:is|are) "
+    r"(acknowledged|acquired|archived|charged|claimed|consumed|deleted|incremented|locked|marked|removed|reset)\b"
+)
+_CONDITION = re.compile(r"\b(?:if|unless|when|whether|until|while)\b")
 #: The words that an object begins with: "marks it", "charges the card", and not "orders and charges of".
 _OBJECT = re.compile(r" (?:an?|all|any|each|every|it|its|one|some|that|the|their|them|these|this|those|your)\b")
 _THIRD_PERSON = re.compile(r"\b([a-z]+s)\b")
@@ -51,16 +76,17 @@ def reads_by_name(name: str) -> bool:
 def change_of_name(name: str) -> str:
     """Return the verb of change that a name begins with, or that is joined to its verb. Empty if there is none.
 
-    Verbs that often compute only (`create_summary`, `generate_report`) do not count.
+    Verbs that often compute only (`create_summary`) or that may be nouns (`email_settings`) do not count.
     """
     words = _words(name)
-    return next((word for word in (*words[:1], *_joined(words)) if _verb(word) and word not in COMPUTING), "")
+    verbs = (*words[:1], *_joined(words))
+    return next((word for word in verbs if word in _CHANGING - COMPUTING - _NOUNS), "")
 
 
 def verb_of_change(name: str) -> str:
     """Return the verb of change that a name begins or ends with, or "": `create`, `pageUpdate`."""
     words = _words(name)
-    if not words or words[0] in READING:
+    if not words or reads_by_name(name):
         return next(iter(_joined(words)), "")
     return next((word for word in (words[0], words[-1]) if word in _CHANGING), "")
 
@@ -88,6 +114,8 @@ def _changes(text: str) -> Iterator[str]:
         for match in _PASSIVE.finditer(sentence):
             if _verb(match[1]) or _verb(f"{match[1]}e"):
                 yield match[1]
+        if not _CONDITION.search(sentence):
+            yield from _DONE.findall(sentence)
         for match in _THIRD_PERSON.finditer(sentence):
             if _verb(match[1]) not in ("", *HOMOGRAPHS):
                 yield match[1]
@@ -102,7 +130,7 @@ def _words(name: str) -> list[str]:
 
 def _joined(words: list[str]) -> list[str]:
     """Return the verbs of change after "and", "or" and "then"."""
-    return [word for before, word in pairwise(words) if before in _JOINING and _verb(word)]
+    return [word for before, word in pairwise(words) if before in _JOINING and word in _CHANGING - _NOUNS]
 
 
 def _verb(word: str) -> str:

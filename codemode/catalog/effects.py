@@ -70,20 +70,24 @@ def judge(
         return destructive
     if hint is Effect.READ:
         changing = change_of_name(names[0]) or next((word for text in texts if (word := change_of_text(text))), "")
-        return Judgement(Effect.WRITE, changing) if changing else Judgement(hint, is_said=True)
+        if changing:
+            return Judgement(Effect.WRITE, changing)
     return Judgement(hint, is_said=True)
 
 
 def _by_words(effect: Effect, names: tuple[str, ...], texts: tuple[str, ...]) -> Judgement:
     """Return a write as destructive if its names or texts say so.
 
-    A read becomes destructive only if a name says so and a text agrees, or there is no text (`GET /auth.revoke`).
+    A read becomes a change only if a name says so and a text agrees, or there is no text (`GET /auth.revoke`).
     """
     if effect is Effect.DESTRUCTIVE:
         return Judgement(effect)
     word = word_of_names(names, texts)
     if effect is Effect.READ:
-        agrees = any(map(leading_word, texts)) or not any(texts)
-        return Judgement(Effect.DESTRUCTIVE, word) if word and agrees else Judgement(effect)
+        if word and (any(map(leading_word, texts)) or not any(texts)):
+            return Judgement(Effect.DESTRUCTIVE, word)
+        changing = change_of_name(names[0]) if names else ""
+        agrees = any(map(change_of_text, texts)) or not any(texts)
+        return Judgement(Effect.WRITE, changing) if changing and agrees else Judgement(effect)
     word = word or next((found for text in texts if (found := word_of_text(text))), None)
     return Judgement(Effect.DESTRUCTIVE, word) if word else Judgement(effect)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from codemode.catalog.paging import paging_of
 from codemode.catalog.shapes import Shapes
 from codemode.sources.loaded import SourceWarning
+from codemode.sources.proposals import ProposedRead, proposed_reads
 from codemode.text.prose import plain
 from codemode.transports.auth.requirements import in_words
 
@@ -29,6 +30,7 @@ class SourceReport:
 
     `auth` lists the declared security schemes as credential settings. `auth_needed` counts the operations for each
     security requirement. `by_words` maps tool ids to the word that made the tool destructive.
+    `proposed_reads` are writes that look like reads.
     """
 
     title: str
@@ -45,6 +47,7 @@ class SourceReport:
     auth_needed: Mapping[str, int]
     warnings: tuple[SourceWarning, ...]
     by_words: Mapping[str, str]
+    proposed_reads: tuple[ProposedRead, ...]
 
 
 def check_surface(surface: Surface) -> SourceReport:
@@ -69,6 +72,7 @@ def check_surface(surface: Surface) -> SourceReport:
         auth_needed=Counter(in_words(getattr(tool.invocation, "security", None)) for tool in tools),
         warnings=(*surface.warnings, *_dangling_references(tools), *vague),
         by_words={tool.id: tool.effect_word for tool in tools if tool.effect_word},
+        proposed_reads=proposed_reads(tools),
     )
 
 

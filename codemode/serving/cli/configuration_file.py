@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
 
 _INDENT = "  "
+_WIDTH = 10_000  # characters of a line: keys such as `POST /path` stay whole
 
 #: The section that entries go into by default.
 SOURCES = "sources"
@@ -69,6 +70,48 @@ def with_source(text: str, name: str, entry: Mapping[str, Any], *, section: str 
         lines[-1] += "\n"
     at = _end(sources.value[-1][1], lines)
     return "".join([*lines[:at], _shifted(block, " " * sources.start_mark.column), *lines[at:]])
+
+
+def with_effects(text: str, name: str, effects: Mapping[str, str]) -> str:
+    """Return the text with effects added to a source, after those that it has. Raises ConfigurationError.
+
+    A source or an `effect` that is written in {} on one line becomes a block.
+    """
+    sources = _entries(text, SOURCES)
+    pairs = [] if sources is None else sources.value
+    source = next((value for key, value in pairs if key.value == name), None)
+    if sources is None or source is None:
+        raise no_source(name, [key.value for key, _ in pairs])
+    if sources.flow_style or not isinstance(source, yaml.MappingNode):
+        message = f"{SOURCES} is written in {{}} on one line: write it as a block, one source below the other"
+        raise ConfigurationError(message)
+    lines = text.splitlines(keepends=True)
+    if lines and not lines[-1].endswith("\n"):
+        lines[-1] += "\n"
+    known = next((value for key, value in source.value if key.value == "effect"), None)
+    column = sources.start_mark.column + len(_INDENT)
+    if source.flow_style:
+        data = yaml.safe_load(text)[SOURCES][name]
+        return _replaced(lines, source, {**data, "effect": {**data.get("effect", {}), **effects}}, column)
+    if known is None:
+        block = yaml.safe_dump({"effect": dict(effects)}, sort_keys=False, allow_unicode=True, width=_WIDTH)
+        at, column = _end(source, lines), source.start_mark.column
+    elif known.flow_style or not known.value:
+        data = yaml.safe_load(text)[SOURCES][name]["effect"] or {}
+        return _replaced(lines, known, {**data, **effects}, source.start_mark.column + len(_INDENT))
+    else:
+        block = yaml.safe_dump(dict(effects), sort_keys=False, allow_unicode=True, width=_WIDTH)
+        at, column = _end(known, lines), known.start_mark.column
+    return "".join([*lines[:at], _shifted(block, " " * column), *lines[at:]])
+
+
+def _replaced(lines: list[str], node: yaml.Node, data: Mapping[str, Any], column: int) -> str:
+    """Return the text with a value in {} written as a block below its key."""
+    start, end = node.start_mark, node.end_mark
+    block = yaml.safe_dump(dict(data), sort_keys=False, allow_unicode=True, default_flow_style=False, width=_WIDTH)
+    before, after = lines[start.line][: start.column].rstrip(), lines[end.line][end.column :].strip()
+    head = f"{before}  {after}\n" if after else f"{before}\n"  # a comment behind it
+    return "".join([*lines[: start.line], head, _shifted(block, " " * column), *lines[end.line + 1 :]])
 
 
 def without_source(text: str, name: str, *, section: str = SOURCES) -> str:

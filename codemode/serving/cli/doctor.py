@@ -26,6 +26,7 @@ from codemode.serving.cli.stored import on_journal
 from codemode.serving.http.listening import bind, is_loopback
 from codemode.settings import CallerReference, Secrets, Settings, references
 from codemode.sources.factory import load_source
+from codemode.sources.proposals import proposed_reads
 from codemode.sources.source import SourceContext
 from codemode.text.counted import counted
 from sandbox import REMEDIES, SandboxError
@@ -35,6 +36,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.base import Journal
     from codemode.serving.cli.predictions import Prediction
+    from codemode.sources.factory import LoadedSource
 
 OLDEST_PYTHON = (3, 11)
 
@@ -228,7 +230,16 @@ async def _source(name: str, settings: Settings) -> list[Finding]:
     if loaded.warnings:
         found += f", {len(loaded.warnings)} warnings (`codemode sources check` lists them)"
     predicted = [Finding("sources", *_worded(one)) for one in predictions(loaded, settings)]
-    return [Finding("sources", name, State.OK, found), *predicted]
+    return [Finding("sources", name, State.OK, found), *_reads(loaded), *predicted]
+
+
+def _reads(source: LoadedSource) -> Iterator[Finding]:
+    """Count the writes that look like reads."""
+    proposed = proposed_reads(source.tools)
+    if proposed:
+        found = f"{counted(len(proposed), 'write')} look like reads, such as {proposed[0].tool}"
+        fix = f"`codemode sources check {source.name}` proposes their effect, `--accept-reads` writes it"
+        yield Finding("sources", f"{source.name} reads", State.OK, found, fix)
 
 
 async def _journal(settings: Settings) -> list[Finding]:

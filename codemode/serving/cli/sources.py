@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 import shutil
 from contextlib import closing
 from dataclasses import asdict, fields
@@ -17,7 +18,7 @@ from codemode.executions.journal.configured import store_of
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.clients.adding import add_servers, report
 from codemode.serving.cli.clients.discovery import discover
-from codemode.serving.cli.configuration_file import read, with_source, without_source, write
+from codemode.serving.cli.configuration_file import read, with_effects, with_source, without_source, write
 from codemode.serving.cli.consent import edited
 from codemode.serving.cli.surface import (
     FOUND,
@@ -42,16 +43,18 @@ from codemode.settings import (
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator, Mapping, Sequence
 
     from codemode.gateway.answer_checks import Differences
     from codemode.service import CodeMode
     from codemode.sources.changes import Changes
     from codemode.sources.factory import LoadedSource
     from codemode.sources.loaded import Surface as ApiSurface
+    from codemode.sources.proposals import ProposedRead
 
 app = typer.Typer(no_args_is_help=True, help="Manage the sources of a configuration file.")
 Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
+AcceptReads = Annotated[bool, typer.Option("--accept-reads", help="Write the proposed reads into the configuration.")]
 #: Maximum entries printed per list; the rest is counted.
 SHOWN = 20
 
@@ -72,6 +75,7 @@ def add(
     base_url: Annotated[str, typer.Option("--base-url", help="Base URL of its operations.")] = "",
     bearer_env: Annotated[str, typer.Option("--bearer-env", help="Environment variable with a bearer token.")] = "",
     bind: Annotated[str, typer.Option("--bind", help="Python code that implements the described tools.")] = "",
+    accept_reads: AcceptReads = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
     config: Config = FOUND,
 ) -> None:
@@ -92,6 +96,8 @@ def add(
             show.print_json({name: _as_data(source)})
         else:
             _report(name, source)
+        if accept_reads:
+            accept_proposed(config, {name: source})
         if is_document and not base_url:
             message = _base_url_message(source.surface, settings.location, base, f"sources.{name}.base_url in {config}")
             show.errors.print(show.plain(message, style="" if base else "yellow"), soft_wrap=True)
@@ -211,13 +217,17 @@ def refresh(
 def check(
     surface: Surface,
     names: Annotated[list[str] | None, typer.Argument(help="Sources to check. Default: all.")] = None,
+    accept_reads: AcceptReads = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Report parts of a source that cannot be read, and descriptions that are empty, vague or repeated.
 
-    It also counts the answers of earlier calls that differed from their schemas. The exit code is 3 if a source cannot
-    be read at all.
+    It also proposes effects for writes that look like reads, and counts the answers of earlier calls that differed from
+    their schemas. The exit code is 3 if a source cannot be read at all.
     """
+    if accept_reads and surface.source:
+        with errors_as_exit_codes(as_json=as_json):
+            raise ConfigurationError("--accept-reads writes to a configuration file: it excludes --source")
 
     async def work(service: CodeMode) -> int:
         differences = service.answer_checks.differences
@@ -226,6 +236,8 @@ def check(
         else:
             for name, found in service.sources.items():
                 _report(name, found, differences)
+        if accept_reads:
+            accept_proposed(surface.config, service.sources)
         return _UNREAD if service.catalog.unavailable else 0
 
     with_service(surface, work, only=names or (), as_json=as_json)
@@ -339,6 +351,7 @@ def _report(name: str, source: LoadedSource, differences: Mapping[str, Differenc
         *(f"  authentication: {needed} ({count} operations)" for needed, count in report.auth_needed.items()),
         *(f"    {way}" for way in report.auth),
         *_by_words(name, report.by_words),
+        *_proposed(name, report.proposed_reads),
         *_differing(source, differences),
         f"  {len(report.warnings)} warnings",
         *(f"    {place}: {reason}" for place, reason in report.warnings[:SHOWN]),
@@ -358,6 +371,30 @@ def _by_words(name: str, by_words: Mapping[str, str]) -> Iterator[str]:
         yield f"    {id_}: {word!r}"
     if len(by_words) > SHOWN:
         yield f"    … and {len(by_words) - SHOWN} more (--json shows all)"
+
+
+def _proposed(name: str, proposed: Sequence[ProposedRead]) -> Iterator[str]:
+    """Yield the configuration lines that make writes reads which look like reads."""
+    if not proposed:
+        return
+    yield f"  {len(proposed)} writes look like reads (--accept-reads accepts all; or copy to sources.{name}.effect):"
+    for one in proposed[:SHOWN]:
+        yield f"    {json.dumps(one.pattern, ensure_ascii=False)}: read  # {one.summary or one.tool}"
+    if len(proposed) > SHOWN:
+        yield f"    … and {len(proposed) - SHOWN} more (--json shows all)"
+
+
+def accept_proposed(config: Path, sources: Mapping[str, LoadedSource]) -> None:
+    """Write the proposed reads of sources into the configuration. Raises ConfigurationError."""
+    from codemode.sources.proposals import proposed_reads
+
+    text = read(config)
+    for name, source in sources.items():
+        effects = {one.pattern: "read" for one in proposed_reads(source.tools)}
+        text = with_effects(text, name, effects) if effects else text
+        show.errors.print(show.plain(f"{name}: {len(effects)} reads accepted in {config}"), soft_wrap=True)
+    with edited(config):
+        write(config, text)
 
 
 def _differing(source: LoadedSource, differences: Mapping[str, Differences]) -> Iterator[str]:
@@ -383,4 +420,5 @@ def _as_data(source: LoadedSource, differences: Mapping[str, Differences] = Mapp
     facts = {field.name: getattr(report, field.name) for field in fields(report)}
     differing = {id_: one._asdict() for id_, one in _of_source(source, differences).items()}
     warnings = [{"place": place, "reason": reason} for place, reason in report.warnings]
-    return facts | {"differing_answers": differing, "warnings": warnings}
+    proposed = [one._asdict() for one in report.proposed_reads]
+    return facts | {"differing_answers": differing, "warnings": warnings, "proposed_reads": proposed}

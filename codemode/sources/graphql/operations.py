@@ -47,6 +47,9 @@ _REPORT = re.compile(
     r"^_|^(?:ok|success\w*|succeeded|error\w*|valid|done|(?:is|has|can|was|viewer|in|are)(?:[A-Z_].*)?)$"
 )
 
+#: Verbs that are often the nouns of data: `order(id)`, `release(tag)`.
+_NOUNS = HOMOGRAPHS - {"edit", "set", "update", "write"}
+
 #: Arguments that page or order a list.
 _LIST_ARGUMENTS = frozenset(
     ("after", "before", "filter", "first", "last", "limit", "offset", "order", "orderBy", "page", "skip", "sort",
@@ -86,6 +89,7 @@ class Operations:
         self._schema = schema
         self._mutation = schema.mutation_type
         self._left = MOST_NESTED
+        self._judged: dict[tuple[str, str, str], Judgement] = {}
         self.is_cut = False
 
     def type(self, name: str) -> Any:
@@ -120,14 +124,23 @@ class Operations:
 
     def judgement(self, kind: str, parent: Any, name: str, field: GraphQLField) -> Judgement:
         """Return what it does to select a field of a type in a query or a mutation."""
+        key = (kind, parent.name, name)
+        known = self._judged.get(key)
+        if known is None:
+            known = self._judged[key] = self._judge(kind, parent, name, field)
+        return known
+
+    def _judge(self, kind: str, parent: Any, name: str, field: GraphQLField) -> Judgement:
         description = str(field.description or "")
         query = self._schema.query_type
         if kind == "query" or parent is query:
             may_act = parent is query or bool(field.args) or not is_leaf_type(get_named_type(field.type))
             text = description if may_act else description or "-"
             return judge(None, Effect.READ, (name,), text)
-        if parent is self._mutation or self.acts(parent, name, field) or destructive_word(name):
+        if parent is self._mutation:
             return judge(None, Effect.WRITE, (name,), description)
+        if self.acts(parent, name, field) or destructive_word(name):
+            return judge(None, Effect.WRITE, _named(parent.name, name), description)
         return Judgement(Effect.READ)
 
     def acts(self, parent: GraphQLNamedType, name: str, field: GraphQLField) -> bool:
@@ -135,7 +148,8 @@ class Operations:
         has_arguments = not _LIST_ARGUMENTS.issuperset(field.args)
         verb, destroys = verb_of_change(name), destructive_word(name) is not None
         if parent.name in self._readable:
-            return has_arguments and (destroys or verb not in ("", *HOMOGRAPHS))
+            may_act = has_arguments or (destroys and not is_leaf_type(get_named_type(field.type)))
+            return may_act and (destroys or verb not in ("", *_NOUNS))
         changes = destroys or bool(verb)
         if has_arguments and (changes or (self._is_group(parent) and not reads_by_name(name))):
             return True
@@ -170,6 +184,7 @@ class Operations:
     def _is_group(self, one: GraphQLNamedType) -> bool:
         """Whether a type that only mutations reach has operations as fields, by its name or by most of its fields."""
         if one.name not in self._groups:
+            self._groups[one.name] = False  # for types in a circle
             self._groups[one.name] = self._looks_like_a_group(one)
         return self._groups[one.name]
 
@@ -179,6 +194,8 @@ class Operations:
         if not isinstance(one, (GraphQLObjectType, GraphQLInterfaceType)) or one.name in self._readable:
             return False
         if _GROUP_NAME.search(one.name):
+            return True
+        if all(not field.args and self._is_group(get_named_type(field.type)) for field in one.fields.values()):
             return True
         acting = [
             name
@@ -250,10 +267,16 @@ class Operations:
         self, above: Operation, name: str, field: GraphQLField, parent: GraphQLNamedType, *, is_plain: bool
     ) -> Operation:
         """Return an operation below another. A plain group is a part of the id; what is a tool too is joined to it."""
-        own = judge(None, Effect.WRITE, (name,), str(field.description or ""))
+        names = (*_named(parent.name, name), *_named(above.steps[-1][0], name)[1:])
+        own = judge(None, Effect.WRITE, names, str(field.description or ""))
         effect = own if is_plain or own.effect is Effect.DESTRUCTIVE else max(own, above.effect, key=_seriousness)
         path = (*above.path, name) if is_plain else (*above.path[:-1], f"{above.path[-1]}.{name}")
         return Operation("mutation", (*above.steps, (name, field)), path, effect)
+
+
+def _named(group: str, name: str) -> tuple[str, str]:
+    """Return the name of a field alone, and with the noun of its group: `void` of `InvoiceActions` voids invoices."""
+    return name, f"{name}_{_GROUP_NAME.sub('', group)}"
 
 
 def _seriousness(one: Judgement) -> bool:

@@ -6,7 +6,7 @@ import pytest
 import yaml
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli.configuration_file import read, with_source, without_source, write
+from codemode.serving.cli.configuration_file import read, with_effects, with_source, without_source, write
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -81,3 +81,32 @@ def test_a_file_that_cannot_be_written_or_read_is_named(tmp_path: Path) -> None:
         write(tmp_path / "none" / "codemode.yaml", "x")
     with pytest.raises(ConfigurationError, match=r"cannot read the configuration .*: Is a directory"):
         read(tmp_path)
+
+
+EFFECT_FORMS = {
+    "none yet": "sources:\n  gym:  # ours\n    location: g\n\n# end\nlimits: {wall_s: 5}\n",
+    "a block": "sources:\n  gym:\n    effect:\n      a: write  # ours\n      b*: read\n    location: g  # end\n",
+    "on one line": "sources:\n  gym:\n    effect: {a: write}  # ours\n    location: g  # end\n",
+    "empty": "sources:\n  gym:\n    effect: {}\n    location: g  # ours, end\n",
+    "a source on one line": "sources:\n  gym: {location: g, effect: {a: write}}  # ours\n  b: {location: p}  # end\n",
+    "without a line feed": "# ours, end\nsources:\n    gym:\n        location: g",
+}
+
+
+@pytest.mark.parametrize("text", EFFECT_FORMS.values(), ids=EFFECT_FORMS)
+def test_effects_are_added_behind_those_of_a_source_and_comments_stay(text: str) -> None:
+    added = with_effects(text, "gym", {"POST /a/{id}: b": "read", "c[[]d]": "read"})
+    before, after = yaml.safe_load(text), yaml.safe_load(added)
+    effects = {**before["sources"]["gym"].get("effect", {}), "POST /a/{id}: b": "read", "c[[]d]": "read"}
+    before["sources"]["gym"]["effect"] = effects
+    assert after == before
+    assert list(after["sources"]["gym"]["effect"]) == list(effects)  # the first that matches applies
+    assert "ours" in added
+    assert "end" in added
+
+
+def test_effects_need_a_source_that_is_a_block() -> None:
+    with pytest.raises(ConfigurationError, match="there is no source 'pets'; there are: gym"):
+        with_effects(FILE, "pets", {"a": "read"})
+    with pytest.raises(ConfigurationError, match=r"is written in .* on one line"):
+        with_effects("sources: {gym: {location: g}}", "gym", {"a": "read"})
