@@ -74,7 +74,7 @@ def _add_catalog(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     @app.get("/v1/tools/{name}", tags=["tools"], dependencies=[authenticated], responses=answers(ToolDetails, 404))
     async def get_tool(name: str, request: Request) -> Response:
         """Return one tool by id or exact alias, with everything a program needs to call it."""
-        tool = (await service.view(request.state.caller)).catalog.get(name)
+        tool = (await service.view(request.state.caller)).catalog.find(name)
         more = {"description": visible(tool.description), "aliases": list(tool.aliases), "documentation": full(tool)}
         return DataResponse(_brief(tool) | more)
 

@@ -37,7 +37,7 @@ def tool_routes(console: Console) -> list[Route]:
     async def show(request: Request) -> Response:
         caller = looking_as(request, service)
         view = await service.view(caller)
-        tool = view.catalog.get(request.path_params["name"])
+        tool = view.catalog.find(request.path_params["name"])
         returns = view.gateway.result_schema(tool, caller)
         ruled = explain(service.policy, tool, caller.role, None, read_only=caller.read_only)
         data = {
@@ -57,7 +57,7 @@ def tool_routes(console: Console) -> list[Route]:
 
     async def calls(request: Request) -> Response:
         caller = caller_of(request)
-        tool = (await service.view(caller)).catalog.get(request.path_params["name"])
+        tool = (await service.view(caller)).catalog.find(request.path_params["name"])
         data = {"tool": tool.id, "calls": await recent_calls(service, caller, tool), "executions": READ_EXECUTIONS}
         return console.page(request, "catalog/calls.html", title=f"Calls of {tool.id}", data=data)
 

@@ -80,7 +80,7 @@ async def test_operations_are_tools_named_as_boto_names_them(aws: CodeMode) -> N
     found = aws.catalog.get("aws.s3.list_objects_v2")
     assert stubs.signature(found).startswith("aws.s3.list_objects_v2(*, Bucket: str, Delimiter: str | None = None,")
     assert found.summary.startswith("Returns some or all (up to 1,000) of the objects in a bucket")
-    assert aws.catalog.get("s3:ListObjectsV2") is aws.catalog.get("ListObjectsV2") is found
+    assert aws.catalog.find("s3:ListObjectsV2") is aws.catalog.find("ListObjectsV2") is found
     assert found.parameter_names == tuple(parameter.name for parameter in found.parameters)
     assert aws.catalog.get("aws.s3.put_object").summary == "Adds an object to a bucket"
     effects = {
