@@ -50,6 +50,9 @@ _FURNITURE = frozenset(("type", "id", "index"))
 #: Values read from one text.
 _MOST_VALUES = 50
 
+#: Calls without readable arguments after which no more are looked for: each is read to the end of the text.
+_MOST_UNREAD = 8
+
 _DECODER = json.JSONDecoder(strict=False)  # models write line breaks into strings
 
 
@@ -108,11 +111,16 @@ def _in_blocks(text: str, names: Container[str], runnable: Container[str]) -> It
 
 
 def _named(text: str, names: Container[str]) -> Iterator[ToolRequest]:
+    unread = 0
     for found in _NAMED.finditer(text):
         name = offered_name(found[1], names)
-        if name in names:
-            for value, _ in _values(text[found.end() :], most=1):
-                yield _request(name, value)
+        if name not in names:
+            continue
+        values = [value for value, _ in _values(text[found.end() :], most=1)]
+        yield from (_request(name, value) for value in values)
+        unread += not values
+        if unread == _MOST_UNREAD:
+            return
 
 
 def _bare(text: str, names: Container[str]) -> Iterator[ToolRequest]:

@@ -152,3 +152,17 @@ def test_a_text_of_nothing_but_space_is_read_at_once(text: str) -> None:
         read_text("search", text)
     assert without_source(f"7\n{text}", ["8"], has_results=False) == ("7",)
     assert time.process_time() - started < 5  # it took minutes
+
+
+@pytest.mark.parametrize(
+    "piece", ["\nx{", "\n[TOOL_CALLS] x{", "\nx{`", '\nx{"a":"""', "\n{", "<tools>[", "```\n", "Action: x\n"]
+)
+def test_the_time_of_a_long_text_without_ends_grows_with_its_length(piece: str) -> None:
+    def spent_s(size: int) -> float:
+        text = piece * (size // len(piece))
+        began = time.process_time()
+        written_calls(text, {"x", "execute"})
+        return time.process_time() - began
+
+    spent_s(1_000)
+    assert spent_s(200_000) < 16 * max(spent_s(50_000), 0.02)
