@@ -167,7 +167,8 @@ class CallSession:
         while True:
             async with self._slots:
                 passed = passed or await self._passed(judged)
-                await room()
+                if not self._is_answered(judged):  # the program may read nothing until this call has ended
+                    await room()
                 if not self._asking or self._is_answered(judged):
                     return await self._send(passed, send)
             await self._goes_on.wait()  # usually the program ends meanwhile

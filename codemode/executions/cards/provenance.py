@@ -2,6 +2,7 @@
 
 A program can make a service answer with what it likes: a tool that echoes, that formats, or that stores a name which a
 later read returns. A text is the program's own if the call that read it, or an earlier write, had it in its arguments.
+An id is, too, if the call had so much free text that it may hold a record in some encoding.
 """
 
 from __future__ import annotations
@@ -24,6 +25,18 @@ _MOST_CHARACTERS = 100_000
 #: Letters and digits of a word that does not occur in arguments by accident.
 _TELLING = 4
 
+#: Characters that a record takes in an argument beside its id: signs, names of fields, a name.
+_ENCODED = 12
+
+#: Texts that hold no other text: numbers, dates and times, UUIDs.
+_PLAIN = re.compile(
+    r"[+-]?[0-9][0-9.,]*|[0-9]{4}-[0-9]{2}(-[0-9]{2}([T ][0-9:.]+(Z|[+-][0-9:]+)?)?)?"
+    r"|[0-9a-fA-F]{8}-([0-9a-fA-F]{4}-){3}[0-9a-fA-F]{12}"
+)
+
+#: Longest of these.
+_LONGEST_PLAIN = 40
+
 _ESCAPE = re.compile(r"\\u([0-9a-fA-F]{4})|\\x([0-9a-fA-F]{2})|%([0-9a-fA-F]{2})")
 _WORD = re.compile(r"[^\W_]+")
 
@@ -37,8 +50,9 @@ class Provenance:
         self._writes = [(call.sequence, self._own[call.path]) for call in calls if call.effect not in ("", Effect.READ)]
 
     def has_id(self, call: RecordedCall, value: Any) -> bool:
-        """Return whether the arguments of a call hold an id that its answer has."""
-        return self._own[call.path].holds(str(value))
+        """Return whether the arguments of a call hold an id that its answer has, or may hold it."""
+        told = self._own[call.path]
+        return told.holds(str(value)) or told.free_characters >= len(str(value)) + _ENCODED
 
     def has_text(self, call: RecordedCall, value: Any) -> bool:
         """Return whether the program has told the service a value before it was read: with this call, or a write."""
@@ -55,6 +69,8 @@ class _Told:
         self._is_too_long = False
         self._call = call
         self._is_read = False
+        texts = _texts([*call.arguments.values()])
+        self.free_characters = sum(1 if _is_plain(text) else len(text) for text in texts)
 
     def holds(self, text: str) -> bool:
         self._read()
@@ -79,6 +95,10 @@ class _Told:
                 return
         words = [word for text in texts for word in _plain_words(text)]
         self._texts, self._joined = frozenset((*texts, *words)), "".join(words)
+
+
+def _is_plain(text: str) -> bool:
+    return len(text) <= _LONGEST_PLAIN and _PLAIN.fullmatch(text) is not None
 
 
 def _plain_words(text: str) -> list[str]:

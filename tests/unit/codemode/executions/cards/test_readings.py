@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import base64
 import json
 from typing import Any
 
@@ -150,10 +151,21 @@ def test_a_record_comes_from_the_source_of_the_tool_only() -> None:
         {"id": "acct-evil"},
         {"acct-evil": 1},
         {"text": "x" * 100_001},
+        {"data": base64.b64encode(json.dumps(ACME).encode()).decode()},
+        {"text": json.dumps(ACME)[::-1]},
+        {"codes": [*json.dumps(ACME).encode()]},
     ],
 )
 def test_a_call_whose_arguments_hold_the_id_tells_nothing_of_it(arguments: Any) -> None:
     assert named(readings(("bank.echo", ACME, arguments)), "account_id", "acct-evil") is None
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [{"kind": "supplier"}, {"since": "2026-01-01", "until": "2026-12-31T10:00:00Z"}, {"owner_id": UUID, "limit": 100}],
+)
+def test_a_call_with_plain_filters_names_records(arguments: Any) -> None:
+    assert named(readings(("bank.accounts.list", [ACME], arguments)), "account_id", "acct-evil") == NAMED
 
 
 def test_an_older_record_counts_when_the_newest_is_the_programs_own() -> None:
