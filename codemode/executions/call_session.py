@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import contextmanager, nullcontext
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from codemode.catalog.saved import program_of
-from codemode.errors import CodeModeError, UpstreamError
+from codemode.errors import ArgumentsInvalid, CodeModeError, UpstreamError
 from codemode.executions.paging import PartialLists, collect, whole_list
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.plugins.plugin import Approved
@@ -126,8 +127,7 @@ class CallSession:
         return ToolCall(self.execution, path, tool, arguments, self.caller, self._tally, within)
 
     async def _make(self, call: ToolCall, send: Send) -> Any:
-        judged = self._gateway.judge(call)
-        self.ledger.take(judged)
+        judged = self._taken(self._gateway.judge(call))
         if judged.state is CallState.PENDING:
             judged = await self._approved(judged)
         return await self._send_in_turn(judged, send)
@@ -143,6 +143,21 @@ class CallSession:
             self.ledger.settle(judged.call.path, CallState.REJECTED, error=str(failed))
             raise failed
         return self._amended(self._gateway.approve(judged, by))
+
+    def _taken(self, judged: JudgedCall) -> JudgedCall:
+        """Add a call to the ledger. Reject it if a person would have to decide on it, and not see the whole of it.
+
+        A program can write a value into a secret argument too, which would be removed from the others on the card.
+        """
+        self.ledger.take(judged)
+        hidden = self.ledger.hides(judged.call.path)
+        if judged.tool is None or not hidden or judged.state is not CallState.PENDING:
+            return judged
+        message = f"{', '.join(hidden)}: repeats the value of a secret argument, so that a person would not see it"
+        error = ArgumentsInvalid(judged.tool.id, message, valid=judged.tool.parameter_names)
+        judged = replace(judged, ruling=None, error=error)
+        self.ledger.take(judged)
+        return judged
 
     def _amended(self, judged: JudgedCall) -> JudgedCall:
         """Record a new decision on a call, and return the call."""

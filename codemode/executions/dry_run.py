@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.paging import items_of, paging_of
 from codemode.catalog.saved import SAVED
 from codemode.catalog.tool import Effect
-from codemode.executions.call_session import CallSession
+from codemode.executions.call_session import CallSession, for_program
 from codemode.executions.placeholders import Placeholders
 from codemode.executions.planned import Listing, PlannedCall
 from codemode.executions.replay.dependencies import call_facts, meaning
@@ -58,7 +58,9 @@ class DryRunSession(CallSession):
         tool, path = judged.tool, judged.call.path
         assert tool is not None  # noqa: S101 - a call without a tool fails at once
         label, answer = self._placeholders.create(tool.id, self._gateway.result_schema(tool, self.caller))
-        self.ledger.take(judged)
+        judged = self._taken(judged)
+        if judged.error is not None:
+            raise for_program(judged.error)
         if tool.effect is Effect.READ and judged.state is CallState.NOT_STARTED:
             self.ledger.settle(path, CallState.NOT_STARTED, preview=f"placeholders of {label}: an argument holds one")
             self._listing.reads.append(self._planned(judged, label))

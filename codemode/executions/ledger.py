@@ -130,6 +130,10 @@ class Ledger:
         if judged.error is not None:
             self._watch(self._entries[call.path])
 
+    def hides(self, path: str) -> tuple[str, ...]:
+        """Return the names of a call's arguments that a person would see in part. See `Redaction.hides`."""
+        return self._redactions[path].hides
+
     def send(self, path: str) -> None:
         """Record that a call is about to be sent. From now on it may have taken effect."""
         self._entries[path] = self._entries[path]._replace(state=CallState.RUNNING, start_s=self.elapsed_s())

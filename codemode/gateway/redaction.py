@@ -14,7 +14,7 @@ from weakref import WeakKeyDictionary
 from codemode.catalog.value_count import MOST_VALUES, holds_too_many
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Sequence
 
     from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Parameter, Tool
@@ -56,6 +56,8 @@ class Redaction:
 
     def __init__(self, known: Iterable[str] = (), mask: Callable[[object], str] = redacted) -> None:
         self._mask = mask
+        #: Names of arguments that lost a text because it is secret in another one. A person would not see the whole.
+        self.hides: tuple[str, ...] = ()
         self._known = tuple(sorted({text for text in known if len(text) >= _SHORTEST}, key=len, reverse=True))
 
     def arguments(self, arguments: Mapping[str, Any], tool: Tool | None) -> tuple[dict[str, Any], Redaction]:
@@ -72,7 +74,10 @@ class Redaction:
             secret = is_secret_name(name) or is_secret_name(wire_name)
             shown[name] = self._value(value, schema, found, secret=secret, depth=0, by_schema=by_schema)
         wiser = Redaction((*self._known, *found), self._mask)
-        return {name: wiser._value(value, None, [], secret=False, depth=0) for name, value in shown.items()}, wiser
+        whole = {name: wiser._value(value, None, [], secret=False, depth=0) for name, value in shown.items()}
+        secrets = [text for text in found if len(text) >= _SHORTEST]
+        wiser.hides = tuple(name for name, value in shown.items() if secrets and _holds(value, secrets))
+        return whole, wiser
 
     def text(self, text: str) -> str:
         """Return a text without known secrets, and without values of fields with secret names."""
@@ -151,6 +156,15 @@ def _is_secret(schema: Schema) -> bool:
         part.first("writeOnly") is True or part.first("format") == "password"
         for part in (schema, resolved, *resolved.variants())
     )
+
+
+def _holds(value: Any, secrets: Sequence[str]) -> bool:
+    """Return whether a text or a field name in JSON data holds one of these."""
+    if isinstance(value, Mapping):
+        return any(_holds(str(key), secrets) or _holds(part, secrets) for key, part in value.items())
+    if isinstance(value, list):
+        return any(_holds(part, secrets) for part in value)
+    return isinstance(value, str) and any(secret in value for secret in secrets)
 
 
 def _texts(value: Any) -> Iterator[str]:

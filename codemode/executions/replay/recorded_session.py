@@ -236,8 +236,7 @@ class RecordedSession(CallSession):
         if recorded is not None and recorded.end is not None:
             self._restore(recorded)
             return value_of(recorded.end, is_page="/" in call.path)
-        judged = self._gateway.judge(call)
-        self.ledger.take(judged)
+        judged = self._taken(self._gateway.judge(call))
         decided = await self._decided(judged, recorded)
         if isinstance(decided, End):
             return await self._settle(judged, decided)

@@ -187,3 +187,16 @@ async def test_a_card_shows_the_stored_file_and_not_what_the_program_says_of_it(
         await service.executions.resume(paused.id, CLERK)
         ended = await service.executions.wait(paused.id, CLERK, 30)
         assert (ended.status, ended.outcome["value"]) == ("completed", "rm -rf")
+
+
+@pytest.mark.parametrize("secret", ["29", "2900", "member-29", "29."])
+@pytest.mark.parametrize("dry_run", [False, True])
+async def test_a_secret_argument_cannot_hide_another_one(service: CodeMode, secret: str, *, dry_run: bool) -> None:
+    """A value that is secret in one argument is removed from the others: a person would not see who is paid."""
+    program = f"desk.pay(refundId=1, memberId=2900, amount=5.0, password={secret!r})"
+    outcome = await service.execute(program, caller=CLERK, dry_run=dry_run)
+    shown = outcome.planned if dry_run else outcome.pending
+    if shown:
+        assert shown[0].arguments["memberId"] == 2900
+    else:
+        assert "repeats the value of a secret argument" in str(outcome.failure)
