@@ -184,4 +184,5 @@ def _ignored(names: Collection[str], known: Collection[str]) -> tuple[str, ...]:
         return ()
     shown = [one[:_NAME_CHARACTERS] for one in sorted(names)[:_NAMED]]
     more = f" and {len(names) - _NAMED} more" if len(names) > _NAMED else ""
-    return (f"ignored unknown arguments: {', '.join(shown)}{more}; valid: {', '.join(known)}",)
+    valid = f"; valid: {', '.join(known)}" if known else ""
+    return (f"ignored unknown arguments: {', '.join(shown)}{more}{valid}",)

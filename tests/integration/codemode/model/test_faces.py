@@ -158,7 +158,7 @@ class Shop:
 
 
 @asynccontextmanager
-async def shop_at(folder: Path) -> AsyncIterator[Shop]:
+async def shop_at(folder: Path, **more: Any) -> AsyncIterator[Shop]:
     paid: list[int] = []
 
     @tool(effect="write")
@@ -177,9 +177,8 @@ async def shop_at(folder: Path) -> AsyncIterator[Shop]:
         """Return a report with a file."""
         return {"file": FILE}
 
-    settings = Settings.model_validate(
-        {"state_folder": folder / "state", "cache_folder": folder / "cache", "policy": {"default": {"write": "ask"}}}
-    )
+    folders = {"state_folder": folder / "state", "cache_folder": folder / "cache"}
+    settings = Settings.model_validate({**folders, "policy": {"default": {"write": "ask"}}, **more})
     async with CodeMode.from_settings(settings, functions={"shop": [pay, price, report]}) as service:
         yield Shop(service, paid)
 
@@ -409,3 +408,31 @@ async def test_the_first_search_introduces_a_source(tmp_path: Path, kind: Any) -
     async with CodeMode.from_config(tmp_path / "codemode.yaml") as service, AsyncExitStack() as stack:
         told = await kind(service, tmp_path, stack).call("search", {"queries": ["price"]}, "")
     assert told.text.startswith("# shop: Amounts are in cents.\n")
+
+
+@pytest.mark.parametrize("mode", ["code", "hybrid", "menu", "native", "off"])
+async def test_a_mode_offers_the_same_tools_everywhere(tmp_path: Path, mode: Any) -> None:
+    async with shop_at(tmp_path, pins=["shop.price"], server={"mcp": mode}) as shop:
+        own = await shop.service.tools(CLERK, mode=mode).definitions("mcp")
+        offer = await Toolbox(shop.service, AgentSettings(mode=mode), CLERK, {}).offer("", ())
+        async with Client(McpFace(shop.service, caller_of=lambda _: CLERK).server) as client:
+            listed = (await client.list_tools()).tools
+    assert list(offer.names) == [tool.name for tool in listed] == [one["name"] for one in own]
+    assert [one["function"]["parameters"] for one in offer.definitions] == [tool.input_schema for tool in listed]
+    assert ("execute" in offer.names) is (mode in ("code", "hybrid"))
+    assert ("request_tool" in offer.names) is (mode in ("menu", "hybrid"))
+    assert ("shop-price" in offer.names) is (mode in ("code", "hybrid", "native"))
+
+
+@pytest.mark.parametrize("mode", ["code", "hybrid", "native"])
+async def test_a_native_call_has_the_same_answer_everywhere(tmp_path: Path, mode: Any) -> None:
+    given = {"name": "shop-price", "arguments": {"toolCallId": "1"}}
+    async with shop_at(tmp_path, pins=["shop.price"], server={"mcp": mode}) as shop:
+        own = await shop.service.tools(CLERK, mode=mode).call(given["name"], given["arguments"])  # type: ignore[arg-type]
+        toolbox = Toolbox(shop.service, AgentSettings(mode=mode), CLERK, {})
+        agents = await toolbox.call(given["name"], given["arguments"], await toolbox.offer("", ()))  # type: ignore[arg-type]
+        async with Client(McpFace(shop.service, caller_of=lambda _: CLERK).server) as client:
+            answer = await client.call_tool(**given)  # type: ignore[arg-type]
+    for text in (own.text, agents.text, answer.content[0].text):  # type: ignore[union-attr]
+        lines = text.splitlines()
+        assert (lines[0], lines[-1]) == ("3", "note: ignored unknown arguments: toolCallId")
