@@ -7,14 +7,13 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
+from codemode.executions.execution import ExecutionOutcome
 from codemode.executions.executor import nothing
-from codemode.model.programs import outcome_of
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
 
-    from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.programs import Request
     from codemode.gateway.caller import Caller
     from codemode.model.programs import ModelPrograms
@@ -63,7 +62,7 @@ class Background:
             raise
         if working.done():
             return working.result()
-        return outcome_of(await self._programs.executions.get(started.result(), caller))
+        return ExecutionOutcome.of_stored(await self._programs.executions.get(started.result(), caller))
 
     async def begin(self, request: Request, caller: Caller) -> Running:
         """Start or continue a recorded execution. Raises the errors of the turn and of `ModelPrograms.perform`."""

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 
     from codemode.executions.continuations.continuations import Continuations
     from codemode.executions.executions import Executions
-    from codemode.executions.journal.records import StoredExecution
     from codemode.executions.programs import Request
     from codemode.executions.results import Results
     from codemode.executions.runner import Runner
@@ -123,7 +122,7 @@ class ModelPrograms:
         except asyncio.CancelledError:
             await self.executions.cancel(execution, caller)
             raise
-        outcome = outcome_of(stored)
+        outcome = ExecutionOutcome.of_stored(stored)
         return replace(outcome, notes=(*outcome.notes, waits)) if waits else outcome
 
     async def _resume(self, request: Request, caller: Caller) -> str:
@@ -140,11 +139,6 @@ class ModelPrograms:
         """Return the stored outcome, with the calls that still wait."""
         stored = await self.executions.get(execution, caller)
         waiting = await self.executions.approvals(caller, execution) if stored.status == "paused" else ()
-        outcome = outcome_of(stored)
+        outcome = ExecutionOutcome.of_stored(stored)
         decided = () if waiting or stored.status != "paused" else ("decided: it continues without dry_run",)
         return replace(outcome, pending=waiting, notes=(*outcome.notes, *decided))
-
-
-def outcome_of(stored: StoredExecution) -> ExecutionOutcome:
-    """Return the outcome of a stored execution. An outcome that has not been recorded yet is empty."""
-    return ExecutionOutcome.from_json({**(stored.outcome or {}), "id": stored.given.id, "status": stored.status})

@@ -14,7 +14,7 @@ from mcp_types import INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from codemode.errors import CodeModeError
-from codemode.model.programs import outcome_of
+from codemode.executions.execution import ExecutionOutcome
 from codemode.model.tools import CallOptions, error_text
 from codemode.serving.mcp.results import result_of
 from codemode.serving.mcp.task_errors import POLL_MS, known
@@ -105,7 +105,7 @@ class SessionTasks:
         patience_s = self._service.programs.patience_s
         tools = self._conversations.tools(context)
         stored = await known(self._service.executions.wait(params.task_id, tools.caller, patience_s))
-        result = result_of(await tools.shown(outcome_of(stored)))
+        result = result_of(await tools.shown(ExecutionOutcome.of_stored(stored)))
         related = {"io.modelcontextprotocol/related-task": {"taskId": params.task_id}}
         return result.model_copy(update={"meta": related})
 

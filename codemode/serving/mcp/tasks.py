@@ -18,7 +18,7 @@ from mcp_types import MISSING_REQUIRED_CLIENT_CAPABILITY
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from codemode.errors import ExecutionChanged, ExecutionEnded, ExecutionNotFound, ExecutionWaiting, LeaseHeld
-from codemode.model.programs import outcome_of
+from codemode.executions.execution import ExecutionOutcome
 from codemode.serving.mcp.in_client import requests_of, round_of
 from codemode.serving.mcp.results import result_of
 from codemode.serving.mcp.task_errors import POLL_MS, known
@@ -30,7 +30,6 @@ if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
     from codemode.executions.cards.card import ApprovalCard
-    from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.records import StoredExecution
     from codemode.gateway.caller import Caller
     from codemode.model.background import Running
@@ -102,7 +101,7 @@ class McpTasks:
             return self._fields(stored, "cancelled", str(stored.status))
         if stored.status == "paused":
             return await known(self._paused(stored, caller, context))
-        result = result_of(await self._conversations.tools(context).shown(outcome_of(stored)))
+        result = result_of(await self._conversations.tools(context).shown(ExecutionOutcome.of_stored(stored)))
         shown = result.model_dump(by_alias=True, mode="json", exclude_none=True)
         return {**self._fields(stored, "completed", str(stored.status)), "result": shown}
 
@@ -197,7 +196,7 @@ def declares_tasks(context: Context) -> bool:
 
 
 def _message(stored: StoredExecution) -> str:
-    pending = outcome_of(stored).pending
+    pending = ExecutionOutcome.of_stored(stored).pending
     if not pending:
         return str(stored.status)
     return f"paused: a person must decide on {', '.join(call.id for call in pending)}"
