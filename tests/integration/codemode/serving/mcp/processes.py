@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def over_stdio(folder: Path, **options: Any) -> AsyncIterator[Client]:
     """Yield a client of `codemode mcp`."""
-    server = StdioServerParameters(command=SCRIPT, args=["mcp"], env=script_environment(folder), cwd=folder)
+    server = StdioServerParameters(
+        command=SCRIPT, args=["mcp", "--config", "codemode.yaml"], env=script_environment(folder), cwd=folder
+    )
     async with Client(stdio_client(server), read_timeout_seconds=60, **options) as client:
         yield client
 

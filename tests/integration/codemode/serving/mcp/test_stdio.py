@@ -32,7 +32,9 @@ async def client(folder: Path, era: str, configuration: str) -> AsyncIterator[Cl
     )
     variables = {"PATH": os.environ["PATH"], "HOME": str(folder)}  # noqa: TID251
     with (folder / "errors").open("w", encoding="utf-8") as errors:
-        server = StdioServerParameters(command=COMMAND, args=["mcp"], env=variables, cwd=folder)
+        server = StdioServerParameters(
+            command=COMMAND, args=["mcp", "--config", "codemode.yaml"], env=variables, cwd=folder
+        )
         async with Client(stdio_client(server, errlog=errors), mode=era, read_timeout_seconds=60) as connected:
             yield connected
 
@@ -84,7 +86,12 @@ def test_who_is_told_to_end_leaves_nothing_that_would_go_on(tmp_path: Path) -> N
     greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": {"name": "x", "version": "1"}}
     call = {"name": "execute", "arguments": {"code": "bank.wait()"}}
     with subprocess.Popen(
-        [COMMAND, "mcp"], cwd=tmp_path, env=environment, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+        [COMMAND, "mcp", "--config", "codemode.yaml"],
+        cwd=tmp_path,
+        env=environment,
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
     ) as server:
         assert server.stdin is not None
         for message in (
@@ -98,6 +105,10 @@ def test_who_is_told_to_end_leaves_nothing_that_would_go_on(tmp_path: Path) -> N
         server.send_signal(signal.SIGTERM)
         assert server.wait() == 143
     listed = subprocess.run(
-        [COMMAND, "executions", "list", "--json"], cwd=tmp_path, env=environment, capture_output=True, check=True
+        [COMMAND, "executions", "list", "--json", "--config", "codemode.yaml"],
+        cwd=tmp_path,
+        env=environment,
+        capture_output=True,
+        check=True,
     )
     assert [one["status"] for one in json.loads(listed.stdout)] == ["cancelled"]

@@ -68,7 +68,7 @@ async def wire(tmp_path: Path) -> AsyncIterator[Wire]:
     (tmp_path / "gate.py").write_text(GATE, encoding="utf-8")
     (tmp_path / "codemode.yaml").write_text(CONFIGURATION, encoding="utf-8")
     process = await asyncio.create_subprocess_exec(
-        *(COMMAND, "mcp"),
+        *(COMMAND, "mcp", "--config", "codemode.yaml"),
         cwd=tmp_path,
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},  # noqa: TID251
         stdin=asyncio.subprocess.PIPE,
