@@ -15,16 +15,30 @@ from sandbox.protocol.strict_json import JsonValue, encode
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-#: Bytes of an answer that is encoded in slices, and of a slice. The worst slice takes about 10 ms.
-LARGE, SLICE_BYTES = 1 << 18, 1 << 18
+#: Values of an answer that is not large. So many characters of a text, or bits of an integer, count as one.
+_MOST_VALUES, _CHARACTERS, _BITS = 4_000, 64, 256
+
+#: Bytes of a slice. The worst takes about 10 ms.
+SLICE_BYTES = 1 << 18
 
 #: Items of a list of unknown size that make a slice; integers of 4,300 digits take 0.5 ms each.
 _FEW = 16
 
 
 def is_large(answer: JsonValue) -> bool:
-    """Return whether an answer takes long to encode. This itself takes 40 ms for 12 MB at worst."""
-    return type(answer) in (list, dict) and (_size(answer) or LARGE) >= LARGE
+    """Return whether an answer may take long to encode. Looks at some thousand values at most."""
+    stack, left = [answer], _MOST_VALUES
+    while stack and left >= 0:
+        value = stack.pop()
+        if isinstance(value, (list, dict)):
+            left -= len(value)
+            if left >= 0:
+                stack.extend(value.values() if isinstance(value, dict) else value)
+        elif type(value) is str:
+            left -= len(value) // _CHARACTERS
+        elif type(value) is int:
+            left -= value.bit_length() // _BITS
+    return left < 0
 
 
 def encode_large(answer: JsonValue) -> bytes:

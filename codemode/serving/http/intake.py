@@ -18,6 +18,7 @@ from codemode.serving.console.session import PATH as CONSOLE
 from codemode.serving.http.admission import Overloaded
 from codemode.serving.http.outgoing import READS, READS_PER_KEY, WATCHERS, WATCHERS_PER_KEY, Places
 from codemode.serving.http.problems import problem
+from codemode.serving.http.slow_bodies import SLOW, is_slow
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -171,10 +172,14 @@ class Intake:
                     if size > limit_bytes:
                         raise _Refused(problem(413, "request_too_large", too_large))
                     if not message.get("more_body", False):
-                        return {"type": "http.request", "body": b"".join(parts), "more_body": False}
+                        break
         except TimeoutError:
             late = f"the request body did not arrive within {self._body_s:g} s"
             raise _Refused(problem(408, "request_too_slow", late)) from None
+        body = b"".join(parts)
+        if not _is_upload(scope) and is_slow(body):
+            raise _Refused(problem(422, "request_invalid", SLOW))
+        return {"type": "http.request", "body": body, "more_body": False}
 
 
 def _as_api(path: str) -> str:

@@ -18,6 +18,7 @@ import orjson
 from codemode.errors import AnswerInvalid, UpstreamError
 from codemode.text.prose import plain, shorten
 from codemode.transports.content import Content
+from codemode.transports.http.slices import parsed_in_slices
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
@@ -240,7 +241,7 @@ def _quickly_parsed(encoded: bytes) -> Any:
     if len(encoded) < _LARGE:
         return orjson.loads(encoded)
     with _without_collection():
-        return orjson.loads(encoded)
+        return parsed_in_slices(encoded)
 
 
 def _is_read_otherwise(encoded: bytes) -> bool:

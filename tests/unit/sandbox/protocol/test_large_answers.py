@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sandbox.protocol.large_answers import LARGE, encode_large, is_large
+from sandbox.protocol.large_answers import encode_large, is_large
 from sandbox.protocol.strict_json import InvalidJson, encode
 
 BIG = 10**4_000
@@ -31,7 +31,9 @@ def test_slices_are_the_same_text(value: object) -> None:
 
 def test_a_small_answer_is_not_large() -> None:
     assert not is_large([1] * 1_000)
-    assert not is_large("x" * LARGE)
+    assert not is_large("x" * 200_000)
+    assert not is_large({"a": [{"b": "x" * 100, "c": 1}] * 400})
+    assert is_large([10**4_000] * 1_000)
 
 
 @pytest.mark.parametrize("value", [float("nan"), float("inf"), {1, 2}, "\ud800"], ids=repr)
