@@ -22,7 +22,7 @@ LOCALS: dict[tuple[str, str], dict[str, Any]] = {
         "codemode.serving.agent.written_calls",
         "f'(?<![\\\\w.])(?:(?:{roots})\\\\.|(?:search|describe)\\\\()'",
     ): {"roots": "gym|shop"},
-    ("codemode.serving.agent.arguments", "f'(?={quotes}\\\\s*[,}}\\\\]])'"): {"quotes": '"""'},
+    ("codemode.model.json_arguments", "f'(?={quotes}\\\\s*[,}}\\\\]])'"): {"quotes": '"""'},
     ("codemode.text.normal_form", "f'([{re.escape(marks)}]{{{_MARKS}}})'"): {"marks": "\u0301\u0302"},
 }
 
