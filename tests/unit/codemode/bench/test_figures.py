@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from types import SimpleNamespace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from codemode.bench.figures import write_figures
 from codemode.bench.origins import given, origin_of
+from codemode.bench.players import IdlePlayer
 from codemode.bench.results import read_all, read_results
 from codemode.bench.tables import tables_of
 from codemode.errors import ConfigurationError
@@ -54,8 +56,10 @@ def test_a_fact_without_name_or_value_is_rejected(fact: str) -> None:
 
 
 def test_the_origin_of_results_names_what_a_reader_needs() -> None:
-    found = origin_of("agentdojo:attack", ["code"], {"temperature": 0.0, "seed": None})
-    assert {"date", "codemode", "Python", "tokens", "temperature"} <= found.keys()
+    suite = SimpleNamespace(name="shop", packages=["pytest", "a-package-that-is-missing"])
+    found = origin_of([suite, IdlePlayer()], {"temperature": 0.0, "seed": None})
+    assert {"date", "codemode", "Python", "tokens", "temperature", "pytest"} <= found.keys()
+    assert "a-package-that-is-missing" not in found
     assert "seed" not in found
 
 

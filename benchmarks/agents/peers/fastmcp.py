@@ -15,7 +15,7 @@ from fastmcp.experimental.transforms.code_mode import CodeMode as FastMcpCodeMod
 from fastmcp.tools.base import Tool as FastMcpTool
 from pydantic_monty import Monty  # noqa: F401 -- FastMCP imports it when the first program runs
 
-from codemode.bench.peers.calls import tools_of
+from benchmarks.agents.service_tools import tools_of
 from codemode.bench.players import record_of, with_instructions
 from codemode.model.answer import Answer, rejected
 from codemode.model.definitions import Definition, Offer
@@ -28,7 +28,7 @@ from codemode.settings import Secrets
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Mapping, Sequence
 
-    from codemode.bench.peers.calls import ServiceTool
+    from benchmarks.agents.service_tools import ServiceTool
     from codemode.bench.results import TurnRecord
     from codemode.bench.suite import Episode, Task
     from codemode.service import CodeMode
@@ -43,6 +43,7 @@ class FastMcpPlayer:
     """A model with the tools of FastMCP's code mode."""
 
     mode = "fastmcp"
+    packages = ("fastmcp",)
 
     def __init__(self, settings: AgentSettings, model: Model | None = None) -> None:
         self.model = settings.model
@@ -136,3 +137,6 @@ class _Tool(FastMcpTool):
 
     async def run(self, arguments: dict[str, Any]) -> Any:
         return self.convert_result(await self._target.call(**arguments))
+
+
+player = FastMcpPlayer

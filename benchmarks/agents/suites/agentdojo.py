@@ -33,6 +33,8 @@ _READING = ("get_", "read_", "list_", "search_", "check_")
 class AgentDojo:
     """All user tasks, or with the name of an attack, each user task with each injection task in its data."""
 
+    packages = ("agentdojo",)
+
     def __init__(self, attack: str = "") -> None:
         if attack and attack not in ATTACKS:
             message = f"agentdojo has no attack {attack!r}{did_you_mean(attack, ATTACKS)}"
@@ -109,3 +111,6 @@ def _call_of(call: FunctionCall) -> ToolCall:
         call.function,
         {name: _call_of(value) if isinstance(value, FunctionCall) else value for name, value in call.args.items()},
     )
+
+
+suite = AgentDojo

@@ -54,6 +54,8 @@ _TYPES = {"dict": "object", "float": "number", "tuple": "array", "any": None}
 class Bfcl:
     """The multi-turn tasks of one category, or of all four."""
 
+    packages = ("bfcl-eval",)
+
     def __init__(self, category: str = "") -> None:
         if category and category not in CATEGORIES:
             message = f"bfcl has no category {category!r}{did_you_mean(category, CATEGORIES)}"
@@ -157,3 +159,6 @@ async def _judge(entry: dict[str, Any], truth: list[list[str]], run: Run) -> Ver
 
 def _text(call: ToolCall) -> str:
     return f"{call.tool}({', '.join(f'{name}={value!r}' for name, value in call.arguments.items())})"
+
+
+suite = Bfcl

@@ -188,3 +188,6 @@ def follow(links):
 follow(read())
 EXPECTED if EXPECTED in "".join(texts) else f"not on the {len(seen)} pages"
 """
+
+
+suite = M3ToolEval

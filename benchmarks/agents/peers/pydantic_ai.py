@@ -14,7 +14,7 @@ from pydantic_ai.settings import ModelSettings
 from pydantic_ai.usage import RunUsage, UsageLimits
 from pydantic_ai_harness import CodeMode as HarnessCodeMode
 
-from codemode.bench.peers.calls import CallFailed, tools_of
+from benchmarks.agents.service_tools import CallFailed, tools_of
 from codemode.bench.players import SHOWN, with_instructions
 from codemode.bench.results import Step, TurnRecord
 from codemode.serving.agent.models import client_of, without_key
@@ -23,7 +23,7 @@ from codemode.settings import Secrets
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from codemode.bench.peers.calls import ServiceTool
+    from benchmarks.agents.service_tools import ServiceTool
     from codemode.bench.suite import Episode, Task
     from codemode.service import CodeMode
     from codemode.settings import AgentSettings
@@ -36,6 +36,7 @@ class PydanticAiPlayer:
     """An agent of pydantic-ai with the harness's code mode."""
 
     mode = "pydantic-ai"
+    packages = ("pydantic-ai-slim", "pydantic-ai-harness")
 
     def __init__(self, settings: AgentSettings) -> None:
         self.model = settings.model
@@ -126,3 +127,6 @@ def _steps(messages: Sequence[Any]) -> Iterator[Step]:
                     case "retry-prompt" | "retry-feedback":
                         program = asked.get(getattr(part, "tool_call_id", ""), written)
                         yield Step(program, "asked again", error=part.model_response()[:SHOWN])
+
+
+player = PydanticAiPlayer

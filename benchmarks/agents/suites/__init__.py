@@ -1,0 +1,1 @@
+"""One suite a file, as `suite`: `codemode bench NAME` in a clone."""

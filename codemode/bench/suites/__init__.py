@@ -1,1 +1,0 @@
-"""The bundled suites. Each takes its tasks from an installed package or a folder."""
