@@ -27,7 +27,7 @@ from benchmarks.path_parts.generator import Generator
 from benchmarks.path_parts.programs import EMPTY, FIVE, Program, of_codemode
 from codemode.executions.journal.key import DigestKey
 from codemode.executions.journal.postgres.journal import PostgresJournal
-from codemode.executions.journal.records import Retention
+from codemode.executions.types.records import Retention
 from tests.postgres import restartable_cluster
 
 if TYPE_CHECKING:

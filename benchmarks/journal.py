@@ -30,8 +30,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codemode.executions.journal.key import DigestKey
-from codemode.executions.journal.records import JournalEntry, Lease, NewExecution
 from codemode.executions.journal.sqlite.journal import SqliteJournal
+from codemode.executions.types.records import JournalEntry, Lease, NewExecution
 from codemode.service import CodeMode
 from codemode.settings import Settings
 from tests.postgres import cluster, programs

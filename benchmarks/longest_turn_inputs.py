@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 #: Modules that read values of programs and services. Each integer constant of theirs makes inputs.
 PARSERS = (
     "codemode.executions.journal.sql.rows",
-    "codemode.executions.ledger",
+    "codemode.executions.types.ledger",
     "codemode.text.shrunk_json",
     "codemode.transports.http.answers",
     "sandbox.limits",

@@ -22,7 +22,7 @@ from pathlib import Path
 from typing import Any
 
 from codemode.executions.journal.configured import JOURNAL_FILE
-from codemode.executions.journal.records import Retention
+from codemode.executions.types.records import Retention
 from codemode.service import CodeMode
 from codemode.settings import Settings
 from tests.postgres import cluster, programs

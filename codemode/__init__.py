@@ -25,10 +25,10 @@ if TYPE_CHECKING:
         ToolNotFound,
         UpstreamError,
     )
-    from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.records import Decision
     from codemode.executions.plugins.plugin import Approved, CallAnswer, Plugin, PluginCall, Rejected
     from codemode.executions.saved.promotion import Promotion
+    from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.records import Decision
     from codemode.gateway.caller import Caller
     from codemode.model.answer import Answer
     from codemode.model.tools import ModelTools
@@ -88,9 +88,9 @@ _HOME = {
     "Caller": "codemode.gateway.caller",
     "CodeMode": "codemode.service",
     "CustomSource": "codemode.sources.custom",
-    "Decision": "codemode.executions.journal.records",
+    "Decision": "codemode.executions.types.records",
     "Effect": "codemode.catalog.tool",
-    "ExecutionOutcome": "codemode.executions.execution",
+    "ExecutionOutcome": "codemode.executions.types.outcome",
     "ModelTools": "codemode.model.tools",
     "Promotion": "codemode.executions.saved.promotion",
     "SearchAnswer": "codemode.search.result",

@@ -16,17 +16,17 @@ from codemode.catalog.saved import SAVED
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import CallError, ConfigurationError, WrongArgument
 from codemode.executions.contents import JournalContents
-from codemode.executions.executions import Executions
-from codemode.executions.executor import Executor, nothing
 from codemode.executions.journal.configured import journal_of, store_of
-from codemode.executions.ledger import unwatched
+from codemode.executions.life.executions import Executions
+from codemode.executions.life.programs import Request, require_inputs
+from codemode.executions.life.results import Results
+from codemode.executions.life.runner import Runner
+from codemode.executions.life.slots import JournalSlots
 from codemode.executions.plugins.loading import load_hooks
-from codemode.executions.program_functions import program_functions
-from codemode.executions.programs import Request, require_inputs
-from codemode.executions.results import Results
-from codemode.executions.runner import Runner
-from codemode.executions.slots import JournalSlots
+from codemode.executions.run.executor import Executor, nothing
+from codemode.executions.run.program_functions import program_functions
 from codemode.executions.state.conversations import Conversations
+from codemode.executions.types.ledger import unwatched
 from codemode.gateway.answer_checks import AnswerChecks
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
@@ -68,10 +68,10 @@ if TYPE_CHECKING:
     from codemode.catalog.loading import LoadingListener
     from codemode.catalog.tool import Effect, Tool
     from codemode.executions.continuations.continuations import Continuations
-    from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.ledger import LedgerEntry
-    from codemode.executions.observer import Observers
+    from codemode.executions.life.observer import Observers
     from codemode.executions.plugins.plugin import Plugin
+    from codemode.executions.types.ledger import LedgerEntry
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.menus.menu import Menu
     from codemode.menus.selection import Selector
     from codemode.search.evaluation.evaluation import Metrics

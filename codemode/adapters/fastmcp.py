@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from fastmcp import Context
 
-    from codemode.executions.journal.records import PendingCall
+    from codemode.executions.types.records import PendingCall
     from codemode.gateway.caller import Caller
     from codemode.model.tools import ModelTools
     from codemode.service import CodeMode

@@ -9,7 +9,7 @@ from codemode.bench.checks import check_gold
 from codemode.bench.phases import Phases
 from codemode.bench.refusals import rules_of, written_tool_calls
 from codemode.bench.results import Step, TurnRecord
-from codemode.executions.outcome_lines import failure_text
+from codemode.executions.types.outcome_lines import failure_text
 from codemode.serving.agent.agent import Agent
 from codemode.serving.agent.events import (
     Asked,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Iterable, Sequence
 
     from codemode.bench.suite import Episode, Task
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.service import CodeMode
     from codemode.serving.agent.events import AgentResult, Event
     from codemode.serving.agent.models import Model

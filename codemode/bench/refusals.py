@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
 
 
 def rules_of(outcome: ExecutionOutcome) -> tuple[str, ...]:

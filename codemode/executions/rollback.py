@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.inverse import Inverse, InverseInvalid
 from codemode.catalog.tool import Effect
 from codemode.errors import RequestRepeated
-from codemode.executions.execution_ids import may_be_execution
-from codemode.executions.journal.records import OPEN
+from codemode.executions.types.ids import may_be_execution
+from codemode.executions.types.records import OPEN
 from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
@@ -18,9 +18,9 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
     from codemode.executions.journal.base import Journal
-    from codemode.executions.journal.records import NewExecution
-    from codemode.executions.programs import Request
-    from codemode.executions.replay.record import Record, RecordedCall
+    from codemode.executions.life.programs import Request
+    from codemode.executions.types.record import Record, RecordedCall
+    from codemode.executions.types.records import NewExecution
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,8 +9,8 @@ from codemode.catalog.tool import Effect
 from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
-    from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.records import ExecutionStatus
+    from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.records import ExecutionStatus
     from codemode.search.query import Hit
     from codemode.transports.content import Content
 

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from codemode.catalog.arguments import accepts, takes
 from codemode.errors import WrongArgument
-from codemode.executions.programs import Request
+from codemode.executions.life.programs import Request
 from codemode.search.request import SearchRequest
 from codemode.text.surrogates import joined
 from codemode.text.validation import described
@@ -52,7 +52,7 @@ class ArgumentsRead(NamedTuple):
 
 
 class ExecuteArguments(BaseModel):
-    """Arguments of `execute`. `codemode.executions.programs.Purpose` says what they ask for together."""
+    """Arguments of `execute`. `codemode.executions.life.programs.Purpose` says what they ask for together."""
 
     model_config = ConfigDict(extra="forbid")
 

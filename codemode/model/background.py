@@ -7,14 +7,14 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.executor import nothing
+from codemode.executions.run.executor import nothing
+from codemode.executions.types.outcome import ExecutionOutcome
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from contextlib import AbstractAsyncContextManager
 
-    from codemode.executions.programs import Request
+    from codemode.executions.life.programs import Request
     from codemode.gateway.caller import Caller
     from codemode.model.programs import ModelPrograms
 

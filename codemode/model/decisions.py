@@ -6,14 +6,14 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ApprovalRefused, ConfigurationError, WrongArgument
-from codemode.executions.journal.records import Decision
+from codemode.executions.types.records import Decision
 from codemode.gateway.caller import Caller
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.records import PendingCall
+    from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.records import PendingCall
     from codemode.model.host import Host
     from codemode.settings import Settings
 

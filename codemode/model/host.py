@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from codemode.executions.executions import Executions
+    from codemode.executions.life.executions import Executions
     from codemode.executions.plugins.hooks import Hooks
     from codemode.gateway.caller import Caller
     from codemode.gateway.caller_view import View

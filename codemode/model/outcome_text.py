@@ -7,9 +7,9 @@ from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.handles import handle_of
-from codemode.executions.outcome_lines import failure_text
-from codemode.executions.repeats import repeats, times
+from codemode.executions.life.repeats import repeats, times
+from codemode.executions.types.handles import handle_of
+from codemode.executions.types.outcome_lines import failure_text
 from codemode.gateway.call import CallState
 from codemode.text.safe_integers import NOTE, safe_integers
 from codemode.text.shrunk_json import shrink
@@ -18,8 +18,8 @@ from sandbox import JsonText
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.plugins.hooks import Hooks
+    from codemode.executions.types.outcome import ExecutionOutcome
 
 #: Characters of a result or an output shown to a model: about 5,000 tokens. A program can return less.
 SHOWN_CHARACTERS = 20_000

@@ -7,21 +7,21 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError, ExecutionEnded, ExecutionWaiting, LeaseHeld
-from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.journal.records import HELD_SECRETS, OPEN
-from codemode.executions.planned import Listing, undigested
-from codemode.executions.programs import Purpose
-from codemode.executions.repetition import Repetition
+from codemode.executions.life.programs import Purpose
+from codemode.executions.life.repetition import Repetition
+from codemode.executions.types.outcome import ExecutionOutcome
+from codemode.executions.types.planned import Listing, undigested
+from codemode.executions.types.records import HELD_SECRETS, OPEN
 from codemode.text.surrogates import joined
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from codemode.executions.continuations.continuations import Continuations
-    from codemode.executions.executions import Executions
-    from codemode.executions.programs import Request
-    from codemode.executions.results import Results
-    from codemode.executions.runner import Runner
+    from codemode.executions.life.executions import Executions
+    from codemode.executions.life.programs import Request
+    from codemode.executions.life.results import Results
+    from codemode.executions.life.runner import Runner
     from codemode.gateway.caller import Caller
 
     Learn = Callable[[ExecutionOutcome, Caller], Awaitable[None]]

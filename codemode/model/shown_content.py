@@ -11,7 +11,7 @@ from sandbox import JsonText
 if TYPE_CHECKING:
     from collections.abc import Collection
 
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.gateway.caller import Caller
     from codemode.model.host import Host
     from codemode.transports.content import Content

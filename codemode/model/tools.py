@@ -10,8 +10,8 @@ from pydantic import ValidationError
 
 from codemode.catalog.arguments import validate
 from codemode.errors import ArgumentsInvalid, CodeModeError, RequestRepeated, WrongArgument
-from codemode.executions.ledger import unwatched
-from codemode.executions.programs import Request
+from codemode.executions.life.programs import Request
+from codemode.executions.types.ledger import unwatched
 from codemode.gateway.caller import Caller
 from codemode.model.answer import Answer, rejected
 from codemode.model.arguments import ExecuteArguments, problem_of, read_arguments, read_native
@@ -29,9 +29,9 @@ from sandbox import SandboxError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 
-    from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.records import PendingCall
-    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.types.ledger import LedgerEntry
+    from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.records import PendingCall
     from codemode.menus.session import MenuSession
     from codemode.model.background import Running
     from codemode.model.definitions import Form

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError
-from codemode.executions.observer import Observers
+from codemode.executions.life.observer import Observers
 from codemode.observing.audit import AuditFile
 from codemode.observing.logs import LogObserver
 from codemode.observing.metrics import MetricsObserver
 
 if TYPE_CHECKING:
-    from codemode.executions.observer import Observer
+    from codemode.executions.life.observer import Observer
     from codemode.settings import ObserveSettings
 
 

@@ -18,11 +18,11 @@ from codemode.text.times import SECOND_US, rfc3339
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.records import PendingCall
-    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.life.observer import Started
     from codemode.executions.notify.courier import Delivery
-    from codemode.executions.observer import Started
+    from codemode.executions.types.ledger import LedgerEntry
+    from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.records import PendingCall
 
 LogForm = Literal["json", "text", "off"]
 

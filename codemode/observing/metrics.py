@@ -13,11 +13,11 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
-    from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.records import PendingCall
-    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.life.observer import Started
     from codemode.executions.notify.courier import Delivery
-    from codemode.executions.observer import Started
+    from codemode.executions.types.ledger import LedgerEntry
+    from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.records import PendingCall
 
 #: Histogram bucket bounds in seconds, from a program without calls to the usual wall time limit.
 _BUCKETS_S = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)

@@ -16,11 +16,11 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace import TracerProvider
 
-    from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.records import PendingCall
-    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.life.observer import Started
     from codemode.executions.notify.courier import Delivery
-    from codemode.executions.observer import Started
+    from codemode.executions.types.ledger import LedgerEntry
+    from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.records import PendingCall
 
 
 #: Seconds for sending the last spans on close.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.journal.records import PendingCall
+from codemode.executions.types.outcome import ExecutionOutcome
+from codemode.executions.types.records import PendingCall
 from codemode.text.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from codemode.executions.journal.records import StoredExecution
+    from codemode.executions.types.records import StoredExecution
 #: The outcome of an execution that ended before its program ran.
 _EMPTY = ExecutionOutcome.cancelled("").to_json() | {"failure": None}
 

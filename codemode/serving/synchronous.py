@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping, Sequence
     from types import TracebackType
 
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.search.result import SearchAnswer
     from codemode.service import CodeMode
     from codemode.transports.content import Content

@@ -13,7 +13,7 @@ from codemode.text.visible import visible_text
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from codemode.executions.journal.records import PendingCall
+    from codemode.executions.types.records import PendingCall
 
 #: Characters of one value, and of one name.
 _VALUE, _NAME = 200, 80

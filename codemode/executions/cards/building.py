@@ -15,15 +15,15 @@ from codemode.executions.cards.card import (
     KnownRecord,
     Requester,
 )
-from codemode.executions.journal.records import LABEL
+from codemode.executions.types.records import LABEL
 from codemode.gateway.call import CallState, state_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from codemode.executions.cards.readings import Reading, Readings, Scalar
-    from codemode.executions.journal.records import PendingCall, StoredExecution
-    from codemode.executions.replay.record import Record
+    from codemode.executions.types.record import Record
+    from codemode.executions.types.records import PendingCall, StoredExecution
 
 #: Argument values that a card lists one by one. More are shown together.
 _MOST_ARGUMENTS = 60

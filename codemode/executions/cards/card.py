@@ -7,11 +7,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.cards.readings import Scalar  # noqa: TC001
-from codemode.executions.json_form import json_of
+from codemode.executions.types.json_form import json_of
 from codemode.text.times import rfc3339
 
 if TYPE_CHECKING:
-    from codemode.executions.journal.records import PendingCall
+    from codemode.executions.types.records import PendingCall
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,16 +10,16 @@ from codemode.errors import ExecutionError, ExecutionNotFound
 from codemode.executions.cards.building import arguments_of, brief_card, calls_made, earlier_approval
 from codemode.executions.cards.card import ApprovalCard, Requester
 from codemode.executions.cards.readings import Readings
-from codemode.executions.journal.records import KINDS, PAGE
-from codemode.executions.replay.record import Record
+from codemode.executions.types.record import Record
+from codemode.executions.types.records import KINDS, PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.executions.approvals import Approvals
     from codemode.executions.journal.base import Journal
-    from codemode.executions.journal.records import PendingCall, QuestionKind, StoredExecution
-    from codemode.executions.visible import VisibleExecutions
+    from codemode.executions.life.approvals import Approvals
+    from codemode.executions.life.visible import VisibleExecutions
+    from codemode.executions.types.records import PendingCall, QuestionKind, StoredExecution
     from codemode.gateway.caller import Caller
 
 #: Approved calls that are searched for one with the same shape.

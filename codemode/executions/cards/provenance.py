@@ -17,7 +17,7 @@ from codemode.catalog.tool import Effect
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from codemode.executions.replay.record import Record, RecordedCall
+    from codemode.executions.types.record import Record, RecordedCall
 
 #: Characters of arguments that are searched. Of a call with more, nothing is believed.
 _MOST_CHARACTERS = 100_000

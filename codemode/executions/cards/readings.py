@@ -27,7 +27,7 @@ from codemode.text.prose import shorten
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
-    from codemode.executions.replay.record import Record, RecordedCall
+    from codemode.executions.types.record import Record, RecordedCall
 
 Scalar = str | int | float | bool
 

@@ -11,7 +11,7 @@ from codemode.executions.continuations.used import Used
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from codemode.executions.programs import Programs
+    from codemode.executions.life.programs import Programs
     from codemode.settings import Secrets, Settings
     from codemode.shared.values import ValueStore
 

@@ -13,9 +13,9 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codemode.executions.continuations.seal import ContinuationInvalid
-from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.executions import Executions
 from codemode.executions.journal.sqlite.memory import MemoryJournal
+from codemode.executions.life.executions import Executions
+from codemode.executions.types.outcome import ExecutionOutcome
 from sandbox import Failure
 
 if TYPE_CHECKING:
@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
     from codemode.executions.continuations.seal import Sealer, SealingKey
     from codemode.executions.continuations.used import Used
-    from codemode.executions.journal.records import Decision, NewExecution, PendingCall
-    from codemode.executions.programs import Programs, Request
+    from codemode.executions.life.programs import Programs, Request
+    from codemode.executions.types.records import Decision, NewExecution, PendingCall
     from codemode.gateway.caller import Caller
     from codemode.settings import JournalSettings
 

@@ -15,16 +15,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError, JournalDamaged
-from codemode.executions.execution import unasked
 from codemode.executions.journal.checking import check
 from codemode.executions.journal.configured import JOURNAL_FILE, KEY_FILE, journal_file, journal_of, url_of
 from codemode.executions.journal.sqlite.maintenance import back_up as back_up_file
 from codemode.executions.journal.sqlite.maintenance import new_file
+from codemode.executions.types.outcome import unasked
 
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
     from codemode.executions.journal.checking import Checked
-    from codemode.executions.journal.records import ExecutionStatus
+    from codemode.executions.types.records import ExecutionStatus
     from codemode.settings import Secrets, Settings
 
 _PAGE = 200

@@ -13,13 +13,18 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from codemode.executions.journal.records import KINDS, PAGE
+from codemode.executions.types.records import KINDS, PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from codemode.executions.journal.migrations import MigrationPlan
-    from codemode.executions.journal.records import (
+    from codemode.executions.journal.signals import Signals
+    from codemode.executions.journal.sql.contents import KeptContent
+    from codemode.executions.journal.sql.outbox import Outbox
+    from codemode.executions.plans.plan import Plan, PlanVerdict
+    from codemode.executions.state.values import StateKey, StateWrite
+    from codemode.executions.types.records import (
         Decision,
         ExecutionStatus,
         JournalEntry,
@@ -31,11 +36,6 @@ if TYPE_CHECKING:
         Retention,
         StoredExecution,
     )
-    from codemode.executions.journal.signals import Signals
-    from codemode.executions.journal.sql.contents import KeptContent
-    from codemode.executions.journal.sql.outbox import Outbox
-    from codemode.executions.plans.plan import Plan, PlanVerdict
-    from codemode.executions.state.values import StateKey, StateWrite
     from codemode.transports.allowances import Slots
     from codemode.transports.content import Content
 

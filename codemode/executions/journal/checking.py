@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import ExecutionNotFound, JournalDamaged
 from codemode.executions.journal.expired import ExpiredExecution, expired_executions
-from codemode.executions.replay.record import Record
+from codemode.executions.types.record import Record
 
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal

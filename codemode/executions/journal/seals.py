@@ -17,13 +17,13 @@ from functools import lru_cache
 from hashlib import blake2b, sha256
 from typing import TYPE_CHECKING
 
-from codemode.executions.journal.records import OPEN
+from codemode.executions.types.records import OPEN
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.executions.journal.key import DigestKey
-    from codemode.executions.journal.records import Lease
+    from codemode.executions.types.records import Lease
 
     Part = str | bytes | int | None
 

@@ -16,8 +16,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from codemode.executions.journal.base import Journal
-    from codemode.executions.journal.records import QuestionKind
     from codemode.executions.notify.courier import Delivery
+    from codemode.executions.types.records import QuestionKind
     from codemode.settings import NotifyEvent, Secrets, Settings
 
 #: The questions that an event is about.

@@ -15,10 +15,10 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from codemode.executions.journal.base import Journal
-    from codemode.executions.journal.records import StoredExecution
     from codemode.executions.journal.sql.outbox import Message, Wanted
     from codemode.executions.notify.notice import Notice, NoticeWriter
     from codemode.executions.notify.targets import Target
+    from codemode.executions.types.records import StoredExecution
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ from codemode.text.visible import marked
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from codemode.executions.journal.records import PendingCall, StoredExecution
+    from codemode.executions.types.records import PendingCall, StoredExecution
 
 #: Longest value that is shown, in characters.
 _LONGEST = 80

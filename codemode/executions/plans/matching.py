@@ -13,14 +13,14 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codemode.catalog.value_count import holds_too_many
-from codemode.executions.placeholders import PLACEHOLDER, field_of, labels_in
+from codemode.executions.run.placeholders import PLACEHOLDER, field_of, labels_in
 from codemode.transports.base import Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
     from re import Match
 
-    from codemode.executions.planned import PlannedCall
+    from codemode.executions.types.planned import PlannedCall
 
 #: Differing arguments that a message names.
 _NAMED = 3

@@ -6,8 +6,8 @@ import hashlib
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, Self
 
-from codemode.executions.json_form import json_of, record_of
-from codemode.executions.planned import PlannedCall
+from codemode.executions.types.json_form import json_of, record_of
+from codemode.executions.types.planned import PlannedCall
 from codemode.text.times import has_passed, rfc3339
 
 if TYPE_CHECKING:

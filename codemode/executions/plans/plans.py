@@ -8,19 +8,19 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ApprovalForbidden, ExecutionWaiting, JournalUnavailable
-from codemode.executions.execution_ids import may_be_plan, new_plan
 from codemode.executions.plans.errors import PlanNotFound, PlanRefused
 from codemode.executions.plans.plan import PLAN, Plan
+from codemode.executions.types.ids import may_be_plan, new_plan
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from codemode.executions.approvals import Approvals
-    from codemode.executions.execution import ExecutionOutcome
     from codemode.executions.journal.base import Journal
-    from codemode.executions.planned import Listing
+    from codemode.executions.life.approvals import Approvals
+    from codemode.executions.life.programs import Programs, Request
     from codemode.executions.plans.plan import PlanVerdict
-    from codemode.executions.programs import Programs, Request
+    from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.planned import Listing
     from codemode.gateway.caller import Caller
 
 #: Plans in a list.

@@ -15,10 +15,10 @@ from codemode.catalog.tool import Effect
 from codemode.errors import ApprovalRequired
 from codemode.executions.plans.matching import MadeCall, PlanMatching
 from codemode.executions.plans.plan import PLAN, ApprovedPlan
-from codemode.executions.replay.dependencies import meaning
-from codemode.executions.replay.ends import value_of
-from codemode.executions.replay.record import End
-from codemode.executions.replay.recorded_session import RecordedSession
+from codemode.executions.run.replay.dependencies import meaning
+from codemode.executions.run.replay.ends import value_of
+from codemode.executions.run.replay.recorded_session import RecordedSession
+from codemode.executions.types.record import End
 from codemode.gateway.call import CallState
 from codemode.gateway.policy import Decision, Ruling
 from codemode.text.times import has_passed, rfc3339
@@ -27,9 +27,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codemode.catalog.tool import Tool
-    from codemode.executions.journal.records import PendingCall, QuestionKind
-    from codemode.executions.replay.record import RecordedCall
-    from codemode.executions.replay.recording import ExecutionRecording
+    from codemode.executions.run.replay.recording import ExecutionRecording
+    from codemode.executions.types.record import RecordedCall
+    from codemode.executions.types.records import PendingCall, QuestionKind
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway

@@ -13,7 +13,7 @@ from codemode.shared.foreign_code import ForeignExit, await_contained, call_cont
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.gateway.call import JudgedCall, ToolOutcome
 
 log = logging.getLogger(__name__)

@@ -13,7 +13,7 @@ from codemode.catalog.effects import worst
 from codemode.catalog.observed import shape_of
 from codemode.catalog.saved import SavedProgram
 from codemode.errors import ToolNotFound
-from codemode.executions.paging import whole_list
+from codemode.executions.run.paging import whole_list
 from codemode.executions.saved.errors import SavedProgramInvalid, SavingRefused
 from codemode.executions.saved.file import is_name, parameters_of, parse, render
 from codemode.text.nearest import did_you_mean
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
-    from codemode.executions.journal.records import StoredExecution
+    from codemode.executions.types.records import StoredExecution
     from sandbox import CallSite
 
 #: A variable that the program sets in a line of its own: what a parameter replaces. A comment may follow the literal.

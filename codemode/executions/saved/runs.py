@@ -8,11 +8,11 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.preflight import check
+from codemode.executions.run.preflight import check
+from codemode.executions.run.turns import MOST_DEEP
 from codemode.executions.saved.errors import SavedProgramBroken, SavedProgramFailed, SavedProgramInvalid
 from codemode.executions.saved.file import parse
 from codemode.executions.saved.inner_run import WITHIN, Stop
-from codemode.executions.saved.turns import MOST_DEEP
 from codemode.gateway.call import CallState, ToolOutcome
 from sandbox import CallFailed, ProgramStopped, Status
 
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from codemode.catalog.saved import SavedProgram
-    from codemode.executions.call_session import CallSession
-    from codemode.executions.saved.turns import Turns
+    from codemode.executions.run.call_session import CallSession
+    from codemode.executions.run.turns import Turns
     from codemode.gateway.call import JudgedCall
     from sandbox import Call, CallSite, Engine, Limits, Outcome
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.saved import SAVED, SavedProgram, program_of
 from codemode.errors import ConfigurationError
-from codemode.executions.preflight import check
+from codemode.executions.run.preflight import check
 from codemode.executions.saved.errors import SavingForbidden, SavingRefused
 from codemode.executions.saved.folder import SavedFolder
 from codemode.executions.saved.inner_run import WITHIN
@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
-    from codemode.executions.executions import Executions
-    from codemode.executions.runner import Runner
+    from codemode.executions.life.executions import Executions
+    from codemode.executions.life.runner import Runner
     from codemode.executions.saved.folder import Stamp
     from codemode.executions.saved.promotion import Promotion
     from codemode.executions.saved.shared_programs import SharedStamp

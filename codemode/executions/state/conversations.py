@@ -6,18 +6,18 @@ from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from codemode.executions.journal.records import CONVERSATION
 from codemode.executions.state.conversation import conversation_key
 from codemode.executions.state.dry_state import DryState
 from codemode.executions.state.memory import MemoryState, plain_digest
 from codemode.executions.state.program_state import ProgramState
+from codemode.executions.types.records import CONVERSATION
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from codemode.errors import CodeModeError
     from codemode.executions.journal.base import Journal
-    from codemode.executions.replay.recording import ExecutionRecording
+    from codemode.executions.run.replay.recording import ExecutionRecording
     from codemode.executions.state.program_state import StateReader
     from codemode.executions.state.values import StateKey, StateWrite
     from codemode.gateway.caller import Caller

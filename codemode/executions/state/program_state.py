@@ -11,16 +11,16 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from codemode.catalog.content import is_content_id
 from codemode.errors import CodeModeError, ResultNotFound
-from codemode.executions.handles import handle_of, is_handle
 from codemode.executions.state.errors import NoLastResult, StateNotFound, StateRejected
 from codemode.executions.state.values import StateKey, StateWrite
+from codemode.executions.types.handles import handle_of, is_handle
 from codemode.text.visible import visible
 from sandbox import JsonText
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.settings import ConversationSettings
     from sandbox import Call
 

@@ -20,7 +20,7 @@ from codemode.settings import AgentSettings, Secrets
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping, Sequence
 
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
     from codemode.serving.agent.events import AgentResult, Event

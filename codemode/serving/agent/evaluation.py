@@ -12,7 +12,7 @@ import yaml
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from codemode.errors import ConfigurationError
-from codemode.executions.outcome_lines import failure_text
+from codemode.executions.types.outcome_lines import failure_text
 from codemode.serving.agent.agent import Agent
 from codemode.text.yaml import YamlLoader
 

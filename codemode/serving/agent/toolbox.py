@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from codemode.catalog.catalog import Catalog
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.gateway.caller import Caller
     from codemode.model.definitions import Offer
     from codemode.service import CodeMode

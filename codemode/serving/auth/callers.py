@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Literal
 
 from codemode.errors import ConfigurationError, JournalUnavailable
 from codemode.executions.journal.configured import store_of
-from codemode.executions.journal.records import GOOD_UNTIL, READ_ONLY
+from codemode.executions.types.records import GOOD_UNTIL, READ_ONLY
 from codemode.gateway.caller import Caller
 from codemode.serving.auth.keys import keys_of
 from codemode.serving.auth.tokens import TokenCheck, TokenRefused
@@ -23,7 +23,7 @@ from codemode.text.times import has_passed
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from codemode.executions.journal.records import NewExecution
+    from codemode.executions.types.records import NewExecution
     from codemode.serving.auth.keys import Keys, StoredKey
     from codemode.settings import Settings
     from codemode.shared.values import ValueStore

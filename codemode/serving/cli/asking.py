@@ -10,7 +10,7 @@ import sys
 from typing import TYPE_CHECKING
 
 from codemode.executions.cards.plain_text import WHOLE, card_text
-from codemode.executions.journal.records import Decision
+from codemode.executions.types.records import Decision
 from codemode.gateway.policy import Globs
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import operator_of
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.executions.cards.card import ApprovalCard
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
 

@@ -6,8 +6,8 @@ from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.journal.records import Decision
+from codemode.executions.types.outcome import ExecutionOutcome
+from codemode.executions.types.records import Decision
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.service import CodeMode
@@ -20,7 +20,7 @@ from codemode.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from codemode.executions.journal.records import PendingCall
+    from codemode.executions.types.records import PendingCall
 
 PROGRAM = """\
 import asyncio

@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from rich.console import RenderableType
 
     from codemode.catalog.cost import CostReport, ModeCost
-    from codemode.executions.execution import ExecutionOutcome
-    from codemode.executions.journal.records import PendingCall
-    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.types.ledger import LedgerEntry
+    from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.records import PendingCall
 
 NEXT = (
     ("codemode init openapi.json", "use your own API"),

@@ -16,10 +16,10 @@ from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, ConfigurationError
-from codemode.executions.executor import Executor
 from codemode.executions.journal.configured import JOURNAL_FILE, journal_of, store_of
 from codemode.executions.notify.targets import target_of
 from codemode.executions.plugins.loading import load_hooks
+from codemode.executions.run.executor import Executor
 from codemode.serving.auth.keys import keys_of
 from codemode.serving.cli.predictions import named_like_modules, predictions
 from codemode.serving.cli.stored import on_journal

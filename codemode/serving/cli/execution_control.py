@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.journal.records import Decision
-from codemode.executions.outcome_lines import question_line
 from codemode.executions.rollback import is_rollback
+from codemode.executions.types.outcome_lines import question_line
+from codemode.executions.types.records import Decision
 from codemode.model.programs import BEYOND_S
 from codemode.serving.auth.callers import roles_of_today
 from codemode.serving.cli import terminal as show
@@ -24,7 +24,7 @@ from codemode.serving.executions import gone_on, whole
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-    from codemode.executions.journal.records import NewExecution, PendingCall, StoredExecution, Verdict
+    from codemode.executions.types.records import NewExecution, PendingCall, StoredExecution, Verdict
     from codemode.service import CodeMode
 
 

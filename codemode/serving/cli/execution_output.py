@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.cards.plain_text import WHOLE, card_text
-from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.outcome_lines import call_text, listed
-from codemode.executions.repeats import repeats, shared_arguments, times
+from codemode.executions.life.repeats import repeats, shared_arguments, times
+from codemode.executions.types.outcome import ExecutionOutcome
+from codemode.executions.types.outcome_lines import call_text, listed
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.tables import print_table
 from codemode.serving.cli.waterfall import MAX_ROWS
@@ -20,8 +20,8 @@ if TYPE_CHECKING:
 
     from codemode.executions.cards.card import ApprovalCard
     from codemode.executions.journal.expired import ExpiredExecution
-    from codemode.executions.journal.records import PendingCall, StoredExecution
-    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.types.ledger import LedgerEntry
+    from codemode.executions.types.records import PendingCall, StoredExecution
 
 _MICROSECONDS = 1_000_000
 

@@ -14,7 +14,7 @@ import typer
 from codemode.errors import ConfigurationError
 from codemode.executions.cards.desk import whole_card
 from codemode.executions.journal.expired import expired_executions
-from codemode.executions.journal.records import PAGE, ExecutionStatus
+from codemode.executions.types.records import PAGE, ExecutionStatus
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.execution_output import (
     print_card,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.executions.journal.base import Journal
-    from codemode.executions.journal.records import Verdict
+    from codemode.executions.types.records import Verdict
     from codemode.service import CodeMode
 
 executions = typer.Typer(no_args_is_help=True, help="Show, continue, cancel and roll back executions.")

@@ -14,7 +14,7 @@ from codemode.transports.content import ANY_BYTES, Content
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.service import CodeMode
 
 

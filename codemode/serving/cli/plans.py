@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.executions.execution_ids import may_be_plan
+from codemode.executions.types.ids import may_be_plan
 from codemode.serving.cli import terminal as show
 from codemode.serving.cli.exit_codes import exit_code_of
 from codemode.serving.cli.stored import with_journal

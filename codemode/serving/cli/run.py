@@ -106,7 +106,7 @@ def run(
             for line in where_files_are(ended) if service.settings.keeps_journal else ():
                 show.errors.print(show.plain(line), soft_wrap=True)
         if html is not None:
-            from codemode.executions.page import outcome_page
+            from codemode.executions.report.html_report import outcome_page
 
             html.write_text(outcome_page(code, ended), encoding="utf-8")
         return exit_code_of(ended.status)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING, TypeVar
 import typer
 
 from codemode.errors import ApprovalRefused, ConfigurationError, ExecutionNotFound
-from codemode.executions.execution import unasked
-from codemode.executions.execution_ids import may_be_execution
 from codemode.executions.journal.configured import journal_of
-from codemode.executions.journal.records import OPEN
+from codemode.executions.types.ids import may_be_execution
+from codemode.executions.types.outcome import unasked
+from codemode.executions.types.records import OPEN
 from codemode.serving.cli.surface import errors_as_exit_codes, run_until_signal
 from codemode.settings import Secrets
 from codemode.text.nearest import did_you_mean
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from codemode.executions.journal.base import Journal
-    from codemode.executions.journal.records import PendingCall, StoredExecution
+    from codemode.executions.types.records import PendingCall, StoredExecution
     from codemode.serving.cli.surface import Project
     from codemode.settings import Settings
 

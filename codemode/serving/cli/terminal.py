@@ -14,7 +14,7 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from codemode.executions.outcome_lines import failure_text, question_line
+from codemode.executions.types.outcome_lines import failure_text, question_line
 from codemode.serving.cli.waterfall import Waterfall
 from codemode.text.counted import counted
 from codemode.text.visible import marked
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from rich.console import ConsoleOptions, ConsoleRenderable, RenderableType
 
     from codemode.catalog.cost import CostReport
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
 
 #: Maximum lines shown of a result or an output. `--json` is never cut.
 SHOWN_LINES = 24

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from rich.console import RenderableType
 
-    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.types.ledger import LedgerEntry
 
 #: Seconds after which the live waterfall appears. Shorter programs show their ledger only.
 APPEARS_S = 0.3

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from rich.table import Table
 from rich.text import Text
 
-from codemode.executions.repeats import shared_arguments
+from codemode.executions.life.repeats import shared_arguments
 from codemode.gateway.call import CallState
 from codemode.text.visible import visible
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from rich.console import Console, ConsoleOptions, RenderResult
 
-    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.types.ledger import LedgerEntry
 
 #: Columns of a time bar: a fourth of the width, within these.
 _BAR_MIN, _BAR_MAX = 12, 40

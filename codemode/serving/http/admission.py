@@ -17,7 +17,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.replay.recovery import NoRoomYet
+from codemode.executions.life.recovery import NoRoomYet
 from codemode.transports.allowances import Allowances, Rate, RateUnknown
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from pydantic import BaseModel, Field
 
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads these at run time
 from codemode.executions.cards import card
-from codemode.executions.journal.records import ExecutionStatus, PendingCall
+from codemode.executions.types.records import ExecutionStatus, PendingCall
 from codemode.serving.http.record_models import Time, of_record
 
 

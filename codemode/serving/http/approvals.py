@@ -9,7 +9,7 @@ from fastapi import Body, Query, Request
 from fastapi.responses import Response  # noqa: TC002 -- FastAPI reads it at run time
 
 from codemode.executions.cards.plain_text import card_text
-from codemode.executions.journal.records import PAGE, Decision
+from codemode.executions.types.records import PAGE, Decision
 from codemode.serving.executions import gone_on
 from codemode.serving.http.approval_models import ApprovalCard, ApprovalList, Decisions
 from codemode.serving.http.executions import keep_turn

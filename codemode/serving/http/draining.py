@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 
 import uvicorn
 
-from codemode.executions.replay.recovery import NoRoomYet
+from codemode.executions.life.recovery import NoRoomYet
 from codemode.serving.http.admission import turn_of_orphan
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from codemode.serving.http.problems import JOURNAL_AWAY
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator
 
-    from codemode.executions.events import ExecutionEvent
+    from codemode.executions.types.events import ExecutionEvent
     from codemode.gateway.caller import Caller
 
 #: Seconds without an event after which a stream sends a keep-alive comment.

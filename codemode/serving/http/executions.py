@@ -18,8 +18,8 @@ from fastapi.responses import JSONResponse, Response
 from pydantic import Field
 
 from codemode.errors import CodeModeError, RequestRepeated
-from codemode.executions.feed import GOES_ON
-from codemode.executions.journal.records import ExecutionStatus  # noqa: TC001 -- FastAPI reads it at run time
+from codemode.executions.life.feed import GOES_ON
+from codemode.executions.types.records import ExecutionStatus  # noqa: TC001 -- FastAPI reads it at run time
 from codemode.model.programs import BEYOND_S
 from codemode.serving.execution_data import brief, outcome_json
 from codemode.serving.executions import whole

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any, TypeVar, Union, cast, get_args
 
 from pydantic import AwareDatetime, BaseModel, Field, create_model
 
-from codemode.executions.json_form import form_of, is_time
+from codemode.executions.types.json_form import form_of, is_time
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
     from mcp.server import ServerRequestContext
 
-    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.types.ledger import LedgerEntry
 
     Context = ServerRequestContext[Any]
 

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from codemode.executions.cards.card import ApprovalCard
-    from codemode.executions.journal.records import Decision, PendingCall, QuestionKind
+    from codemode.executions.types.records import Decision, PendingCall, QuestionKind
     from codemode.service import CodeMode
 
 #: Largest number of questions in one round.

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from mcp.server import ServerRequestContext
 
-    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.types.ledger import LedgerEntry
 
 #: Seconds after which progress is reported even if nothing changed, and at least between two reports.
 PROGRESS_S, LEAST_S = 1.0, 0.1

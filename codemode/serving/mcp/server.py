@@ -44,7 +44,7 @@ if TYPE_CHECKING:
 
     from mcp.server import ServerRequestContext
 
-    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.types.ledger import LedgerEntry
     from codemode.model.answer import Answer
     from codemode.model.background import Turn
     from codemode.service import CodeMode

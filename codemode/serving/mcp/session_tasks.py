@@ -14,7 +14,7 @@ from mcp_types import INVALID_PARAMS
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from codemode.errors import CodeModeError
-from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.model.tools import CallOptions, error_text
 from codemode.serving.mcp.results import result_of
 from codemode.serving.mcp.task_errors import POLL_MS, known
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
     from mcp.server.context import CallNext, HandlerResult
 
-    from codemode.executions.journal.records import StoredExecution
+    from codemode.executions.types.records import StoredExecution
     from codemode.service import CodeMode
     from codemode.serving.mcp.conversations import McpConversations
 

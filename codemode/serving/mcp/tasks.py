@@ -18,7 +18,7 @@ from mcp_types import MISSING_REQUIRED_CLIENT_CAPABILITY
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
 from codemode.errors import ExecutionChanged, ExecutionEnded, ExecutionNotFound, ExecutionWaiting, LeaseHeld
-from codemode.executions.execution import ExecutionOutcome
+from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.serving.mcp.in_client import requests_of, round_of
 from codemode.serving.mcp.results import result_of
 from codemode.serving.mcp.task_errors import POLL_MS, known
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
     from codemode.executions.cards.card import ApprovalCard
-    from codemode.executions.journal.records import StoredExecution
+    from codemode.executions.types.records import StoredExecution
     from codemode.gateway.caller import Caller
     from codemode.model.background import Running
     from codemode.service import CodeMode

@@ -8,7 +8,7 @@ import pytest
 
 from codemode import CodeMode
 from codemode.errors import RequestConflict, RequestRepeated, WrongArgument
-from codemode.executions.journal.records import Decision
+from codemode.executions.types.records import Decision
 from codemode.gateway.caller import Caller
 from codemode.settings import Settings
 from codemode.transports.content import ContentNotFound

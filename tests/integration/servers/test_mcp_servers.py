@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from mcp.types import TextContent
 
-    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.types.ledger import LedgerEntry
 
 
 COMMAND = str(Path(sys.executable).parent / "codemode")

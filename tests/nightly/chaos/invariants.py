@@ -10,16 +10,16 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from codemode.executions.journal.records import Decision
-from codemode.executions.replay.record import Record
+from codemode.executions.types.record import Record
+from codemode.executions.types.records import Decision
 from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from codemode.executions.journal.base import Journal
-    from codemode.executions.journal.records import PendingCall, StoredExecution, Verdict
-    from codemode.executions.replay.record import RecordedCall
+    from codemode.executions.types.record import RecordedCall
+    from codemode.executions.types.records import PendingCall, StoredExecution, Verdict
     from tests.nightly.crash.harness import Seen
 
 #: Ends of an execution that wait for a person, or that its program reached.

@@ -18,7 +18,7 @@ from tests.nightly.chaos.load import URL, Load
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from codemode.executions.journal.records import StoredExecution
+    from codemode.executions.types.records import StoredExecution
     from tests.nightly.chaos.deployment import Deployment
     from tests.nightly.chaos.faults import Event
     from tests.nightly.crash.harness import Seen

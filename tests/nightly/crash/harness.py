@@ -16,8 +16,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.journal.configured import journal_of
-from codemode.executions.journal.records import Decision
-from codemode.executions.replay.record import Record, RecordedCall
+from codemode.executions.types.record import Record, RecordedCall
+from codemode.executions.types.records import Decision
 from codemode.gateway.call import CallState
 from codemode.settings import Secrets, load_settings
 from tests.nightly.crash.programs import PROGRAMS, Program
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
 
     from codemode.executions.journal.base import Journal
-    from codemode.executions.journal.records import PendingCall, StoredExecution, Verdict
+    from codemode.executions.types.records import PendingCall, StoredExecution, Verdict
 
 ROOT = Path(__file__).parents[3]
 

@@ -22,7 +22,7 @@ from codemode.settings import load_settings
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.executions.journal.records import JournalEntry, Lease
+    from codemode.executions.types.records import JournalEntry, Lease
 
 
 def end_at(boundary: dict[str, int]) -> None:

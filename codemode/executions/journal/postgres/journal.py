@@ -39,10 +39,10 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.migrations import MigrationPlan
-    from codemode.executions.journal.records import JournalEntry, Lease, NewExecution, Pruned, Retention
     from codemode.executions.journal.sql.group import Write, Written
     from codemode.executions.journal.sql.space import Bounds
     from codemode.executions.journal.sql.statements import Result, Transaction
+    from codemode.executions.types.records import JournalEntry, Lease, NewExecution, Pruned, Retention
     from codemode.settings.journal import Durability
 
 #: Connections per server: one for appends, the others for queries. One more receives notifications.

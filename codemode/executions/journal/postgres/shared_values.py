@@ -9,8 +9,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.executions.journal.encryption import decrypted, encrypted
-from codemode.executions.journal.records import readable
 from codemode.executions.journal.sql.statements import Statement, Transaction
+from codemode.executions.types.records import readable
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection

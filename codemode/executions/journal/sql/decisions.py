@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ApprovalRefused
-from codemode.executions.journal.records import VERDICTS, Decision, JournalEntry, PendingCall, QuestionKind
 from codemode.executions.journal.sql import rows
 from codemode.executions.journal.sql.statements import Statement, Transaction, now_us
 from codemode.executions.journal.sql.transactions import note
 from codemode.executions.journal.sql.twins import approved_twin
+from codemode.executions.types.records import VERDICTS, Decision, JournalEntry, PendingCall, QuestionKind
 from codemode.text.times import has_passed, rfc3339
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from codemode.errors import LeaseLost
-    from codemode.executions.journal.records import JournalEntry, Lease
     from codemode.executions.journal.sql.rows import Line
+    from codemode.executions.types.records import JournalEntry, Lease
 
     Written = Sequence[int | LeaseLost]
 

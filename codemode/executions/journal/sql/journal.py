@@ -10,7 +10,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import JournalUnavailable
-from codemode.executions.journal.records import KINDS, PAGE, Pruned
 from codemode.executions.journal.seals import Seals
 from codemode.executions.journal.signals import Signals
 from codemode.executions.journal.sql import contents, plans, request_keys, rows, space, state, transactions
@@ -21,13 +20,18 @@ from codemode.executions.journal.sql.decisions import waiting as waiting_calls
 from codemode.executions.journal.sql.outbox import Outbox
 from codemode.executions.journal.sql.space import Bounds
 from codemode.executions.journal.sql.twins import twins
+from codemode.executions.types.records import KINDS, PAGE, Pruned
 from codemode.text.times import SECOND_US
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from codemode.executions.journal.key import DigestKey
-    from codemode.executions.journal.records import (
+    from codemode.executions.journal.sql.contents import KeptContent
+    from codemode.executions.journal.sql.statements import Result, Transaction
+    from codemode.executions.plans.plan import Plan, PlanVerdict
+    from codemode.executions.state.values import StateKey, StateWrite
+    from codemode.executions.types.records import (
         Decision,
         ExecutionStatus,
         JournalEntry,
@@ -38,10 +42,6 @@ if TYPE_CHECKING:
         Retention,
         StoredExecution,
     )
-    from codemode.executions.journal.sql.contents import KeptContent
-    from codemode.executions.journal.sql.statements import Result, Transaction
-    from codemode.executions.plans.plan import Plan, PlanVerdict
-    from codemode.executions.state.values import StateKey, StateWrite
     from codemode.transports.allowances import Slots
     from codemode.transports.content import Content
 

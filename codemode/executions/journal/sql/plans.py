@@ -5,12 +5,12 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.journal.records import readable
 from codemode.executions.journal.sql import rows
 from codemode.executions.journal.sql.statements import Statement, Transaction, now_us
-from codemode.executions.planned import PlannedCall
 from codemode.executions.plans.errors import PlanNotFound, PlanRefused
 from codemode.executions.plans.plan import Plan
+from codemode.executions.types.planned import PlannedCall
+from codemode.executions.types.records import readable
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

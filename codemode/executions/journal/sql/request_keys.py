@@ -13,8 +13,8 @@ from codemode.executions.journal.sql.statements import Statement, Statements, no
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-    from codemode.executions.journal.records import NewExecution
     from codemode.executions.journal.sql.statements import Transaction
+    from codemode.executions.types.records import NewExecution
 
 #: A key is refused for 30 days after its record was removed. Each owner's newest 100,000 are kept.
 _KEPT_US, MOST_PER_OWNER = 30 * 86_400 * 1_000_000, 100_000

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from codemode.errors import JournalDamaged
-from codemode.executions.journal.records import (
+from codemode.executions.types.records import (
     JournalEntry,
     NewExecution,
     PendingCall,
@@ -25,8 +25,8 @@ from sandbox import JsonText
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.executions.journal.records import Decision
     from codemode.executions.journal.seals import Seals
+    from codemode.executions.types.records import Decision
 
 from codemode.executions.journal.seals import NOT_AS_WRITTEN
 

@@ -14,7 +14,7 @@ from codemode.executions.journal.sql.request_keys import SpentKey, keep
 from codemode.executions.journal.sql.statements import Statement, Statements, Transaction, now_us
 
 if TYPE_CHECKING:
-    from codemode.executions.journal.records import Retention
+    from codemode.executions.types.records import Retention
 
 #: Largest number of executions, and of their bytes, that one transaction removes, so that others need not wait long.
 BATCH = 20

@@ -8,16 +8,16 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codemode.executions.journal.records import readable
 from codemode.executions.journal.sql.space import BATCH
 from codemode.executions.journal.sql.statements import Statement, Transaction, now_us
 from codemode.executions.journal.sql.transactions import lost
 from codemode.executions.state.values import size_of
+from codemode.executions.types.records import readable
 
 if TYPE_CHECKING:
-    from codemode.executions.journal.records import Lease
     from codemode.executions.journal.seals import Seals
     from codemode.executions.state.values import StateKey, StateWrite
+    from codemode.executions.types.records import Lease
 
 _SECOND_US = 1_000_000
 

@@ -17,7 +17,14 @@ from codemode.errors import (
     LeaseLost,
     RequestRepeated,
 )
-from codemode.executions.journal.records import (
+from codemode.executions.journal.sql import plans, rows
+from codemode.executions.journal.sql.outbox import note_unknown
+from codemode.executions.journal.sql.request_keys import conflict, require_unspent
+from codemode.executions.journal.sql.space import BATCH, Bounds, add, require_room, settle
+from codemode.executions.journal.sql.statements import Statement, Statements, Transaction, now_us
+from codemode.executions.journal.sql.twins import require_no_twin
+from codemode.executions.plans.plan import PLAN
+from codemode.executions.types.records import (
     OPEN,
     ExecutionStatus,
     JournalEntry,
@@ -26,13 +33,6 @@ from codemode.executions.journal.records import (
     PendingCall,
     StoredExecution,
 )
-from codemode.executions.journal.sql import plans, rows
-from codemode.executions.journal.sql.outbox import note_unknown
-from codemode.executions.journal.sql.request_keys import conflict, require_unspent
-from codemode.executions.journal.sql.space import BATCH, Bounds, add, require_room, settle
-from codemode.executions.journal.sql.statements import Statement, Statements, Transaction, now_us
-from codemode.executions.journal.sql.twins import require_no_twin
-from codemode.executions.plans.plan import PLAN
 from codemode.text.times import has_passed
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from codemode.errors import ProgramWaiting
 from codemode.executions.journal.sql.statements import Statement, Transaction, now_us
 
 if TYPE_CHECKING:
-    from codemode.executions.journal.records import NewExecution, PendingCall
+    from codemode.executions.types.records import NewExecution, PendingCall
 
 #: Twins that a card names.
 _NAMED = 5

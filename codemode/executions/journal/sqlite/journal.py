@@ -33,11 +33,11 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.migrations import MigrationPlan
-    from codemode.executions.journal.records import JournalEntry, Lease, Pruned, Retention
     from codemode.executions.journal.sql.group import Write, Written
     from codemode.executions.journal.sql.space import Bounds
     from codemode.executions.journal.sql.statements import Result, Transaction
     from codemode.executions.journal.sqlite.structure import Depth
+    from codemode.executions.types.records import JournalEntry, Lease, Pruned, Retention
     from codemode.settings.journal import Durability
 
 log = logging.getLogger(__name__)

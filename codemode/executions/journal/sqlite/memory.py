@@ -19,8 +19,8 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.migrations import MigrationPlan
-    from codemode.executions.journal.records import JournalEntry, Lease
     from codemode.executions.journal.sql.statements import Result, Transaction
+    from codemode.executions.types.records import JournalEntry, Lease
 
 #: A lease never runs out: there are no other servers.
 _FOREVER_S = 365 * 24 * 3600.0

@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from codemode.errors import ApprovalRefused
 from codemode.executions.cards.brief import brief_call, twins_among
-from codemode.executions.journal.records import PAGE, VERDICTS, Decision
+from codemode.executions.types.records import PAGE, VERDICTS, Decision
 from codemode.serving.console.forms import form_of
 from codemode.serving.console.session import caller_of
 from codemode.serving.executions import gone_on
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from codemode.executions.cards.card import ApprovalCard
-    from codemode.executions.journal.records import PendingCall, QuestionKind
+    from codemode.executions.types.records import PendingCall, QuestionKind
     from codemode.gateway.caller import Caller
     from codemode.serving.console.views import Console
 

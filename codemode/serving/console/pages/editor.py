@@ -10,7 +10,7 @@ from starlette.routing import Route
 
 from codemode.catalog.stubs import one_liner
 from codemode.errors import ProgramWaiting
-from codemode.executions.programs import Request as ExecutionRequest
+from codemode.executions.life.programs import Request as ExecutionRequest
 from codemode.serving.console.forms import form_of
 from codemode.serving.console.session import caller_of
 from codemode.serving.http.executions import keep_turn, until_disconnect
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from starlette.responses import Response
 
     from codemode.catalog.catalog import Catalog
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.gateway.caller import Caller
     from codemode.serving.console.views import Console
     from sandbox import Failure

@@ -10,14 +10,14 @@ from starlette.exceptions import HTTPException
 from starlette.responses import HTMLResponse, StreamingResponse
 from starlette.routing import Route
 
-from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.feed import GOES_ON
-from codemode.executions.journal.records import OPEN, ExecutionStatus
-from codemode.executions.ledger import LedgerEntry
-from codemode.executions.page import outcome_page
-from codemode.executions.repeats import repeats
-from codemode.executions.replay.ends import restored_entry
-from codemode.executions.waterfall import waterfall_svg
+from codemode.executions.life.feed import GOES_ON
+from codemode.executions.life.repeats import repeats
+from codemode.executions.report.html_report import outcome_page
+from codemode.executions.run.replay.ends import restored_entry
+from codemode.executions.types.ledger import LedgerEntry
+from codemode.executions.types.outcome import ExecutionOutcome
+from codemode.executions.types.records import OPEN, ExecutionStatus
+from codemode.executions.types.waterfall import waterfall_svg
 from codemode.gateway.call import CallState
 from codemode.serving.console.paging import Page, page_of
 from codemode.serving.console.session import caller_of

@@ -8,7 +8,7 @@ const MOST_ROWS = 2000;
 const TICK_MS = 250;
 const LOOK_AGAIN_MS = 3000;
 
-// The same colours and marks as in codemode/executions/waterfall.py.
+// The same colours and marks as in codemode/executions/types/waterfall.py.
 const STATES = {
   committed: ["#2da44e", "✓"],
   read: ["#2da44e", "✓"],

@@ -9,7 +9,7 @@ import pytest
 from codemode import CodeMode, tool
 from codemode.errors import ExecutionNotFound
 from codemode.executions.cards.plain_text import card_text
-from codemode.executions.journal.records import Decision
+from codemode.executions.types.records import Decision
 from codemode.gateway.caller import Caller
 from codemode.settings import Settings
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codemode.executions.cards.card import ApprovalCard
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
 
 CLERK, BOSS, OTHER = Caller("key:c", label="help desk"), Caller("key:b", "approver"), Caller("key:o")
 

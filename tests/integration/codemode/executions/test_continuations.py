@@ -18,14 +18,14 @@ from codemode.errors import (
     JournalUnavailable,
 )
 from codemode.executions.continuations.seal import ContinuationInvalid
-from codemode.executions.journal.records import Decision, Verdict
+from codemode.executions.types.records import Decision, Verdict
 from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Sequence
     from pathlib import Path
 
-    from codemode.executions.journal.records import PendingCall
+    from codemode.executions.types.records import PendingCall
     from codemode.service import CodeMode
 
 PROGRAM = "a = up.x.post(n=1)['count']\nb = up.x.drop(n=2)['count']\n[a, b]"

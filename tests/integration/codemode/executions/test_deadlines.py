@@ -10,12 +10,12 @@ import pytest
 
 from codemode.errors import ApprovalRefused, ExecutionEnded
 from codemode.executions.continuations.seal import ContinuationInvalid
-from codemode.executions.journal.records import Decision
 from codemode.executions.journal.sql.statements import Statement
+from codemode.executions.life.programs import Request
 from codemode.executions.plans.errors import PlanRefused
-from codemode.executions.programs import Request
 from codemode.executions.state.memory import MemoryState
 from codemode.executions.state.values import StateKey, StateWrite
+from codemode.executions.types.records import Decision
 from codemode.serving.auth.keys import StoredKey
 from codemode.text.times import has_passed
 from codemode.transports.content import Content, ContentNotFound, ContentStore
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable, Callable
     from pathlib import Path
 
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.service import CodeMode
 
 HOUR = 3600.0

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.errors import ApprovalForbidden, ApprovalRefused
-from codemode.executions.journal.records import Decision
+from codemode.executions.types.records import Decision
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, document, place
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.service import CodeMode
 
 WRITES: dict[str, Any] = {"policy": {"default": {"write": "ask"}}}

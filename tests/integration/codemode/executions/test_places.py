@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.errors import ExecutionChanged
-from codemode.executions.journal.records import Decision
+from codemode.executions.types.records import Decision
 from codemode.serving.executions import gone_on
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, Upstream, place
 from tests.unit.codemode.transports.sockets import listening

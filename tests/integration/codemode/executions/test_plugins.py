@@ -11,8 +11,8 @@ import pytest
 
 from codemode import Approved, CallAnswer, CodeMode, Plugin, PluginCall, Rejected
 from codemode.errors import ExecutionChanged
-from codemode.executions.journal.records import Decision
-from codemode.executions.programs import Request
+from codemode.executions.life.programs import Request
+from codemode.executions.types.records import Decision
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 
 if TYPE_CHECKING:

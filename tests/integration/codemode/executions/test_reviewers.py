@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.testing.model_server import Script
 
 POST = "try:\n    r = up.x.post(n=1)['count']\nexcept ToolRejected as error:\n    r = error.reason\nr"

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.errors import ConfigurationError, ExecutionNotFound
-from codemode.executions.journal.records import Decision
 from codemode.executions.rollback import Left
+from codemode.executions.types.records import Decision
 from codemode.sources.functions.callables import tool
 from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
 

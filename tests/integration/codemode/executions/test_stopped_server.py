@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.executions.journal.records import Decision
+from codemode.executions.types.records import Decision
 from tests.integration.codemode.executions.stopped import lease_has_run_out, running
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from codemode.executions.journal.records import Verdict
+    from codemode.executions.types.records import Verdict
 
 
 @pytest.fixture

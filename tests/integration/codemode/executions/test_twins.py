@@ -10,8 +10,8 @@ import pytest
 
 from codemode.errors import ApprovalRefused, ProgramWaiting
 from codemode.executions.cards.plain_text import card_text
-from codemode.executions.journal.records import Decision
-from codemode.executions.programs import Request
+from codemode.executions.life.programs import Request
+from codemode.executions.types.records import Decision
 from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode import CodeMode
-from codemode.executions.journal.records import Decision
+from codemode.executions.types.records import Decision
 from codemode.gateway.caller import Caller
 from codemode.model.outcome_text import Audience, outcome_text
 from codemode.settings import Settings

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
-from codemode.executions.replay.dependencies import REPLAYS_FROM
+from codemode.executions.run.replay.dependencies import REPLAYS_FROM
 from tests.integration.codemode.executions.journal.conftest import new_database, postgres
 from tests.integration.codemode.serving.several_servers import has_line, servers, until
 from tests.integration.codemode.serving.versions import LATER, later_version

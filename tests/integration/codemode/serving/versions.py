@@ -6,7 +6,7 @@ import shutil
 from pathlib import Path
 
 from codemode.executions.journal.migrations import migrations
-from codemode.executions.replay.dependencies import REPLAYS_FROM
+from codemode.executions.run.replay.dependencies import REPLAYS_FROM
 
 ROOT = Path(__file__).parents[4]
 LATER = "9.9.0"

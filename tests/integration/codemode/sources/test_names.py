@@ -22,7 +22,7 @@ from tests.integration.codemode.executions.upstream import Place, place
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from sandbox import Failure
 
 GUEST = Caller("g", "guest")

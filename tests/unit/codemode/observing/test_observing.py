@@ -15,8 +15,8 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from codemode import CodeMode, ConfigurationError, tool
-from codemode.executions.journal.records import Decision
-from codemode.executions.observer import Observers, Started
+from codemode.executions.life.observer import Observers, Started
+from codemode.executions.types.records import Decision
 from codemode.gateway.caller import Caller
 from codemode.observing.audit import AuditFile
 from codemode.observing.logs import JsonFormatter, TextFormatter

@@ -16,11 +16,11 @@ from typing import Any
 import pytest
 from rich.console import Console
 
-from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.journal.records import NewExecution, PendingCall, StoredExecution
-from codemode.executions.ledger import LedgerEntry
-from codemode.executions.page import outcome_page
-from codemode.executions.planned import PlannedCall
+from codemode.executions.report.html_report import outcome_page
+from codemode.executions.types.ledger import LedgerEntry
+from codemode.executions.types.outcome import ExecutionOutcome
+from codemode.executions.types.planned import PlannedCall
+from codemode.executions.types.records import NewExecution, PendingCall, StoredExecution
 from codemode.gateway.call import CallState
 from codemode.model.outcome_text import Audience, outcome_data, outcome_text
 from codemode.serving.cli import execution_output, terminal

@@ -12,8 +12,8 @@ import pytest
 
 from codemode.executions.journal.key import DigestKey
 from codemode.executions.journal.postgres.journal import PostgresJournal
-from codemode.executions.journal.records import NewExecution
 from codemode.executions.journal.sqlite.journal import SqliteJournal
+from codemode.executions.types.records import NewExecution
 from tests.postgres import cluster, programs
 
 if TYPE_CHECKING:

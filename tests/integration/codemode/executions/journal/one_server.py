@@ -9,8 +9,8 @@ import asyncio
 import sys
 from pathlib import Path
 
-from codemode.executions.journal.records import JournalEntry
 from codemode.executions.journal.sqlite.journal import SqliteJournal
+from codemode.executions.types.records import JournalEntry
 from tests.integration.codemode.executions.journal.conftest import KEY, new
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.journal.records import JournalEntry, PendingCall
+from codemode.executions.types.records import JournalEntry, PendingCall
 from tests.integration.codemode.executions.journal.conftest import new
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode.executions.journal.checking import check
-from codemode.executions.journal.records import JournalEntry
+from codemode.executions.types.records import JournalEntry
 from tests.integration.codemode.executions.journal.conftest import new
 from tests.integration.codemode.executions.journal.edits import edited
 from tests.integration.codemode.executions.journal.rows import question

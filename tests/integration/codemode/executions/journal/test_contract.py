@@ -21,9 +21,9 @@ from codemode.errors import (
     RequestRepeated,
 )
 from codemode.executions.journal.key import DigestKey
-from codemode.executions.journal.records import Decision, JournalEntry, Lease, PendingCall, Retention
 from codemode.executions.journal.sql.space import BATCH, Bounds
 from codemode.executions.journal.sql.transactions import SPILL_BYTES
+from codemode.executions.types.records import Decision, JournalEntry, Lease, PendingCall, Retention
 from tests.integration.codemode.executions.journal.conftest import new
 from tests.integration.codemode.executions.journal.rows import ended, kept, question, waiting
 

@@ -12,9 +12,9 @@ from codemode.errors import ConfigurationError, ExecutionNotFound, JournalDamage
 from codemode.executions.journal.key import DigestKey
 from codemode.executions.journal.migrations import migrations
 from codemode.executions.journal.postgres.journal import PostgresJournal
-from codemode.executions.journal.records import Decision, JournalEntry, Lease, PendingCall, Retention
 from codemode.executions.journal.sql.rows import given_text
 from codemode.executions.journal.sqlite.journal import SqliteJournal
+from codemode.executions.types.records import Decision, JournalEntry, Lease, PendingCall, Retention
 from tests.integration.codemode.executions.journal.conftest import KEY, new, new_database
 from tests.integration.codemode.executions.journal.edits import edited
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place

@@ -11,7 +11,7 @@ import pytest
 
 from codemode.errors import ApprovalRefused, ConfigurationError, ExecutionNotFound, LeaseHeld
 from codemode.executions.journal.postgres import outages
-from codemode.executions.journal.records import Decision
+from codemode.executions.types.records import Decision
 from tests.integration.codemode.executions.journal.conftest import new_database
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 from tests.unit.codemode.transports.sockets import listening

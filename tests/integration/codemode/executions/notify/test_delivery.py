@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.executions.journal.records import Decision, JournalEntry, PendingCall
 from codemode.executions.journal.sql.statements import Statement
 from codemode.executions.notify.configured import messages_to
 from codemode.executions.notify.courier import Courier
 from codemode.executions.notify.notice import NoticeWriter
 from codemode.executions.notify.targets import Undelivered
+from codemode.executions.types.records import Decision, JournalEntry, PendingCall
 from codemode.settings import Settings
 from tests.integration.codemode.executions.journal.conftest import new, postgres, store
 

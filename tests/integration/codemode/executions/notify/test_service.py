@@ -22,9 +22,9 @@ from standardwebhooks import Webhook
 
 from codemode import CodeMode
 from codemode.errors import ConfigurationError, UpstreamUnreachable
-from codemode.executions.journal.records import Decision
 from codemode.executions.notify.notice import Notice
 from codemode.executions.notify.targets import Mailbox, Undelivered
+from codemode.executions.types.records import Decision
 from codemode.transports.mail import MailServer
 from tests.command_line import script
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place

@@ -12,8 +12,8 @@ from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 from codemode import CodeMode, tool
 from codemode.errors import ApprovalForbidden, ExecutionWaiting, RequestRepeated, WrongArgument
 from codemode.executions.cards.plain_text import card_text
-from codemode.executions.journal.records import Decision
 from codemode.executions.plans.errors import PlanNotFound, PlanRefused
+from codemode.executions.types.records import Decision
 from codemode.settings import Settings
 from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER
 
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from tests.conftest import Gym
 
 

@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.journal.key import DigestKey
-from codemode.executions.journal.records import JournalEntry, NewExecution
 from codemode.executions.journal.sqlite.journal import SqliteJournal
+from codemode.executions.types.records import JournalEntry, NewExecution
 from tests.integration.codemode.executions.upstream import OWNER, Place, place
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.executions.execution_ids import new_execution
-from codemode.executions.replay.dependencies import REPLAYS_FROM
+from codemode.executions.run.replay.dependencies import REPLAYS_FROM
+from codemode.executions.types.ids import new_execution
 from codemode.sources.destination import ADDRESS, CREDENTIALS, WAY
 from tests.integration.codemode.executions.replay.recorded import FILE, journal_in, leave
 from tests.integration.codemode.executions.upstream import OWNER, place

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codemode.executions.journal.records import Decision
 from codemode.executions.saved.promotion import Promotion
+from codemode.executions.types.records import Decision
 from tests.integration.codemode.executions.saved.files import save, saved
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 

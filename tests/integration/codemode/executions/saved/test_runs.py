@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.executions.cards.plain_text import card_text
-from codemode.executions.journal.records import Decision
+from codemode.executions.types.records import Decision
 from codemode.gateway.caller import Caller
 from tests.integration.codemode.executions.saved.files import save, saved
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place

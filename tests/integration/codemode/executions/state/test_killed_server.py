@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codemode.executions.journal.records import Decision
+from codemode.executions.types.records import Decision
 from tests.integration.codemode.executions.stopped import running
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 

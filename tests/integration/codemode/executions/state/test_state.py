@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
 
 OWNER, OTHER = Caller("one", "admin"), Caller("two", "admin")
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
-from codemode.executions.handles import handle_of
+from codemode.executions.types.handles import handle_of
 from codemode.gateway.caller import Caller
 from codemode.service import CodeMode
 from codemode.serving.auth.callers import Callers

@@ -12,9 +12,9 @@ from rich.cells import cell_len
 from rich.console import Console
 
 from codemode.catalog.cost import CostReport, ModeCost
-from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.journal.records import PendingCall
-from codemode.executions.ledger import LedgerEntry
+from codemode.executions.types.ledger import LedgerEntry
+from codemode.executions.types.outcome import ExecutionOutcome
+from codemode.executions.types.records import PendingCall
 from codemode.gateway.call import CallState
 from codemode.serving.cli.demo import PROGRAM
 from codemode.serving.cli.demo_screen import Shown, next_commands, screen

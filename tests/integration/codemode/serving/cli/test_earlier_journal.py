@@ -10,11 +10,11 @@ from typing import TYPE_CHECKING
 import pytest
 import yaml
 
-from codemode.executions.execution_ids import new_execution
 from codemode.executions.journal.key import DigestKey
 from codemode.executions.journal.migrations import migrations
-from codemode.executions.journal.records import NewExecution, PendingCall
 from codemode.executions.journal.sql.rows import asked_text, given_text
+from codemode.executions.types.ids import new_execution
+from codemode.executions.types.records import NewExecution, PendingCall
 from tests.command_line import script
 
 if TYPE_CHECKING:

@@ -22,7 +22,7 @@ from tests.command_line import SCRIPT, Ended, codemode, script_environment
 from tests.terminal import Terminal
 
 if TYPE_CHECKING:
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
 
 ASKING_SERVER = Path(__file__).parents[4] / "unit" / "codemode" / "sources" / "asking_server.py"
 BANK = '''

@@ -36,8 +36,8 @@ FORBIDDEN: dict[str, set[str]] = {
     },
     "--help": {*HEAVY, "pydantic", "yaml", "asyncio", "codemode.settings"},
     "mcp --help": {*HEAVY, "codemode.serving.mcp.stdio"},
-    "approvals list": {*HEAVY, *UNUSED, "codemode.executions.executor"},
-    "executions list": {*HEAVY, *UNUSED, "codemode.executions.executor"},
+    "approvals list": {*HEAVY, *UNUSED, "codemode.executions.run.executor"},
+    "executions list": {*HEAVY, *UNUSED, "codemode.executions.run.executor"},
     "keys list": {*HEAVY, *UNUSED, "asyncio", "sqlite3"},
     "config explain journal.lease_s": {*HEAVY, *UNUSED, "asyncio", "sqlite3"},
     "config schema": {*HEAVY, *UNUSED, "asyncio", "sqlite3"},
@@ -73,7 +73,7 @@ def test_the_help_of_a_command_imports_nothing_that_its_work_needs(name: str) ->
         "print(json.dumps(list(sys.modules)))"
     )
     ended = subprocess.run([sys.executable, "-c", code, name], capture_output=True, text=True, check=True)
-    unused = {*HEAVY, "httpcore2", "jsonschema", "referencing", "rapidfuzz", "codemode.executions.executor"}
+    unused = {*HEAVY, "httpcore2", "jsonschema", "referencing", "rapidfuzz", "codemode.executions.run.executor"}
     assert unused & set(json.loads(ended.stdout)) == set()
 
 

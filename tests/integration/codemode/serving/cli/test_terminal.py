@@ -6,8 +6,8 @@ import json
 
 import pytest
 
-from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.ledger import LedgerEntry
+from codemode.executions.types.ledger import LedgerEntry
+from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.gateway.call import CallState
 from codemode.serving.cli import terminal as show
 from sandbox import Failure, Usage

@@ -9,7 +9,7 @@ import pytest
 from rich.cells import cell_len
 from rich.console import Console
 
-from codemode.executions.ledger import LedgerEntry
+from codemode.executions.types.ledger import LedgerEntry
 from codemode.gateway.call import CallState
 from codemode.serving.cli.watching import LiveWaterfall, watching
 from codemode.serving.cli.waterfall import Waterfall

@@ -147,7 +147,7 @@ async def test_a_task_waits_for_an_approver_elsewhere_and_then_continues(tmp_pat
 
 
 def approval(pending: Any) -> Any:
-    from codemode.executions.journal.records import Decision
+    from codemode.executions.types.records import Decision
 
     (call,) = pending
     return Decision(call.id, call.digest, "approved", "")

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codemode.catalog.catalog import Catalog
-    from codemode.executions.execution import ExecutionOutcome
+    from codemode.executions.types.outcome import ExecutionOutcome
     from tests.unit.codemode.transports.recorder import Recorder
 
 SECRET = "a-very-secret-key"

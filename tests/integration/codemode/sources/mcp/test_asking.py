@@ -14,7 +14,7 @@ from mcp_types import ElicitResult
 
 from codemode import CodeMode
 from codemode.errors import ApprovalForbidden, ApprovalRefused
-from codemode.executions.journal.records import Decision
+from codemode.executions.types.records import Decision
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.serving.mcp.server import McpFace
 from codemode.settings import Settings

@@ -20,7 +20,7 @@ from codemode.transports.mcp import transport as mcp
 from tests.integration.codemode.sources.mcp.misbehaving import settings
 
 if TYPE_CHECKING:
-    from codemode.executions.ledger import LedgerEntry
+    from codemode.executions.types.ledger import LedgerEntry
 
 
 def heard(folder: Path) -> list[str]:

@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 from codemode.executions.cards.brief import brief_call, twins_among
-from codemode.executions.journal.records import PendingCall
+from codemode.executions.types.records import PendingCall
 
 
 def call(**arguments: Any) -> PendingCall:

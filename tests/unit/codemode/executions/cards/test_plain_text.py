@@ -8,8 +8,8 @@ from codemode.executions.cards.building import arguments_of, brief_card
 from codemode.executions.cards.card import ApprovalCard, CallsMade, CardArgument, Change, EarlierApproval, KnownRecord
 from codemode.executions.cards.plain_text import WHOLE, card_text
 from codemode.executions.cards.readings import Readings
-from codemode.executions.journal.records import NewExecution, PendingCall, StoredExecution
-from codemode.executions.replay.record import Record
+from codemode.executions.types.record import Record
+from codemode.executions.types.records import NewExecution, PendingCall, StoredExecution
 
 CALL = PendingCall(
     *("ap_1", "ex_1", "1", "desk.pay", {"body": {"amount": 5, "to": "Ann"}, "tags": []}, "d1", "money"),

@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 
 from codemode.executions.cards.readings import Readings
-from codemode.executions.journal.records import JournalEntry
-from codemode.executions.replay.record import Record
+from codemode.executions.types.record import Record
+from codemode.executions.types.records import JournalEntry
 
 UUID = "0f8fad5b-d9cb-469f-a165-70867728950e"
 

@@ -10,10 +10,10 @@ import pytest
 from standardwebhooks import Webhook as Receiver
 
 from codemode.errors import ConfigurationError
-from codemode.executions.journal.records import NewExecution, PendingCall, StoredExecution
 from codemode.executions.notify.chat import slack_body, teams_body
 from codemode.executions.notify.notice import NoticeWriter
 from codemode.executions.notify.targets import Mailbox, Poster, Undelivered, Webhook, signing_keys
+from codemode.executions.types.records import NewExecution, PendingCall, StoredExecution
 from codemode.transports.mail import MailServer
 from tests.unit.codemode.transports.sockets import listening
 

@@ -8,9 +8,9 @@ import pytest
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.tool import Effect, Tool
-from codemode.executions.journal.records import NewExecution, StoredExecution
 from codemode.executions.saved.errors import SavingRefused
 from codemode.executions.saved.promotion import Promotion, completed, draft
+from codemode.executions.types.records import NewExecution, StoredExecution
 from sandbox import CallSite
 
 CODE = 'days = 30  # a month\nword = "hi"\nfor n in [1]:\n    days2 = days\ngym.list(days=days, word=word)\n'

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 
-from codemode.executions.waterfall import STATES
+from codemode.executions.types.waterfall import STATES
 from codemode.serving.console.views import STATIC
 from codemode.text import visible
 

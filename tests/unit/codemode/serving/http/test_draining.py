@@ -11,7 +11,7 @@ import uvicorn
 from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
-from codemode.executions.replay.recovery import NoRoomYet
+from codemode.executions.life.recovery import NoRoomYet
 from codemode.serving.http.admission import Admission
 from codemode.serving.http.draining import ClosingWhenDraining, DrainingServer, turn_unless_draining
 from codemode.settings.server import LoadSettings

@@ -13,7 +13,7 @@ from codemode.serving.http.event_stream import event_stream
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator
 
-    from codemode.executions.events import ExecutionEvent
+    from codemode.executions.types.events import ExecutionEvent
 
 
 async def test_a_stream_whose_caller_cannot_be_checked_ends_with_the_reason() -> None:

@@ -4,12 +4,13 @@ import pytest
 from pydantic import BaseModel
 
 import sandbox
-from codemode.executions import planned, rollback
+from codemode.executions import rollback
 from codemode.executions.cards import card
-from codemode.executions.execution import ExecutionOutcome
-from codemode.executions.journal.records import PendingCall
-from codemode.executions.json_form import form_of
-from codemode.executions.ledger import LedgerEntry
+from codemode.executions.types import planned
+from codemode.executions.types.json_form import form_of
+from codemode.executions.types.ledger import LedgerEntry
+from codemode.executions.types.outcome import ExecutionOutcome
+from codemode.executions.types.records import PendingCall
 from codemode.serving.http import approval_models, models
 from codemode.serving.http.record_models import of_record
 

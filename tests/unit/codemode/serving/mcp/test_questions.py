@@ -9,12 +9,12 @@ from mcp_types import ElicitationCapability, ElicitResult, FormElicitationCapabi
 
 from codemode.executions.cards.card import ApprovalCard, Requester
 from codemode.executions.cards.plain_text import card_text
-from codemode.executions.journal.records import PendingCall
+from codemode.executions.types.records import PendingCall
 from codemode.serving.mcp.in_client import Round, can_show
 from codemode.serving.mcp.questions import decision, question
 
 if TYPE_CHECKING:
-    from codemode.executions.journal.records import QuestionKind
+    from codemode.executions.types.records import QuestionKind
 
 CALL = PendingCall("ap_1", "ex_1", "1", "bank.pay", {"to": "x" * 500}, "d1", "money leaves", host="bank.example")
 LINK = {"mode": "url", "message": "Log in\u202e", "url": "https://login.example"}

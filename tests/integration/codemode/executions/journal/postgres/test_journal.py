@@ -14,7 +14,7 @@ from codemode.executions.journal.migrations import migrations
 from codemode.executions.journal.postgres import outages
 from codemode.executions.journal.postgres.errors import shown
 from codemode.executions.journal.postgres.journal import PostgresJournal
-from codemode.executions.journal.records import JournalEntry, Lease
+from codemode.executions.types.records import JournalEntry, Lease
 from tests.integration.codemode.executions.journal.conftest import KEY, new, new_database
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from codemode.errors import JournalUnavailable, LeaseLost, RequestRepeated
 from codemode.executions.journal.postgres import journal as store
 from codemode.executions.journal.postgres import outages
 from codemode.executions.journal.postgres.journal import PostgresJournal
-from codemode.executions.journal.records import JournalEntry
+from codemode.executions.types.records import JournalEntry
 from codemode.gateway.answer_checks import Differences
 from codemode.service import CodeMode
 from codemode.settings import Settings

@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, TypeVar
 import asyncpg
 import pytest
 
-from codemode.executions import cancellation, upkeep
 from codemode.executions.journal.postgres import signals as postgres_signals
 from codemode.executions.journal.postgres.journal import PostgresJournal
 from codemode.executions.journal.postgres.listener import Listener
 from codemode.executions.journal.postgres.signals import CANCEL, FOLLOWED, PostgresSignals
-from codemode.executions.journal.records import Decision, JournalEntry
+from codemode.executions.life import cancellation, upkeep
+from codemode.executions.types.records import Decision, JournalEntry
 from tests.integration.codemode.executions.journal.conftest import KEY, new, new_database
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Awaitable
     from pathlib import Path
 
-    from codemode.executions.events import ExecutionEvent
+    from codemode.executions.types.events import ExecutionEvent
     from codemode.service import CodeMode
 
 Result = TypeVar("Result")

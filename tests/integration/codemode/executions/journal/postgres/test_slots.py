@@ -12,7 +12,7 @@ import asyncpg
 import pytest
 
 from codemode.executions.journal.postgres.journal import PostgresJournal
-from codemode.executions.journal.records import Retention
+from codemode.executions.types.records import Retention
 from codemode.transports.allowances import KEPT_S, Allowances, Rate, RateUnknown
 from tests.integration.codemode.executions.journal.conftest import KEY, new_database
 from tests.integration.codemode.executions.upstream import OWNER, place

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codemode.executions.journal.records import Retention
+from codemode.executions.types.records import Retention
 from codemode.transports.content import Content
 
 if TYPE_CHECKING:

@@ -15,9 +15,9 @@ from codemode.errors import ConfigurationError, JournalUnavailable
 from codemode.executions.journal.migrations import Dialect, Migration, MigrationPlan, migrations
 from codemode.executions.journal.postgres import migrating as postgres_migrating
 from codemode.executions.journal.postgres.journal import PostgresJournal
-from codemode.executions.journal.records import JournalEntry
 from codemode.executions.journal.sql import schema
 from codemode.executions.journal.sqlite.journal import SqliteJournal
+from codemode.executions.types.records import JournalEntry
 from tests.integration.codemode.executions.journal.conftest import KEY, new, new_database
 
 if TYPE_CHECKING:

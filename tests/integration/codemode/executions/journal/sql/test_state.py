@@ -12,14 +12,14 @@ import pytest
 
 from codemode.errors import JournalDamaged, LeaseLost
 from codemode.executions.journal.postgres.journal import PostgresJournal
-from codemode.executions.journal.records import Retention
 from codemode.executions.journal.sqlite.journal import SqliteJournal
 from codemode.executions.state.values import StateKey, StateWrite, size_of
+from codemode.executions.types.records import Retention
 from tests.integration.codemode.executions.journal.conftest import new
 
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
-    from codemode.executions.journal.records import Lease
+    from codemode.executions.types.records import Lease
     from tests.integration.codemode.executions.journal.conftest import Store
 
 KEY = StateKey("ann", "c1", "totals")

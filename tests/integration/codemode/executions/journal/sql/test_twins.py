@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.errors import ApprovalRefused, ProgramWaiting
-from codemode.executions.journal.records import Decision
+from codemode.executions.types.records import Decision
 from tests.integration.codemode.executions.journal.conftest import new
 from tests.integration.codemode.executions.journal.rows import question
 

@@ -19,10 +19,10 @@ import pytest
 
 from codemode.errors import ConfigurationError, JournalUnavailable
 from codemode.executions.journal.migrations import migrations
-from codemode.executions.journal.records import JournalEntry, Retention
 from codemode.executions.journal.sql.transactions import SPILL_BYTES
 from codemode.executions.journal.sqlite import journal as sqlite
 from codemode.executions.journal.sqlite.journal import AT_ONCE_BYTES, SqliteJournal
+from codemode.executions.types.records import JournalEntry, Retention
 from tests.disk import disk_of
 from tests.integration.codemode.executions.journal.conftest import KEY, new
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from codemode.executions.journal.records import JournalEntry, Lease
 from codemode.executions.journal.sql.group import GroupCommit
+from codemode.executions.types.records import JournalEntry, Lease
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

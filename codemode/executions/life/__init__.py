@@ -1,0 +1,1 @@
+"""The life of executions: start, pause, resume, recover, cancel, read."""

@@ -1,1 +1,0 @@
-"""Replay: the record of a run, and how another run repeats it."""

@@ -1,0 +1,1 @@
+"""Replay: a run that continues from its record."""

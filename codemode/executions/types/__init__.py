@@ -1,0 +1,1 @@
+"""Values of executions: outcomes, ledgers, records. Below everything else here."""

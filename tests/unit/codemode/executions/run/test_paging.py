@@ -1,0 +1,194 @@
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from codemode.catalog.catalog import Catalog
+from codemode.errors import ArgumentsInvalid
+from codemode.executions.run.paging import ITEMS, PAGES, PartialLists, WholeList, collect, whole_list
+from codemode.testing import make_tool
+
+LIST = make_tool("gym.clients.list", {"offset": {"type": "integer"}})
+CATALOG = Catalog((LIST, make_tool("gym.shop.items")))
+
+
+@dataclass
+class Page:
+    value: Any
+    items: list[Any]
+    next_arguments: dict[str, Any] | None
+
+
+class Upstream:
+    """A list of `total` numbers in pages of ten, each with the position of the next page."""
+
+    def __init__(self, total: float) -> None:
+        self.total = total
+        self.asked: list[dict[str, Any]] = []
+
+    async def page(self, arguments: dict[str, Any]) -> Page:
+        self.asked.append(arguments)
+        start = arguments.get("offset", 0)
+        items = list(range(start, int(min(start + 10, self.total))))
+        more = start + 10 < self.total
+        return Page({"items": items}, items, {**arguments, "offset": start + 10} if more else None)
+
+
+async def walked(kind: str, arguments: dict[str, Any], upstream: Upstream) -> tuple[list[Any], list[str]]:
+    notes: list[str] = []
+    return await collect(wish(kind), arguments, upstream.page, notes.append), notes
+
+
+def unnoted(note: str) -> None:
+    pytest.fail(f"noted: {note}")
+
+
+def wish(kind: str) -> WholeList:
+    found = whole_list(f"gym.clients.list.{kind}", CATALOG)
+    assert found is not None
+    return found
+
+
+async def test_items_are_those_of_all_pages() -> None:
+    upstream = Upstream(25)
+    assert await walked("items", {"status": "active"}, upstream) == (list(range(25)), [])
+    assert upstream.asked == [{"status": "active"}, *({"status": "active", "offset": at} for at in (10, 20))]
+
+
+async def test_pages_are_the_whole_answers() -> None:
+    pages, notes = await walked("pages", {}, Upstream(25))
+    assert ([len(page["items"]) for page in pages], notes) == ([10, 10, 5], [])
+
+
+async def test_a_limit_ends_the_walk() -> None:
+    upstream = Upstream(1_000)
+    assert await walked("items", {"limit": 15}, upstream) == (list(range(15)), [])
+    assert len(upstream.asked) == 2
+
+
+SIZED = Catalog(
+    (make_tool("gym.clients.list", {"offset": {"type": "integer"}, "limit": {"type": "integer", "default": 10}}),)
+)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "sent", "count"),
+    [
+        ({"limit": 5}, {"limit": 5}, 5),
+        ({"limit": 15}, {}, 15),
+        ({"page_size": 50}, {"limit": 50}, 25),
+        ({"limit": 12, "page_size": 10}, {"limit": 10}, 12),
+    ],
+)
+async def test_a_limit_is_of_items_and_a_page_size_has_its_own_name(
+    arguments: dict[str, Any], sent: dict[str, Any], count: int
+) -> None:
+    upstream = Upstream(25)
+    wanted = whole_list("gym.clients.list.items", SIZED)
+    assert wanted is not None
+    assert await collect(wanted, arguments, upstream.page, unnoted) == list(range(count))
+    assert upstream.asked[0] == sent
+
+
+async def test_a_required_page_size_is_within_its_maximum() -> None:
+    size = {"type": "integer", "maximum": 10}
+    catalog = Catalog((make_tool("a.b.list", {"offset": {"type": "integer"}, "limit": size}, required=("limit",)),))
+    upstream, wanted = Upstream(25), whole_list("a.b.list.items", catalog)
+    assert wanted is not None
+    assert len(await collect(wanted, {"limit": 20}, upstream.page, unnoted)) == 20
+    assert upstream.asked[0] == {"limit": 10}
+
+
+async def test_a_page_size_is_rejected_where_there_is_none() -> None:
+    upstream = Upstream(25)
+    with pytest.raises(ArgumentsInvalid, match="has no page size; leave page_size out"):
+        await walked("items", {"page_size": 5}, upstream)
+    assert upstream.asked == []
+
+
+def test_a_list_that_was_read_in_part_is_noted_with_its_total() -> None:
+    (tool,) = SIZED.tools
+    lists = PartialLists()
+    lists.add(tool, {"limit": 5}, {"items": [1, 2, 3, 4, 5], "total": 9})
+    lists.add(tool, {"limit": 5}, {"items": [1, 2, 3, 4, 5], "total": 9})
+    assert lists.notes() == ("gym.clients.list returned 5 of 9; .items(…) returns all",)
+    lists.add(tool, {"limit": 5, "offset": 5}, {"items": [6, 7, 8, 9], "total": 9})
+    assert lists.notes() == ()
+    lists.add(tool, {"status": "active"}, {"items": [1], "meta": {"totalCount": 2}})
+    assert lists.notes() == ("gym.clients.list returned 1 of 2; .items(…) returns all",)
+
+
+def test_other_answers_are_not_taken_for_parts() -> None:
+    (tool,) = SIZED.tools
+    lists = PartialLists()
+    for value in ({"items": [1], "total": 1}, {"items": [], "total": 9}, {"items": [1], "total": "9"}, {"items": [1]}):
+        lists.add(tool, {}, value)
+    lists.add(tool, {"limit": 1}, {"items": [1], "total": 9})
+    lists.add(make_tool("gym.sums.get"), {}, {"lines": [1], "total": 90})
+    assert lists.notes() == ()
+
+
+async def test_a_list_without_end_is_bounded() -> None:
+    upstream = Upstream(float("inf"))
+    found, notes = await walked("items", {}, upstream)
+    assert (len(found), len(upstream.asked)) == (PAGES * 10, PAGES)
+    assert notes == ["gym.clients.list: the list is incomplete: one call returns at most 1,000 items"]
+
+
+class Clamped(Upstream):
+    """Repeats its last page, as a new one, for later positions."""
+
+    async def page(self, arguments: dict[str, Any]) -> Page:
+        self.asked.append(arguments)
+        offset = arguments.get("offset", 0)
+        start = min(offset, int(self.total) - 10)
+        items = [{"id": number} for number in range(start, start + 10)]
+        return Page({"items": items, "offset": offset}, items, {**arguments, "offset": offset + 10})
+
+
+@pytest.mark.parametrize("kind", ["items", "pages"])
+async def test_a_service_that_repeats_its_last_page_is_asked_once_more(kind: str) -> None:
+    upstream = Clamped(30)
+    found, notes = await walked(kind, {}, upstream)
+    assert len(upstream.asked) == 4
+    assert len(found) == (30 if kind == "items" else 3)
+    assert notes == ["gym.clients.list: stopped at page 4 of the list, which repeats the previous page"]
+
+
+class Circular(Upstream):
+    """A list whose fourth page is the second."""
+
+    async def page(self, arguments: dict[str, Any]) -> Page:
+        page = await super().page(arguments)
+        return Page(page.value, page.items, {"offset": 10} if arguments.get("offset") == 20 else page.next_arguments)
+
+
+async def test_a_list_that_goes_round_is_walked_once() -> None:
+    upstream = Circular(1_000)
+    found, notes = await walked("items", {}, upstream)
+    assert (found, len(upstream.asked)) == (list(range(30)), 3)
+    assert notes == ["gym.clients.list: stopped at page 3 of the list, which leads back to an earlier page"]
+
+
+async def test_numbers_may_be_the_same_on_two_pages() -> None:
+    class Zeros(Upstream):
+        async def page(self, arguments: dict[str, Any]) -> Page:
+            page = await super().page(arguments)
+            return Page(page.value, [0] * len(page.items), page.next_arguments)
+
+    assert await walked("items", {}, Zeros(30)) == ([0] * 30, [])
+
+
+@pytest.mark.parametrize("limit", [0, -1, ITEMS + 1, "5", True, None])
+async def test_a_wrong_limit_is_refused_before_anything_is_asked(limit: Any) -> None:
+    upstream = Upstream(5)
+    with pytest.raises(ArgumentsInvalid, match="limit must be an integer from 1 to 10,000"):
+        await walked("items", {"limit": limit}, upstream)
+    assert upstream.asked == []
+
+
+@pytest.mark.parametrize("name", ["gym.shop.items", "gym.clients.list", "gym.clients.items", "gym.clients.list.all"])
+def test_other_names_are_no_wish_for_a_whole_list(name: str) -> None:
+    assert whole_list(name, CATALOG) is None
