@@ -21,7 +21,7 @@ from codemode.executions.plans.plan import PlanVerdict  # noqa: TC001 -- pydanti
 from codemode.executions.state.conversation import EXPECTED, LONGEST_ID, is_conversation
 from codemode.executions.types.records import Verdict  # noqa: TC001 -- pydantic reads it at run time
 from codemode.model.arguments import read_arguments
-from codemode.search.request import SearchRequest
+from codemode.search.request import SearchRequest as SearchArguments
 
 #: Longest `wait_s` in seconds.
 LONGEST_WAIT_S = 3600.0
@@ -85,7 +85,7 @@ class ClientBody(BaseModel):
         return body
 
 
-class SearchBody(SearchRequest, ClientBody):
+class SearchRequest(SearchArguments, ClientBody):
     """One query, or one for each step of a plan. Filters apply to all queries.
 
     `namespace` may also be a group (`github.issues`). The answer has `limit` hits, from position `offset` on. Unless

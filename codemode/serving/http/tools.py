@@ -12,7 +12,7 @@ from codemode.search.query import Query as SearchQuery
 from codemode.serving.http.interface import answers
 from codemode.serving.http.models import Menu, SearchResults, SourceList, ToolDetails, ToolList
 from codemode.serving.http.outgoing import DataResponse
-from codemode.serving.http.requests import MenuRequest, SearchBody  # noqa: TC001 -- FastAPI reads these at run time
+from codemode.serving.http.requests import MenuRequest, SearchRequest  # noqa: TC001 -- FastAPI reads these at run time
 from codemode.sources.loader import source_states
 from codemode.text.visible import visible
 
@@ -41,7 +41,7 @@ def add_tool_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None
 
 def _add_search(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     @app.post("/v1/search", tags=["tools"], dependencies=[authenticated], responses=answers(SearchResults, 413))
-    async def search(body: Annotated[SearchBody, Body(openapi_examples=_SEARCHES)], request: Request) -> Response:
+    async def search(body: Annotated[SearchRequest, Body(openapi_examples=_SEARCHES)], request: Request) -> Response:
         """Find tools. `text` is for models; `hits` is the same as data."""
         answer = await service.find(body, request.state.caller)
         text = "\n".join([*(f"# {note}" for note in body.notes), answer.text])
