@@ -89,7 +89,7 @@ class Servers:
 
     async def start(self, port: int) -> Process:
         """Start a server, and wait until it listens."""
-        command = (_COMMAND, "serve", "--port", str(port))
+        command = (_COMMAND, "serve", "--config", "codemode.yaml", "--port", str(port))
         variables = environment(self._folder, CODEMODE_API_KEY=KEY)
         process = await asyncio.create_subprocess_exec(*command, cwd=self._folder, env=variables, stderr=PIPE)
         self.processes.append(process)

@@ -58,7 +58,7 @@ class Installation:
             self._report("is up to date", None)
         else:
             self._report("updated" if before is not None else "added", backup)
-        for line in self._about_variables(launch):
+        for line in (*self._about_variables(launch), self._about_approvals(config)):
             show.console.print(show.plain(line), soft_wrap=True)
         show.console.print(f"next: restart {self._client.title}", markup=False)
 
@@ -97,6 +97,15 @@ class Installation:
             yield "in the configuration (token: {file: PATH})"
         else:
             yield f"{self._client.title} passes on {names}: set it where {self._client.title} is started"
+
+    def _about_approvals(self, config: Path) -> str:
+        """Return where a person decides on calls that wait, and how to choose another place."""
+        if configuration(config).approvals.in_client == "off":
+            return (
+                "calls that wait for a person are decided with `codemode approvals`; to be asked in "
+                f"{self._client.title} instead, set approvals: {{in_client: single_user}} in the configuration"
+            )
+        return f"calls that wait for a person are asked about in {self._client.title}, if it can ask (elicitation)"
 
     def _report(self, action: str, backup: Path | None) -> None:
         kept = f"; backup: {backup}" if backup else ""

@@ -59,7 +59,7 @@ class Machine:
 
     def run(self, *arguments: str) -> Any:
         """Run a command, and return its JSON output."""
-        command = [COMMAND, *arguments, "--json"]
+        command = [COMMAND, *arguments, "--config", "codemode.yaml", "--json"]
         done = subprocess.run(
             command, cwd=self.folder, env=self.environment, capture_output=True, text=True, check=False
         )
@@ -69,7 +69,7 @@ class Machine:
     @contextmanager
     def serving(self, *options: str) -> Iterator[httpx2.Client]:
         """Run `codemode serve`, and yield a client of it."""
-        command = [COMMAND, "serve", "--port", "0", *options]
+        command = [COMMAND, "serve", "--config", "codemode.yaml", "--port", "0", *options]
         with subprocess.Popen(
             command, cwd=self.folder, env=self.environment, stderr=subprocess.PIPE, text=True
         ) as process:
@@ -166,7 +166,7 @@ def test_a_program_that_is_saved_on_one_server_is_a_tool_of_all(url: str, tmp_pa
         assert (called["status"], called["value"]) == ("completed", 8)
         listed = second.run("saved", "list")
         assert [(one["id"], one["version"]) for one in listed] == [("saved.eight", 1)]
-        assert b.delete("/v1/saved/eight", headers=headers).status_code == 200
+        second.run("saved", "remove", "eight")
         began = time.monotonic()
         while a.get("/v1/saved/eight", headers=headers).status_code != 404:
             assert time.monotonic() - began < 5

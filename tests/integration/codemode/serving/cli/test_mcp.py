@@ -81,6 +81,8 @@ def test_it_is_installed_beside_what_is_there_and_removed_again(name: ClientName
     assert backup.read_text(encoding="utf-8") == before
     assert backup.stat().st_mode & 0o777 == client.file.stat().st_mode & 0o777 == 0o600
 
+    assert "approvals: {in_client: single_user}" in ended.stdout, "the user reads where a person decides"
+
     assert "codemode is up to date: " in run("install", name).stdout
     assert client.file.read_text(encoding="utf-8") == text, "a second installation changes nothing"
 
