@@ -23,6 +23,7 @@ from codemode.executions.life.results import Results
 from codemode.executions.life.runner import Runner
 from codemode.executions.life.slots import JournalSlots
 from codemode.executions.plugins.loading import load_hooks
+from codemode.executions.reviewers.loading import load_reviewers
 from codemode.executions.run.executor import Executor, nothing
 from codemode.executions.run.program_functions import program_functions
 from codemode.executions.state.conversations import Conversations
@@ -136,7 +137,8 @@ class CodeMode:
         self._introductions: Mapping[str, str] = {}
         self._menu_usage = MenuUsage(settings.learned() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
         self._usage = UsageLog(settings.learned() / "usage.jsonl") if settings.search.record_usage else None
-        self.hooks = load_hooks(settings.plugins, plugins, settings.reviewers)
+        rejecting, approving = load_reviewers(settings.reviewers)
+        self.hooks = load_hooks(settings.plugins, plugins, first=rejecting, last=approving)
         self._programs = Runner(
             Executor(settings.sandbox, settings.limits, self.hooks),
             view=self.view,

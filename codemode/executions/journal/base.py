@@ -22,8 +22,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.signals import Signals
     from codemode.executions.journal.sql.contents import KeptContent
     from codemode.executions.journal.sql.outbox import Outbox
-    from codemode.executions.plans.plan import Plan, PlanVerdict
-    from codemode.executions.state.values import StateKey, StateWrite
+    from codemode.executions.types.plan import Plan, PlanVerdict
     from codemode.executions.types.records import (
         Decision,
         ExecutionStatus,
@@ -36,6 +35,7 @@ if TYPE_CHECKING:
         Retention,
         StoredExecution,
     )
+    from codemode.executions.types.state_values import StateKey, StateWrite
     from codemode.transports.allowances import Slots
     from codemode.transports.content import Content
 

@@ -8,9 +8,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ApprovalForbidden, ExecutionWaiting, JournalUnavailable
-from codemode.executions.plans.errors import PlanNotFound, PlanRefused
-from codemode.executions.plans.plan import PLAN, Plan
 from codemode.executions.types.ids import may_be_plan, new_plan
+from codemode.executions.types.plan import PLAN, Plan
+from codemode.executions.types.plan_errors import PlanNotFound, PlanRefused
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
     from codemode.executions.life.approvals import Approvals
     from codemode.executions.life.programs import Programs, Request
-    from codemode.executions.plans.plan import PlanVerdict
     from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.plan import PlanVerdict
     from codemode.executions.types.planned import Listing
     from codemode.gateway.caller import Caller
 

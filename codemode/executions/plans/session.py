@@ -14,10 +14,10 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.tool import Effect
 from codemode.errors import ApprovalRequired
 from codemode.executions.plans.matching import MadeCall, PlanMatching
-from codemode.executions.plans.plan import PLAN, ApprovedPlan
 from codemode.executions.run.replay.dependencies import meaning
 from codemode.executions.run.replay.ends import value_of
 from codemode.executions.run.replay.recorded_session import RecordedSession
+from codemode.executions.types.plan import PLAN, ApprovedPlan
 from codemode.executions.types.record import End
 from codemode.gateway.call import CallState
 from codemode.gateway.policy import Decision, Ruling

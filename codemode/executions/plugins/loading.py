@@ -11,13 +11,12 @@ from typing import TYPE_CHECKING
 from codemode.errors import ConfigurationError, EnvironmentIncomplete, WrongArgument
 from codemode.executions.plugins.hooks import NO_HOOKS, Hooks, overrides
 from codemode.executions.plugins.plugin import Plugin
-from codemode.executions.reviewers.loading import in_order, load_reviewers
 from codemode.settings import PLUGINS_GROUP
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.settings import PluginSettings, ReviewerSettings
+    from codemode.settings import PluginSettings
 
 log = logging.getLogger(__name__)
 
@@ -30,14 +29,18 @@ _SLIP = 0.85
 
 
 def load_hooks(
-    named: Sequence[PluginSettings], given: Sequence[Plugin] = (), reviewers: Sequence[ReviewerSettings] = ()
+    named: Sequence[PluginSettings],
+    given: Sequence[Plugin] = (),
+    *,
+    first: Sequence[Plugin] = (),
+    last: Sequence[Plugin] = (),
 ) -> Hooks:
-    """Return the hooks of the named plugins, then those of the given ones, with the reviewers around them.
+    """Return the hooks of the named plugins, then those of the given ones; `first` and `last` are around them.
 
     Raises ConfigurationError for a plugin that cannot be loaded, has no hook, or a wrong one; EnvironmentIncomplete if
     a package is missing; WrongArgument if a given object is no Plugin.
     """
-    if not named and not given and not reviewers:
+    if not (named or given or first or last):
         return NO_HOOKS
     for plugin in given:
         WrongArgument.unless(plugin, Plugin, "plugins", "derive its class from codemode.Plugin")
@@ -49,7 +52,7 @@ def load_hooks(
         if names.count(plugin.name) > 1:
             message = f"plugins: {plugin.name!r} is named twice"
             raise ConfigurationError(message)
-    hooks = Hooks(in_order(plugins, load_reviewers(reviewers)))
+    hooks = Hooks((*first, *plugins, *last))
     log.info("plugins: %s", hooks.identity)
     return hooks
 

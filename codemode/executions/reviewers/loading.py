@@ -13,19 +13,17 @@ from codemode.text.nearest import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.executions.plugins.plugin import Plugin
     from codemode.settings import ReviewerSettings
 
 
-def load_reviewers(named: Sequence[ReviewerSettings]) -> tuple[Reviewer, ...]:
-    """Return the configured reviewers. Raises ConfigurationError for a function that cannot be used."""
-    return tuple(Reviewer(one, _opinion(one)) for one in named)
+def load_reviewers(named: Sequence[ReviewerSettings]) -> tuple[list[Reviewer], list[Reviewer]]:
+    """Return the configured reviewers: those that are asked before all plugins, and those that are asked after them.
 
-
-def in_order(plugins: Sequence[Plugin], reviewers: Sequence[Reviewer]) -> tuple[Plugin, ...]:
-    """Return plugins and reviewers so that no approval keeps a vetoing reviewer from being asked."""
-    vetoing = [one for one in reviewers if not one.can_approve]
-    return (*vetoing, *plugins, *(one for one in reviewers if one.can_approve))
+    So no approval keeps a reviewer that only rejects from being asked. Raises ConfigurationError for a function that
+    cannot be used.
+    """
+    reviewers = [Reviewer(one, _opinion(one)) for one in named]
+    return [one for one in reviewers if not one.can_approve], [one for one in reviewers if one.can_approve]
 
 
 def _opinion(settings: ReviewerSettings) -> Any:

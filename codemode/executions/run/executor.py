@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from pydantic import ValidationError
 
 from codemode.errors import CallerNotLetIn, CodeModeError
-from codemode.executions.plans.plan import PLAN
 from codemode.executions.plans.session import PlanSession
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.run.advice import advised
@@ -30,6 +29,7 @@ from codemode.executions.state.program_state import SIGNATURES
 from codemode.executions.types.ids import new_execution
 from codemode.executions.types.ledger import Ledger, unwatched
 from codemode.executions.types.outcome import CANCELLED, ExecutionOutcome
+from codemode.executions.types.plan import PLAN
 from codemode.executions.types.records import INPUTS
 from codemode.gateway.caller import LOCAL
 from codemode.text.validation import described

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
     from codemode.executions.run.replay.recording import ExecutionRecording
     from codemode.executions.state.program_state import StateReader
-    from codemode.executions.state.values import StateKey, StateWrite
+    from codemode.executions.types.state_values import StateKey, StateWrite
     from codemode.gateway.caller import Caller
     from codemode.settings import ConversationSettings
 

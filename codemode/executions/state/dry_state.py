@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from codemode.executions.state.program_state import StateReader
-    from codemode.executions.state.values import StateKey, StateWrite
+    from codemode.executions.types.state_values import StateKey, StateWrite
 
 
 class DryState:

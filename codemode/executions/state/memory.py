@@ -7,7 +7,7 @@ import json
 import time
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from codemode.executions.state.values import StateKey, StateWrite, size_of
+from codemode.executions.types.state_values import StateKey, StateWrite, size_of
 from codemode.text.times import has_passed
 
 if TYPE_CHECKING:

@@ -21,7 +21,7 @@ from codemode.serving.cli.tables import print_table
 
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
-    from codemode.executions.plans.plan import Plan, PlanVerdict
+    from codemode.executions.types.plan import Plan, PlanVerdict
     from codemode.service import CodeMode
 
 app = typer.Typer(no_args_is_help=True, help="Show the lists of dry runs, approve them as a whole, and run them.")

@@ -6,7 +6,7 @@ from typing import Any
 
 from pydantic import BaseModel
 
-from codemode.executions.plans.plan import PlanStatus  # noqa: TC001 -- pydantic reads these at run time
+from codemode.executions.types.plan import PlanStatus  # noqa: TC001 -- pydantic reads these at run time
 from codemode.serving.http.models import PlannedCall  # noqa: TC001
 from codemode.serving.http.record_models import Time  # noqa: TC001
 

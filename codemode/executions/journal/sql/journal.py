@@ -29,8 +29,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.key import DigestKey
     from codemode.executions.journal.sql.contents import KeptContent
     from codemode.executions.journal.sql.statements import Result, Transaction
-    from codemode.executions.plans.plan import Plan, PlanVerdict
-    from codemode.executions.state.values import StateKey, StateWrite
+    from codemode.executions.types.plan import Plan, PlanVerdict
     from codemode.executions.types.records import (
         Decision,
         ExecutionStatus,
@@ -42,6 +41,7 @@ if TYPE_CHECKING:
         Retention,
         StoredExecution,
     )
+    from codemode.executions.types.state_values import StateKey, StateWrite
     from codemode.transports.allowances import Slots
     from codemode.transports.content import Content
 

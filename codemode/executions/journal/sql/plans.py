@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.executions.journal.sql import rows
 from codemode.executions.journal.sql.statements import Statement, Transaction, now_us
-from codemode.executions.plans.errors import PlanNotFound, PlanRefused
-from codemode.executions.plans.plan import Plan
+from codemode.executions.types.plan import Plan
+from codemode.executions.types.plan_errors import PlanNotFound, PlanRefused
 from codemode.executions.types.planned import PlannedCall
 from codemode.executions.types.records import readable
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.executions.journal.seals import Seals
-    from codemode.executions.plans.plan import PlanVerdict
+    from codemode.executions.types.plan import PlanVerdict
 
 #: Plans of one key that are kept. Older ones are removed when it makes a new one.
 PER_OWNER = 100

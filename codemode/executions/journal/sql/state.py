@@ -11,13 +11,13 @@ from typing import TYPE_CHECKING
 from codemode.executions.journal.sql.space import BATCH
 from codemode.executions.journal.sql.statements import Statement, Transaction, now_us
 from codemode.executions.journal.sql.transactions import lost
-from codemode.executions.state.values import size_of
 from codemode.executions.types.records import readable
+from codemode.executions.types.state_values import size_of
 
 if TYPE_CHECKING:
     from codemode.executions.journal.seals import Seals
-    from codemode.executions.state.values import StateKey, StateWrite
     from codemode.executions.types.records import Lease
+    from codemode.executions.types.state_values import StateKey, StateWrite
 
 _SECOND_US = 1_000_000
 

@@ -23,7 +23,7 @@ from codemode.executions.journal.sql.request_keys import conflict, require_unspe
 from codemode.executions.journal.sql.space import BATCH, Bounds, add, require_room, settle
 from codemode.executions.journal.sql.statements import Statement, Statements, Transaction, now_us
 from codemode.executions.journal.sql.twins import require_no_twin
-from codemode.executions.plans.plan import PLAN
+from codemode.executions.types.plan import PLAN
 from codemode.executions.types.records import (
     OPEN,
     ExecutionStatus,

@@ -12,10 +12,10 @@ from codemode.errors import ApprovalRefused, ExecutionEnded
 from codemode.executions.continuations.seal import ContinuationInvalid
 from codemode.executions.journal.sql.statements import Statement
 from codemode.executions.life.programs import Request
-from codemode.executions.plans.errors import PlanRefused
 from codemode.executions.state.memory import MemoryState
-from codemode.executions.state.values import StateKey, StateWrite
+from codemode.executions.types.plan_errors import PlanRefused
 from codemode.executions.types.records import Decision
+from codemode.executions.types.state_values import StateKey, StateWrite
 from codemode.serving.auth.keys import StoredKey
 from codemode.text.times import has_passed
 from codemode.transports.content import Content, ContentNotFound, ContentStore

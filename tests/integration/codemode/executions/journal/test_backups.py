@@ -17,8 +17,8 @@ from codemode.executions.journal.migrations import Dialect, Migration, migration
 from codemode.executions.journal.postgres import copying as postgres_copying
 from codemode.executions.journal.sql import schema
 from codemode.executions.journal.sql.transactions import SPILL_BYTES
-from codemode.executions.state.values import StateKey, StateWrite
 from codemode.executions.types.records import Decision, JournalEntry, PendingCall
+from codemode.executions.types.state_values import StateKey, StateWrite
 from codemode.settings import Secrets, Settings
 from codemode.transports.content import Content
 from tests.integration.codemode.executions.journal.conftest import new, new_database

@@ -12,7 +12,7 @@ from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 from codemode import CodeMode, tool
 from codemode.errors import ApprovalForbidden, ExecutionWaiting, RequestRepeated, WrongArgument
 from codemode.executions.cards.plain_text import card_text
-from codemode.executions.plans.errors import PlanNotFound, PlanRefused
+from codemode.executions.types.plan_errors import PlanNotFound, PlanRefused
 from codemode.executions.types.records import Decision
 from codemode.settings import Settings
 from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER

@@ -9,10 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from pydantic import ValidationError
 
-from codemode import Approved, Plugin, PluginCall, Rejected
+from codemode import Approved, PluginCall, Rejected
 from codemode.errors import ConfigurationError
 from codemode.executions.plugins.loading import load_hooks
-from codemode.executions.reviewers.loading import in_order, load_reviewers
+from codemode.executions.reviewers.loading import load_reviewers
 from codemode.executions.reviewers.reviewer import Reviewer
 from codemode.settings import ReviewerSettings, Settings
 
@@ -77,12 +77,6 @@ async def test_a_late_review_leaves_the_call_to_a_person(caplog: pytest.LogCaptu
     assert "reviewer fraud gave no answer on shop.refund within 0.01 s; a person decides" in caplog.text
 
 
-def test_vetoes_are_asked_before_anything_can_approve() -> None:
-    plugin = Plugin()
-    veto, approve = (reviewer(Opinion(None), name=mode, mode=mode) for mode in ("veto", "approve"))
-    assert in_order([plugin], [approve, veto]) == (veto, plugin, approve)
-
-
 @pytest.fixture
 def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     text = "async def limits(call):\n    return None\n\ndef plain(call):\n    return None\n"
@@ -94,7 +88,16 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("module")
 def test_a_function_is_loaded_by_its_path() -> None:
     settings = Settings.model_validate({"reviewers": [{"name": "fraud", "function": "reviews:limits"}]})
-    assert load_hooks((), (), settings.reviewers).identity == "fraud"
+    rejecting, approving = load_reviewers(settings.reviewers)
+    assert load_hooks((), (), first=rejecting, last=approving).identity == "fraud"
+
+
+@pytest.mark.usefixtures("module")
+def test_vetoes_are_asked_before_anything_can_approve() -> None:
+    named = [{"name": mode, "mode": mode, "function": "reviews:limits"} for mode in ("approve", "veto")]
+    rejecting, approving = load_reviewers(Settings.model_validate({"reviewers": named}).reviewers)
+    assert [one.name for one in rejecting] == ["veto"]
+    assert [one.name for one in approving] == ["approve"]
 
 
 @pytest.mark.usefixtures("module")

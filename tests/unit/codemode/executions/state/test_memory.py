@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from codemode.executions.state.memory import MemoryState
-from codemode.executions.state.values import StateKey, StateWrite, size_of
+from codemode.executions.types.state_values import StateKey, StateWrite, size_of
 
 KEY = StateKey("ann", "c1", "totals")
 

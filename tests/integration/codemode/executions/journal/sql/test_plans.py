@@ -10,9 +10,9 @@ import pytest
 from codemode.errors import JournalDamaged
 from codemode.executions.journal.checking import check
 from codemode.executions.journal.sql import plans
-from codemode.executions.plans.errors import PlanNotFound, PlanRefused
-from codemode.executions.plans.plan import PLAN, Plan
 from codemode.executions.types.ids import new_plan
+from codemode.executions.types.plan import PLAN, Plan
+from codemode.executions.types.plan_errors import PlanNotFound, PlanRefused
 from codemode.executions.types.planned import PlannedCall
 from codemode.executions.types.records import Retention
 from tests.integration.codemode.executions.journal.conftest import new

@@ -13,8 +13,8 @@ import pytest
 from codemode.errors import JournalDamaged, LeaseLost
 from codemode.executions.journal.postgres.journal import PostgresJournal
 from codemode.executions.journal.sqlite.journal import SqliteJournal
-from codemode.executions.state.values import StateKey, StateWrite, size_of
 from codemode.executions.types.records import Retention
+from codemode.executions.types.state_values import StateKey, StateWrite, size_of
 from tests.integration.codemode.executions.journal.conftest import new
 
 if TYPE_CHECKING:
