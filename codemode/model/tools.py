@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
-from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
@@ -51,7 +50,7 @@ class CallOptions:
     outcome of a paused program and returns the one that is shown, after a person has decided.
     """
 
-    credentials: Mapping[str, str] = MappingProxyType({})
+    credentials: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
     within_s: float | None = None
     watch: Callable[[LedgerEntry], None] = unwatched
