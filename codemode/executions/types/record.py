@@ -102,10 +102,11 @@ class RecordedCall:
 
 @dataclass(frozen=True, slots=True)
 class Began:
-    """The start of a saved program: its code, and the start of its clock in µs since the epoch."""
+    """The start of a saved program: its code, the start of its clock in µs since the epoch, and its effect then."""
 
     code: str
     now: int
+    effect: str
 
 
 class Record:
@@ -155,6 +156,10 @@ class Record:
         """Digests of the definitions of the called tools."""
         return {call.tool: call.schema for call in self.calls.values() if call.schema}
 
+    def effect(self, path: str) -> str:
+        """Return the effect that a sent call, or a saved program, had when it began, "" for any other call."""
+        return self.began[path].effect if path in self.began else self.calls[path].effect
+
     def attempts(self, path: str) -> int:
         """Return how often a call was sent."""
         return self.calls[path].attempts if path in self.calls else 0
@@ -180,7 +185,7 @@ class Record:
             self._resumed(data.get("by"))
             self.has_gap = self.has_gap or data.get("gap", False)
         elif entry.kind == "began":
-            self.began[entry.path] = Began(str(json.loads(entry.value or b"")), int(data["now"]))
+            self.began[entry.path] = Began(str(json.loads(entry.value or b"")), int(data["now"]), data["effect"])
         elif entry.kind == "delivered":
             if data["call"]:
                 self._ended(entry)
@@ -245,7 +250,7 @@ FACTS = ("start_s", "duration_s", "size_bytes", "preview", "message", "reused")
 
 
 #: States of calls that were sent.
-_SENT = (CallState.COMMITTED, CallState.UNKNOWN)
+_SENT = (CallState.COMMITTED, CallState.READ, CallState.UNKNOWN, CallState.CANCELLED)
 
 _TYPES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("tool", "digest", "effect", "schema", "decision", "rule", "key", "approval", "state"), str),

@@ -167,15 +167,15 @@ def value_of(end: End, *, is_page: bool) -> Any:
     )
 
 
-def restored_entry(recorded: RecordedCall) -> LedgerEntry:
-    """Return the ledger entry of a recorded call."""
+def restored_entry(recorded: RecordedCall, effect: str) -> LedgerEntry:
+    """Return the ledger entry of a recorded call that had an effect when it was made."""
     end = recorded.end
     facts = dict(end.facts) if end is not None else {}
     return LedgerEntry(
         path=recorded.path,
         tool=recorded.tool,
         arguments=dict(recorded.arguments),
-        state=state_of(recorded.effect, end.state if end is not None else CallState.UNKNOWN),
+        state=state_of(effect, end.state if end is not None else CallState.UNKNOWN),
         start_s=facts.get("start_s", 0.0),
         duration_s=facts.get("duration_s", 0.0),
         decision=recorded.decision,
@@ -184,10 +184,11 @@ def restored_entry(recorded: RecordedCall) -> LedgerEntry:
         preview=facts.get("preview", ""),
         error=facts.get("message", ""),
         reused=facts.get("reused", ""),
-        effect=recorded.effect,
+        effect=effect,
     )
 
 
 def recorded_calls(record: Record) -> tuple[LedgerEntry, ...]:
     """Return the ledger of a record. Queries of the program are in none."""
-    return tuple(restored_entry(call) for call in record.calls.values() if not call.is_query)
+    calls = (call for call in record.calls.values() if not call.is_query)
+    return tuple(restored_entry(call, record.effect(call.path)) for call in calls)

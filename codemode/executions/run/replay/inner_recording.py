@@ -94,7 +94,7 @@ def began_entry(began: Began, program: SavedProgram, entry: LedgerEntry) -> Jour
         "tool": program.id,
         "version": program.version,
         "arguments": entry.arguments,
-        "effect": program.effect,
+        "effect": began.effect,
         "decision": entry.decision,
         "rule": entry.rule,
         "now": began.now,

@@ -356,10 +356,11 @@ class RecordedSession(CallSession):
     async def inner_run(self, judged: JudgedCall, program: SavedProgram, stop: Stop) -> InnerRun:
         """Record the start of a saved program, and return its run: as recorded if it began before."""
         path = judged.call.path
-        began = self._record.began.get(path)
+        began, entry = self._record.began.get(path), self.ledger.entry(path)
         if began is None:
-            began = Began(program.code, time.time_ns() // 1000)
-            await self._append([began_entry(began, program, self.ledger.entry(path))])
+            began = Began(program.code, time.time_ns() // 1000, entry.effect)
+            await self._append([began_entry(began, program, entry)])
+        self.ledger.restore(entry._replace(effect=began.effect))  # the program may be another by now
         recording = InnerRecording(self, path, self._record.inner_deliveries.get(path, ()), stop)
         return inner_run(began, recording, self._recording.given.seed, path)
 
@@ -421,7 +422,7 @@ class RecordedSession(CallSession):
     def _restore(self, recorded: RecordedCall) -> None:
         if recorded.is_query:
             return
-        self.ledger.restore(restored_entry(recorded))
+        self.ledger.restore(restored_entry(recorded, self._record.effect(recorded.path)))
         if recorded.decision == "allow" and recorded.path not in self._counted:
             self._counted.add(recorded.path)
             self._gateway.recount(recorded.tool, self.caller, self._tally)

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from codemode.executions.life.feed import GOES_ON
 from codemode.executions.life.repeats import repeats
 from codemode.executions.report.html_report import outcome_page
-from codemode.executions.run.replay.ends import restored_entry
+from codemode.executions.run.replay.ends import recorded_calls
 from codemode.executions.types.ledger import LedgerEntry
 from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.executions.types.records import OPEN, ExecutionStatus
@@ -131,7 +131,7 @@ async def _calls(console: Console, found: dict[str, Any], caller: Caller) -> lis
     if found["outcome"] is not None and found["status"] not in GOES_ON:
         return [LedgerEntry(**{**call, "state": CallState(call["state"])}) for call in found["outcome"]["calls"]]
     record = await console.service.executions.record(found["id"], caller)
-    return [restored_entry(call) for call in record.calls.values()]
+    return list(recorded_calls(record))
 
 
 def _sections(outcome: dict[str, Any] | None) -> list[tuple[str, str]]:

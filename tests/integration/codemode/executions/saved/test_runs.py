@@ -89,12 +89,23 @@ async def test_a_call_of_the_program_pauses_the_execution_and_it_goes_on_there(h
     assert (stored.status, stored.outcome["value"]) == ("completed", "3")
     assert here.upstream.seen == ["POST /post?n=1", "DELETE /drop?n=2", "GET /get?n=3", "PUT /put?n=9"]
     assert [(one["path"], one["state"]) for one in stored.outcome["calls"]] == [
-        ("1", "read"),  # the new version reads
+        ("1", "committed"),  # the version that began writes
         ("1:1", "committed"),
         ("1:2", "committed"),
         ("1:3", "read"),
         ("2", "committed"),
     ]
+
+
+async def test_a_program_that_reads_is_read_after_a_pause_too(here: Place) -> None:
+    save(here, "look", "up.x.get(n=1)['n']", effect="read")
+    async with service(here) as cm:
+        outcome = await cm.execute("x = saved.look()\nup.x.drop(n=2)\nx", caller=OWNER)
+        await approve(cm, outcome.pending)
+        await cm.executions.resume(outcome.id, OWNER)
+        stored = await cm.executions.wait(outcome.id, OWNER, 30)
+    states = [(one["path"], one["state"]) for one in stored.outcome["calls"]]
+    assert states == [("1", "read"), ("1:1", "read"), ("2", "committed")]
 
 
 async def test_a_server_that_dies_within_a_program_leaves_it_to_the_next(here: Place) -> None:
