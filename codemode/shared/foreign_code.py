@@ -100,9 +100,7 @@ class _TaskFactory:
     def __init__(self, made: Callable[..., asyncio.Future[Any]] | None) -> None:
         self._made = made or _task
 
-    def __call__(
-        self, loop: asyncio.AbstractEventLoop, work: Coroutine[Any, Any, Any], **options: Any
-    ) -> asyncio.Future[Any]:
+    def __call__(self, loop: asyncio.AbstractEventLoop, work: Any, **options: Any) -> asyncio.Future[Any]:
         context = options.get("context")
         is_foreign = context.get(_IS_FOREIGN, False) if context is not None else _IS_FOREIGN.get()
         return self._made(loop, _without_exit(work) if is_foreign else work, **options)
