@@ -8,8 +8,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-import orjson
-
 from sandbox.protocol.strict_json import JsonValue, encode
 
 if TYPE_CHECKING:
@@ -48,6 +46,8 @@ def encode_large(answer: JsonValue) -> bytes:
 
 def _size(value: JsonValue) -> int | None:
     """Return the size of a value as JSON, None if only the standard library can encode it."""
+    import orjson
+
     try:
         return len(orjson.dumps(value))
     except (TypeError, ValueError, RecursionError):  # an integer beyond 64 bits, half of a surrogate pair, a wrong type

@@ -9,8 +9,6 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-import orjson
-
 from codemode.catalog.signature_order import in_signature_order
 from codemode.catalog.tool import Effect
 from codemode.gateway.call import CallState, state_of
@@ -257,6 +255,8 @@ def _beginning(value: Any) -> tuple[str, int]:
     Both are empty for what JSON cannot encode, such as an integer of 5,000 digits. Only a fast encoder reads the whole
     of a large answer; the text comes from one that stops.
     """
+    import orjson
+
     try:
         size = len(orjson.dumps(value))
     except (TypeError, ValueError, RecursionError):
