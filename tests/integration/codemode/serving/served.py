@@ -41,7 +41,11 @@ async def serving(folder: Path, environment: dict[str, str], **sections: Any) ->
     (folder / "tools.py").write_text(TOOLS)
     given = {"PATH": os.environ["PATH"], "HOME": str(folder), "PYTHONPATH": str(folder), **environment}  # noqa: TID251
     process = await asyncio.create_subprocess_exec(
-        COMMAND, "serve", "--port", "0", cwd=folder, env=given, stderr=PIPE, limit=1_000_000
+        *(COMMAND, "serve", "--config", "codemode.yaml", "--port", "0"),
+        cwd=folder,
+        env=given,
+        stderr=PIPE,
+        limit=1_000_000,
     )
     assert process.stderr is not None
     try:

@@ -78,7 +78,11 @@ async def served(here: Place, url: str, name: str, **sections: Any) -> AsyncIter
     (folder / "codemode.yaml").write_text(yaml.safe_dump(configuration))
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), "JOURNAL_KEY": "the key of all"}  # noqa: TID251
     process = await asyncio.create_subprocess_exec(
-        *(COMMAND, "serve", "--port", "0"), cwd=folder, env=environment, stdout=DEVNULL, stderr=PIPE
+        *(COMMAND, "serve", "--config", "codemode.yaml", "--port", "0"),
+        cwd=folder,
+        env=environment,
+        stdout=DEVNULL,
+        stderr=PIPE,
     )
     assert process.stderr is not None
     while b"http://" not in (line := await process.stderr.readline()):

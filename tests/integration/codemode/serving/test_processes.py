@@ -89,7 +89,10 @@ async def serving(folder: Path, **sections: Any) -> AsyncIterator[Server]:
     temporary.mkdir()
     environment["TMPDIR"] = str(temporary)
     process = await asyncio.create_subprocess_exec(
-        *(COMMAND, "serve", "--port", "0", "--processes", "2"), cwd=folder, env=environment, stderr=PIPE
+        *(COMMAND, "serve", "--config", "codemode.yaml", "--port", "0", "--processes", "2"),
+        cwd=folder,
+        env=environment,
+        stderr=PIPE,
     )
     server = Server(process)
     try:

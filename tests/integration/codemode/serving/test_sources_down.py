@@ -78,7 +78,12 @@ def environment(folder: Path) -> dict[str, str]:
 
 def codemode(folder: Path, *arguments: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [COMMAND, *arguments], cwd=folder, env=environment(folder), capture_output=True, text=True, check=False
+        [COMMAND, *arguments, "--config", "codemode.yaml"],
+        cwd=folder,
+        env=environment(folder),
+        capture_output=True,
+        text=True,
+        check=False,
     )
 
 
@@ -101,7 +106,7 @@ def test_approvals_and_executions_read_the_journal_and_start_nothing(folder: Pat
 
 def test_an_mcp_client_is_answered_and_its_programs_are_told_why(folder: Path) -> None:
     with subprocess.Popen(
-        [COMMAND, "mcp"],
+        [COMMAND, "mcp", "--config", "codemode.yaml"],
         cwd=folder,
         env=environment(folder),
         stdin=subprocess.PIPE,
@@ -137,7 +142,11 @@ def test_an_mcp_client_is_answered_and_its_programs_are_told_why(folder: Path) -
 
 def test_serve_starts_and_says_that_it_is_degraded(folder: Path) -> None:
     with subprocess.Popen(
-        [COMMAND, "serve"], cwd=folder, env=environment(folder), stderr=subprocess.PIPE, text=True
+        [COMMAND, "serve", "--config", "codemode.yaml"],
+        cwd=folder,
+        env=environment(folder),
+        stderr=subprocess.PIPE,
+        text=True,
     ) as server:
         assert server.stderr is not None
         try:

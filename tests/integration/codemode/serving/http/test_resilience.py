@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from tests.conftest import Gym
 
 
-SERVE = [str(Path(sys.executable).parent / "codemode"), "serve", "--port", "0"]
+SERVE = [str(Path(sys.executable).parent / "codemode"), "serve", "--config", "codemode.yaml", "--port", "0"]
 KEY = {"Authorization": "Bearer a-key"}
 
 

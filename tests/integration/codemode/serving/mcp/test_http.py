@@ -61,7 +61,7 @@ def server(gym: Gym, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     (folder / "codemode.yaml").write_text(content, encoding="utf-8")
     environment = {"PATH": os.environ["PATH"], "HOME": str(folder), **KEYS}  # noqa: TID251
     with subprocess.Popen(
-        [COMMAND, "serve"], cwd=folder, stderr=subprocess.PIPE, env=environment, text=True
+        [COMMAND, "serve", "--config", "codemode.yaml"], cwd=folder, stderr=subprocess.PIPE, env=environment, text=True
     ) as process:
         assert process.stderr is not None
         said = ""

@@ -123,7 +123,7 @@ async def test_over_stdio_by_the_option_or_the_configuration(gym: Gym, tmp_path:
     content = {"sources": {"gym": source}, "menu": menu, "server": {} if option else {"mcp": "menu"}}
     (tmp_path / "codemode.yaml").write_text(yaml.safe_dump(content), encoding="utf-8")
     variables = {"PATH": os.environ["PATH"], "HOME": str(tmp_path)}  # noqa: TID251
-    arguments = ["mcp", *(["--menu"] if option else [])]
+    arguments = ["mcp", "--config", "codemode.yaml", *(["--menu"] if option else [])]
     server = StdioServerParameters(command=COMMAND, args=arguments, env=variables, cwd=tmp_path)
     async with Client(stdio_client(server), read_timeout_seconds=60) as client:
         listed = await names(client)
