@@ -58,7 +58,7 @@ def serving(folder: Path, gym: Gym, configuration: str = CONFIGURATION, **values
     """
     (folder / "codemode.yaml").write_text(configuration.format(gym=gym, folder=folder, **values), encoding="utf-8")
     environment = script_environment(folder) | {"AGENT_KEY": AGENT, "BOSS_KEY": BOSS}
-    command = [SCRIPT, "serve", "--port", "0"]
+    command = [SCRIPT, "serve", "--config", "codemode.yaml", "--port", "0"]
     with subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         said = []

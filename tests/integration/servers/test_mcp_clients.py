@@ -72,7 +72,7 @@ def environment(folder: Path) -> dict[str, str]:
 @contextmanager
 def serving(folder: Path) -> Iterator[str]:
     """The address of `codemode serve` while the block runs."""
-    command = [str(BIN / "codemode"), "serve"]
+    command = [str(BIN / "codemode"), "serve", "--config", "codemode.yaml"]
     with subprocess.Popen(command, cwd=folder, stderr=subprocess.PIPE, env=environment(folder), text=True) as process:
         assert process.stderr is not None
         said = ""

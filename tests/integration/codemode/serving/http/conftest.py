@@ -44,7 +44,7 @@ def server(gym: Gym, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Serve
     folder = tmp_path_factory.mktemp("server")
     (folder / "codemode.yaml").write_text(_CONFIGURATION.format(gym=gym, folder=folder), encoding="utf-8")
     environment = script_environment(folder) | {"AGENT_KEY": Server.agent, "BOSS_KEY": Server.boss}
-    command = [SCRIPT, "serve", "--port", "0"]
+    command = [SCRIPT, "serve", "--config", "codemode.yaml", "--port", "0"]
     with subprocess.Popen(command, cwd=folder, env=environment, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         said = []
