@@ -80,7 +80,7 @@ class PlanSession(RecordedSession):
         if listed is None:
             reason, self._planned[path] = self._matching.difference(made)
             return self._amended(_asked(judged, tool, reason, self.plan))
-        self._approvals[path] = f"{self.plan} {listed.label}"
+        self._approve(path, f"{self.plan} {listed.label}")
         rule = judged.ruling.rule if judged.ruling else ""
         return self._amended(judged.allowed(f"{rule}, approved by {self._under.by} in {self.plan}"))
 

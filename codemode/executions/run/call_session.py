@@ -2,52 +2,47 @@
 
 from __future__ import annotations
 
-import asyncio
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from dataclasses import replace
 from functools import partial
 from itertools import count
-from typing import TYPE_CHECKING, Any, NoReturn
+from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.saved import program_of
-from codemode.errors import ArgumentsInvalid, CodeModeError, UpstreamError
+from codemode.errors import ArgumentsInvalid, CodeModeError
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.plugins.plugin import Approved
+from codemode.executions.run.failures import approval_required, for_program, rejected
+from codemode.executions.run.floor import Floor
 from codemode.executions.run.paging import PartialLists, collect, whole_list
 from codemode.executions.saved.inner_run import InnerRun
 from codemode.gateway.call import CallState, ToolCall
 from codemode.gateway.policy import Tally
 from codemode.transports.base import CallContext
 from codemode.transports.http.idempotency import key_of
-from sandbox import CallFailed, Failure, ProgramStopped, room
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
+    from collections.abc import Awaitable, Callable
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.saved import SavedProgram
     from codemode.executions.plugins.hooks import Hooks
     from codemode.executions.run.paging import WholeList
     from codemode.executions.saved.inner_run import SavedCalls, Stop
-    from codemode.executions.types.ledger import Ledger, LedgerEntry
+    from codemode.executions.types.ledger import Ledger
     from codemode.executions.types.planned import PlannedCall
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
-    from sandbox import Call
+    from sandbox import Call, Failure
 
     Send = Callable[[JudgedCall, CallContext], Awaitable[ToolOutcome]]
-
-#: Pending calls that the failure names individually.
-_NAMED = 5
 
 
 class CallSession:
     """Answers the calls of one program, and records them in `ledger`.
 
-    `partial_lists` are the lists of which it read some pages. `waits` is the failure that stopped the program because
-    a person must decide. Compare it by identity, because a program can raise a failure that looks the same. `plan` is
-    the id of the plan that the program runs under.
+    `partial_lists` are the lists of which it read some pages. `plan` is the id of the plan that the program runs under.
     """
 
     plan = ""
@@ -64,20 +59,12 @@ class CallSession:
     ) -> None:
         self.execution = execution
         self.ledger = ledger
-        self.waits: Failure | None = None
+        self.floor = Floor(calls_in_flight, ledger)
         self.partial_lists = PartialLists()
         self._gateway = gateway
         self.caller = caller
         self._hooks = hooks
         self._tally = Tally()
-        self._slots = asyncio.Semaphore(calls_in_flight)
-        self._under_way = 0
-        self._all_ended = asyncio.Event()
-        self._all_ended.set()
-        self._asking = 0
-        self._goes_on = asyncio.Event()
-        self._goes_on.set()
-        self._is_over = False
         self._started: set[str] = set()
         self._differing: set[str] = set()  # tools whose answers differ from their schemas
         #: Runs the saved programs that this program calls.
@@ -99,7 +86,7 @@ class CallSession:
         Raises CallFailed for the program to handle, and ProgramStopped to end the program.
         """
         try:
-            with self._busy():
+            with self.floor.busy():
                 arguments = await self._gateway.restored(call.arguments, self.caller)
             list_request = whole_list(call.tool, self._gateway.catalog)
             if list_request is not None:
@@ -136,7 +123,7 @@ class CallSession:
         """Return a pending call as a plugin approved it. Stop the program if no plugin answers."""
         answered = await self._hooks.approval(judged)
         if answered is None:
-            await self._ask(judged.call.path)
+            await self.floor.ask(judged.call.path, self._waits)
         by, answer = answered
         if not isinstance(answer, Approved):
             failed = rejected(judged, by, answer.reason)
@@ -170,7 +157,7 @@ class CallSession:
         program = program_of(judged.tool)
         if program is not None and self.saved is not None:
             return await self.saved.answer(await self._passed(judged), program)
-        with self._busy() if self._is_answered(judged) else nullcontext():
+        with self.floor.busy() if judged.call.path in self.floor.answered else nullcontext():
             outcome = await self._outcome(judged, send)
         if outcome.error is not None:
             raise for_program(outcome.error)
@@ -180,29 +167,11 @@ class CallSession:
         """Send a call once it has a slot. While a person is asked, calls wait that no person has answered."""
         passed: JudgedCall | None = None
         while True:
-            async with self._slots:
+            async with self.floor.slot():
                 passed = passed or await self._passed(judged)
-                if not self._is_answered(judged):  # the program may read nothing until this call has ended
-                    await room()
-                if not self._asking or self._is_answered(judged):
+                if await self.floor.may_send(judged.call.path):
                     return await self._send(passed, send)
-            await self._goes_on.wait()  # usually the program ends meanwhile
-
-    def _is_answered(self, judged: JudgedCall) -> bool:
-        """Return whether a person has answered that the call may be sent."""
-        return False
-
-    @contextmanager
-    def _busy(self) -> Iterator[None]:
-        """Let those who ask a person wait until this block has ended."""
-        self._under_way += 1
-        self._all_ended.clear()
-        try:
-            yield
-        finally:
-            self._under_way -= 1
-            if not self._under_way:
-                self._all_ended.set()
+            await self.floor.goes_on()
 
     async def inner_run(self, judged: JudgedCall, program: SavedProgram, stop: Stop) -> InnerRun:
         """Return the run of a saved program that a call asks for. `stop` keeps what stops it."""
@@ -223,7 +192,7 @@ class CallSession:
             before_send=partial(self._before_send, judged),
             on_progress=partial(self.ledger.progress, path),
         )
-        with self._busy():
+        with self.floor.busy():
             return await self._answered(judged, await send(judged, context))
 
     async def _answered(self, judged: JudgedCall, outcome: ToolOutcome) -> ToolOutcome:
@@ -258,63 +227,6 @@ class CallSession:
     async def _confirm(self) -> None:
         """Check that this process may still send calls of the execution."""
 
-    async def _ask(self, path: str) -> NoReturn:
-        """Stop the program after the calls in flight have ended, so that none of them stays unknown.
-
-        If the program cancels the call before that, it continues without it.
-        """
-        self._asking += 1
-        self._goes_on.clear()
-        try:
-            await asyncio.sleep(0)  # judge concurrent calls as well
-            await self._all_ended.wait()
-        except asyncio.CancelledError:
-            if not self._is_over:
-                self._asking -= 1
-                self.ledger.withdraw(path)
-                if not self._asking:
-                    self._goes_on.set()
-            raise
-        self._is_over = True
-        self.waits = self.waits or self._waits()
-        raise ProgramStopped(self.waits)
-
     def _waits(self) -> Failure:
         """Return the failure that asks for a person's decision."""
         return approval_required(self.ledger.pending())
-
-
-def approval_required(pending: tuple[LedgerEntry, ...]) -> Failure:
-    """Return the failure that names the pending calls, without secrets."""
-    reasons = [entry.error for entry in pending[:_NAMED]]
-    reasons += [f"and {len(pending) - _NAMED} more"] if len(pending) > _NAMED else []
-    calls = "; ".join(f"{entry.tool}({_shown(entry.arguments)})" for entry in pending[:_NAMED])
-    return Failure(
-        "ApprovalRequired",
-        "; ".join(dict.fromkeys(reasons)) + f". Pending: {calls}",
-        hint="committed calls in the ledger took effect; a person must approve the pending calls, or make them",
-    )
-
-
-def _shown(arguments: dict[str, Any]) -> str:
-    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())[:500]
-
-
-def rejected(judged: JudgedCall, by: str, reason: str) -> CallFailed:
-    """Return the error of a call that a person or a plugin rejected."""
-    tool = judged.tool.id if judged.tool is not None else judged.call.tool
-    message = f"{by} rejected {tool}" + (f": {reason}" if reason else "") + "; nothing was sent"
-    return CallFailed(message, kind="rejected", body=reason or None)
-
-
-def for_program(error: CodeModeError) -> CallFailed:
-    """Return the error in the form that a program sees."""
-    if isinstance(error, UpstreamError):
-        return CallFailed(
-            error.for_model(),
-            kind=error.code,
-            status=error.status,
-            body=error.body,
-            retry_after_s=error.retry_after_s,
-        )
-    return CallFailed(error.for_model(), kind=error.code)

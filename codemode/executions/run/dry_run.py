@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.paging import items_of, paging_of
 from codemode.catalog.saved import SAVED
 from codemode.catalog.tool import Effect
-from codemode.executions.run.call_session import CallSession, for_program
+from codemode.executions.run.call_session import CallSession
+from codemode.executions.run.failures import for_program
 from codemode.executions.run.placeholders import Placeholders
 from codemode.executions.run.replay.dependencies import call_facts, meaning
 from codemode.executions.types.planned import Listing, PlannedCall

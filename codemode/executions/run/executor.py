@@ -281,7 +281,7 @@ def _outcome_of_recorded(run: RecordedSession, ended: Outcome, code: str) -> Exe
 
 def _asks(run: CallSession, ended: Outcome) -> bool:
     """Return whether the program was stopped for a decision, rather than ending by itself at the same moment."""
-    return ended.failure is not None and ended.failure is run.waits
+    return ended.failure is not None and ended.failure is run.floor.waits
 
 
 #: The note of an outcome whose output was cut.

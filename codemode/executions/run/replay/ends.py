@@ -8,7 +8,7 @@ from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import CallError, CodeModeError, NondeterminismError
-from codemode.executions.run.call_session import rejected
+from codemode.executions.run.failures import rejected
 from codemode.executions.run.paging import whole_list
 from codemode.executions.types.ledger import LedgerEntry
 from codemode.executions.types.record import End

@@ -106,16 +106,3 @@ def inner_run(began: Began, recording: InnerRecording, seed: bytes, path: str) -
     """Return the run of a saved program. Its seed follows from that of the execution and the path of its call."""
     own = hashlib.blake2b(path.encode(), key=seed, digest_size=len(seed)).digest()
     return InnerRun(began.code, own, _EPOCH + timedelta(microseconds=began.now), recording)
-
-
-async def first_of(one: asyncio.Event, other: asyncio.Event | None) -> None:
-    """Wait until one of the events is set."""
-    if other is None:
-        await one.wait()
-        return
-    waits = [asyncio.ensure_future(event.wait()) for event in (one, other)]
-    try:
-        await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)
-    finally:
-        for wait in waits:
-            wait.cancel()

@@ -19,7 +19,8 @@ from codemode.catalog.tool import Effect
 from codemode.errors import CodeModeError
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.plugins.plugin import Rejected
-from codemode.executions.run.call_session import CallSession, for_program
+from codemode.executions.run.call_session import CallSession
+from codemode.executions.run.failures import for_program
 from codemode.executions.run.replay.dependencies import call_facts, definition_digest
 from codemode.executions.run.replay.ends import (
     decision_required,
@@ -40,7 +41,7 @@ from codemode.executions.run.replay.ends import (
     value_of,
 )
 from codemode.executions.run.replay.grants import Grants
-from codemode.executions.run.replay.inner_recording import InnerRecording, began_entry, first_of, inner_run
+from codemode.executions.run.replay.inner_recording import InnerRecording, began_entry, inner_run
 from codemode.executions.run.replay.questions import DIGITS, Questions
 from codemode.executions.types.ledger import Ledger, LedgerEntry
 from codemode.executions.types.record import Began, End
@@ -109,7 +110,6 @@ class RecordedSession(CallSession):
         self._paths: dict[tuple[str, int], str] = {}  # by the saved program around the call, and its number there
         self._ends: dict[str, dict[str, Any]] = {}
         self._approvals: dict[str, str] = {}  # ids of approvals and plans, by the paths of the calls
-        self._sent_again: set[str] = set()  # calls with an unknown end that a person wants to be sent again
         self._doubtful: set[str] = set()  # writes sent by an earlier server that may have taken effect
 
     # --- the recording of the sandbox --------------------------------------------------------------------------
@@ -161,19 +161,17 @@ class RecordedSession(CallSession):
 
         While a person is asked, the program stands still. Answers are then recorded as ended, for a later resume.
         """
-        while self._asking and not self._is_over and not (over and over.is_set()):
-            await first_of(self._goes_on, over)
-        if self._is_over or (over and over.is_set()):
+        await self.floor.unasked(over)
+        if self.floor.is_over or (over and over.is_set()):
             ended = [self._undelivered(delivery, within) for delivery in deliveries]
             await self._append([entry for entry in ended if entry is not None])
             return False
-        await self._append([self._delivered(each, within) for each in deliveries], at_once=not self._under_way)
+        await self._append([self._delivered(each, within) for each in deliveries], at_once=not self.floor.is_busy)
         return True
 
     def over(self) -> None:
         """See `sandbox.Recording`."""
-        self._is_over = True
-        self._goes_on.set()
+        self.floor.close()
 
     def _undelivered(self, delivery: Delivery, within: str) -> JournalEntry | None:
         """Return the entry for an answer that the program did not get, None if its call was not sent."""
@@ -263,16 +261,21 @@ class RecordedSession(CallSession):
             return decided or await self._pause_for(question, CallState.PENDING)
         if answered.verdict == "rejected":
             return rejection(judged, "a person", answered.note)
-        self._approvals[judged.call.path] = question.id
+        self._approve(judged.call.path, question.id)
         under = f" under grant {answered.grant}" if answered.grant else ""
         return self._amended(judged.approved(f"{answered.by}{under}"))
+
+    def _approve(self, path: str, by: str) -> None:
+        """Keep the id of the approval, grant or plan under which a call is sent."""
+        self._approvals[path] = by
+        self.floor.answered.add(path)
 
     def _granted(self, judged: JudgedCall) -> JudgedCall | None:
         """Return a pending call as approved under a grant, or None."""
         grant = self._grants.take(judged, self._questions)
         if grant is None:
             return None
-        self._approvals[judged.call.path] = grant.id
+        self._approve(judged.call.path, grant.id)
         return self._amended(judged.approved(f"{grant.by} under grant {grant.id}"))
 
     async def _of_plugin(self, judged: JudgedCall) -> JudgedCall | End | None:
@@ -281,10 +284,6 @@ class RecordedSession(CallSession):
         if isinstance(answer, Rejected):
             return rejection(judged, by, answer.reason)
         return self._amended(self._gateway.approve(judged, by)) if answer is not None else None
-
-    def _is_answered(self, judged: JudgedCall) -> bool:
-        """See `CallSession`."""
-        return judged.call.path in self._approvals or judged.call.path in self._sent_again
 
     async def _passed(self, judged: JudgedCall) -> JudgedCall:
         """See `CallSession`. A call whose start is recorded passed the plugins then, and may have taken effect."""
@@ -296,7 +295,7 @@ class RecordedSession(CallSession):
         question, answered = self._asked(judged, "unknown", attempts)
         of_service = self._question(judged, "input", attempts).id
         if (answered is not None and answered.verdict == "send_again") or of_service in self._recording.answered:
-            self._sent_again.add(judged.call.path)
+            self.floor.answered.add(judged.call.path)
             return allowed
         if answered is not None and answered.verdict is not None:
             return end_said(answered)
@@ -329,9 +328,9 @@ class RecordedSession(CallSession):
         error = question.reason if question.asks is not None else entry.error
         self.ledger.restore(entry._replace(state=state, question=question.id, error=error))
         try:
-            await self._ask(question.path)
+            await self.floor.ask(question.path, self._waits)
         except asyncio.CancelledError:
-            if not self._is_over:
+            if not self.floor.is_over:
                 self.pending.remove(question)
                 given_up = CallState.NOT_STARTED if state is CallState.PENDING else state
                 self.ledger.restore(entry._replace(state=given_up))
