@@ -26,7 +26,7 @@ from benchmarks.longest_turn_routes import TEXTS, resident_bytes, served
 from codemode.errors import AnswerInvalid
 from codemode.gateway.caller import LOCAL
 from codemode.service import CodeMode
-from codemode.serving.http.outgoing import encoded
+from codemode.serving.web.outgoing import encoded
 from codemode.settings import Settings
 from codemode.transports.content import ContentStore
 from codemode.transports.http.answers import decode

@@ -15,10 +15,10 @@ from urllib.parse import urlencode
 import httpx
 
 from codemode.service import CodeMode
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.console.csrf import FIELD, HEADER
 from codemode.serving.console.forms import FORM_TYPE
-from codemode.serving.http.app import create_app
 from codemode.settings import Settings
 
 if TYPE_CHECKING:

@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from codemode.model.tools import ModelTools
     from codemode.search.result import SearchAnswer
     from codemode.service import CodeMode
-    from codemode.serving.http.mounted import app
+    from codemode.serving.application.mounted import app
     from codemode.serving.synchronous import SyncCodeMode
     from codemode.settings import SecretReference, Settings
     from codemode.sources.custom import CustomSource
@@ -98,7 +98,7 @@ _HOME = {
     "Settings": "codemode.settings",
     "SyncCodeMode": "codemode.serving.synchronous",
     "Tool": "codemode.catalog.tool",
-    "app": "codemode.serving.http.mounted",
+    "app": "codemode.serving.application.mounted",
     "bind": "codemode.sources.toolkits.source",
     "tool": "codemode.sources.functions.callables",
 }

@@ -20,20 +20,21 @@ if TYPE_CHECKING:
 _EXECUTIONS = "codemode.executions"
 _JOURNAL = "codemode.executions.journal"
 _HTTP = "codemode.serving.http"
+_WEB = "codemode.serving.web"
 _TRANSPORT = "codemode.transports.http"
 _HOST = "sandbox.host"
 
 #: The functions of each stage, as `module:qualified name`.
 STAGES: dict[str, tuple[str, ...]] = {
     "request": (
-        f"{_HTTP}.connection:_Connection.data_received",
+        f"{_WEB}.connection:_Connection.data_received",
         "starlette.middleware.errors:ServerErrorMiddleware.__call__",
         "starlette.middleware.exceptions:ExceptionMiddleware.__call__",
-        f"{_HTTP}.executions:until_disconnect",
+        f"{_WEB}.program_requests:until_disconnect",
         "codemode.service:CodeMode.execute",
     ),
-    "authentication": (f"{_HTTP}.app:KeyCheck.__call__",),
-    "admission": (f"{_HTTP}.app:Intake.__call__",),
+    "authentication": ("codemode.serving.auth.key_check:KeyCheck.__call__",),
+    "admission": (f"{_HTTP}.intake:Intake.__call__",),
     "create": (
         f"{_EXECUTIONS}.executions:Executions.execute",
         f"{_EXECUTIONS}.executions:Executions.start",
@@ -149,9 +150,9 @@ STAGES: dict[str, tuple[str, ...]] = {
         f"{_EXECUTIONS}.execution:ExecutionOutcome.to_json",
     ),
     "response": (
-        f"{_HTTP}.executions:DataResponse.__init__",
-        f"{_HTTP}.executions:DataResponse.__call__",
-        f"{_HTTP}.app:Outgoing.__call__",
+        f"{_WEB}.outgoing:DataResponse.__init__",
+        f"{_WEB}.outgoing:DataResponse.__call__",
+        f"{_WEB}.outgoing:Outgoing.__call__",
         "uvicorn.protocols.http.httptools_impl:RequestResponseCycle.send",
     ),
 }

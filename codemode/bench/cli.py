@@ -11,8 +11,9 @@ import typer.core
 
 from codemode.bench import options  # noqa: TC001 -- typer evaluates the annotations
 from codemode.errors import ConfigurationError
-from codemode.serving.cli import terminal as show
-from codemode.serving.cli.surface import AsJson, errors_as_exit_codes, run_until_signal
+from codemode.serving.cli.surface import AsJson, run_until_signal
+from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import AgentSettings, load_settings
 from codemode.text.counted import counted
 

@@ -10,7 +10,7 @@ from rich.table import Table
 
 from codemode.bench.gold import surprises
 from codemode.bench.measures import groups_of
-from codemode.serving.cli import terminal as show
+from codemode.serving.output import terminal as show
 from codemode.text.counted import counted
 
 if TYPE_CHECKING:

@@ -21,8 +21,8 @@ from codemode.errors import ConfigurationError, JournalUnavailable
 from codemode.executions.journal.configured import store_of
 from codemode.observing.logs import written_logs
 from codemode.service import CodeMode
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
-from codemode.serving.http.app import create_app
 from codemode.serving.http.health import reason_not_ready
 from codemode.serving.http.open_requests import OpenRequests
 from codemode.settings import Secrets, default_configuration, load_settings

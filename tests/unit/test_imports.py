@@ -19,12 +19,6 @@ TIED = {
     "codemode.executions: plans, run",
     "codemode.executions: run, saved",
     "codemode.executions: run, state",
-    "codemode.serving: auth, http",
-    "codemode.serving: auth, mcp",
-    "codemode.serving: cli, http",
-    "codemode.serving: cli, mcp",
-    "codemode.serving: console, http",
-    "codemode.serving: http, mcp",
 }
 
 

@@ -10,8 +10,8 @@ from starlette.datastructures import Headers
 
 from codemode.errors import JournalUnavailable
 from codemode.serving.auth.callers import ANYBODY
-from codemode.serving.http.problems import problem
-from codemode.serving.mcp.endpoint import PATH
+from codemode.serving.web.paths import MCP
+from codemode.serving.web.problems import problem
 
 if TYPE_CHECKING:
     from collections.abc import Collection
@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: Paths that need a key: all except health checks and the interface description.
-PROTECTED = ("/v1/", "/metrics", PATH)
+PROTECTED = ("/v1/", "/metrics", MCP)
 
 #: Paths that pages of other origins may call, if the configuration allows their origin.
-SHARED = ("/v1/", PATH)
+SHARED = ("/v1/", MCP)
 
 #: Host names by which a browser or client on the same machine reaches a server without keys.
 LOOPBACK_HOSTS = frozenset(("127.0.0.1", "localhost", "::1"))
@@ -82,7 +82,7 @@ class KeyCheck:
     async def _rejection(self, scope: Scope, headers: Headers, *, is_protected: bool) -> ASGIApp | None:
         state = scope["state"]
         is_open = self._callers.is_open
-        is_checked = is_open or scope["path"].startswith(PATH)
+        is_checked = is_open or scope["path"].startswith(MCP)
         is_allowed = headers.get("origin") in self._origins and scope["path"].startswith(SHARED)
         if is_checked and not is_allowed and is_of_another_site(scope, headers):
             return _OTHER_SITE
@@ -102,7 +102,7 @@ def is_of_another_site(scope: Scope, headers: Headers) -> bool:
     origin = headers.get("origin")
     if origin is not None:
         return _place_of(origin) != headers.get("host", "").lower()
-    is_safe = scope["method"] in _SAFE and not scope["path"].startswith(PATH)
+    is_safe = scope["method"] in _SAFE and not scope["path"].startswith(MCP)
     return not is_safe and headers.get("sec-fetch-site", "none") not in ("same-origin", "none")
 
 

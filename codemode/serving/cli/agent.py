@@ -8,19 +8,19 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import (
     AsJson,
     NoInput,
     Role,
     Surface,
     YesTo,
-    errors_as_exit_codes,
     local_caller,
     on_surface,
     report_sources,
     with_service,
 )
+from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import DEFAULT_ROLE, AgentMode, AgentSettings
 
 if TYPE_CHECKING:

@@ -11,9 +11,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 
 from codemode.catalog.stubs import one_liner
 from codemode.serving.agent.transcript import TokenUsage
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.loop_thread import LoopThread
 from codemode.serving.cli.turn_view import account, show_turn
+from codemode.serving.output import terminal as show
 from codemode.text.counted import counted
 from codemode.text.nearest import did_you_mean
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.first_configuration import inline
-from codemode.serving.cli.surface import FOUND, AsJson, Config, configuration, errors_as_exit_codes
+from codemode.serving.cli.surface import FOUND, AsJson, Config, configuration
+from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings.keys import below, find
 from codemode.settings.schema import SCHEMA_FILE, shipped
 

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.typed import discard_typed
+from codemode.serving.output import terminal as show
 from codemode.settings import ConfigurationUntrusted, load_settings, trust
 
 if TYPE_CHECKING:

@@ -11,11 +11,11 @@ import typer
 from codemode.errors import ConfigurationError
 from codemode.executions.contents import JournalContents
 from codemode.gateway.caller import LOCAL
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.files import content_of, write_file
 from codemode.serving.cli.stored import with_journal
 from codemode.serving.cli.surface import AsJson, Project, on_surface
 from codemode.serving.cli.tables import print_table
+from codemode.serving.output import terminal as show
 from codemode.text.times import rfc3339
 from codemode.transports.content import ContentNotFound
 

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli import terminal as show
-from codemode.serving.cli.surface import AsJson, Surface, errors_as_exit_codes, on_surface, with_service
+from codemode.serving.cli.surface import AsJson, Surface, on_surface, with_service
+from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 
 if TYPE_CHECKING:
     from codemode.catalog.cost import CostReport

@@ -11,10 +11,10 @@ from codemode.executions.types.records import Decision
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.service import CodeMode
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.demo_screen import Shown, next_commands, screen
 from codemode.serving.cli.demo_tour import outcomes, tour
 from codemode.serving.cli.example_services import example_sources
+from codemode.serving.output import terminal as show
 from codemode.settings import Settings
 
 if TYPE_CHECKING:

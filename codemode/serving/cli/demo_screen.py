@@ -12,8 +12,8 @@ from rich.rule import Rule
 from rich.syntax import Syntax
 from rich.text import Text
 
-from codemode.serving.cli import terminal as show
-from codemode.serving.cli.waterfall import STATE_STYLE, Waterfall
+from codemode.serving.output import terminal as show
+from codemode.serving.output.waterfall import STATE_STYLE, Waterfall
 
 if TYPE_CHECKING:
     from rich.console import RenderableType

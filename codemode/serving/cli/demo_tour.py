@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from rich.rule import Rule
 
-from codemode.serving.cli import terminal as show
+from codemode.serving.output import terminal as show
 
 if TYPE_CHECKING:
     from codemode.service import CodeMode

@@ -12,17 +12,10 @@ import yaml
 from rich.table import Table
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.agent import ModelName, ModelUrl, chosen_settings
-from codemode.serving.cli.surface import (
-    FOUND,
-    AsJson,
-    Surface,
-    configuration,
-    errors_as_exit_codes,
-    on_surface,
-    run_until_signal,
-)
+from codemode.serving.cli.surface import FOUND, AsJson, Surface, configuration, on_surface, run_until_signal
+from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import AgentMode, AgentSettings, Settings
 from codemode.text.counted import counted
 from codemode.text.nearest import did_you_mean

@@ -14,12 +14,12 @@ from codemode.executions.types.outcome_lines import question_line
 from codemode.executions.types.records import Decision
 from codemode.model.programs import BEYOND_S
 from codemode.serving.auth.callers import roles_of_today
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.execution_output import print_execution
-from codemode.serving.cli.exit_codes import exit_code_of
 from codemode.serving.cli.stored import find_pending
 from codemode.serving.cli.surface import local_caller, operator_of
 from codemode.serving.executions import gone_on, whole
+from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import exit_code_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence

@@ -10,9 +10,9 @@ from codemode.executions.cards.plain_text import WHOLE, card_text
 from codemode.executions.life.repeats import repeats, shared_arguments, times
 from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.executions.types.outcome_lines import call_text, listed
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.tables import print_table
-from codemode.serving.cli.waterfall import MAX_ROWS
+from codemode.serving.output import terminal as show
+from codemode.serving.output.waterfall import MAX_ROWS
 from codemode.text.times import rfc3339
 
 if TYPE_CHECKING:

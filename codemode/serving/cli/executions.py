@@ -15,7 +15,6 @@ from codemode.errors import ConfigurationError
 from codemode.executions.cards.desk import whole_card
 from codemode.executions.journal.expired import expired_executions
 from codemode.executions.types.records import PAGE, ExecutionStatus
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.execution_output import (
     print_card,
     print_execution,
@@ -26,6 +25,7 @@ from codemode.serving.cli.execution_output import (
 from codemode.serving.cli.stored import find_pending, stored_execution, with_journal
 from codemode.serving.cli.surface import AsJson, Project, Surface, on_surface, with_service
 from codemode.serving.execution_data import brief, complete
+from codemode.serving.output import terminal as show
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

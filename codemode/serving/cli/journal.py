@@ -14,10 +14,11 @@ from codemode.executions.journal.backups import back_up, restore
 from codemode.executions.journal.checking import check
 from codemode.executions.journal.configured import journal_file, journal_of
 from codemode.executions.journal.sqlite.maintenance import vacuum
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.execution_output import print_expired
 from codemode.serving.cli.stored import on_journal
-from codemode.serving.cli.surface import AsJson, Project, errors_as_exit_codes, on_surface
+from codemode.serving.cli.surface import AsJson, Project, on_surface
+from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import Secrets
 
 if TYPE_CHECKING:

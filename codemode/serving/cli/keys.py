@@ -13,9 +13,10 @@ import typer
 from codemode.errors import ConfigurationError
 from codemode.executions.journal.configured import store_of
 from codemode.serving.auth.keys import keys_of
-from codemode.serving.cli import terminal as show
-from codemode.serving.cli.surface import AsJson, Project, errors_as_exit_codes, no_role, on_surface
+from codemode.serving.cli.surface import AsJson, Project, no_role, on_surface
 from codemode.serving.cli.tables import print_table
+from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import DEFAULT_ROLE, Secrets
 from codemode.text.times import SECOND_US, rfc3339
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, Progress, ProgressColumn
 from rich.text import Text
 
-from codemode.serving.cli.terminal import WAIT_S
+from codemode.serving.output.terminal import WAIT_S
 from codemode.text.visible import visible
 
 if TYPE_CHECKING:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
-from codemode.serving.cli import terminal as show
+from codemode.serving.output import terminal as show
 
 if TYPE_CHECKING:
     from rich.live import Live

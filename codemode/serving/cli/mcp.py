@@ -9,18 +9,9 @@ from typing import Annotated
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli.surface import (
-    FOUND,
-    AsJson,
-    Config,
-    Role,
-    Strict,
-    Surface,
-    errors_as_exit_codes,
-    local_caller,
-    on_surface,
-)
+from codemode.serving.cli.surface import FOUND, AsJson, Config, Role, Strict, Surface, local_caller, on_surface
 from codemode.serving.mcp.greeting import Input, Server
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import DEFAULT_ROLE, ClientName
 
 app = typer.Typer()

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import AsJson, Role, Surface, local_caller, on_surface, with_service
+from codemode.serving.output import terminal as show
 from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:

@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.stored import with_journal
-from codemode.serving.cli.surface import AsJson, Project, errors_as_exit_codes, on_surface
+from codemode.serving.cli.surface import AsJson, Project, on_surface
+from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import Secrets
 from codemode.text.nearest import did_you_mean
 from codemode.text.times import rfc3339

@@ -13,11 +13,11 @@ import typer
 
 from codemode.errors import ConfigurationError
 from codemode.executions.types.ids import may_be_plan
-from codemode.serving.cli import terminal as show
-from codemode.serving.cli.exit_codes import exit_code_of
 from codemode.serving.cli.stored import with_journal
 from codemode.serving.cli.surface import AsJson, Project, Surface, local_caller, on_surface, operator_of, with_service
 from codemode.serving.cli.tables import print_table
+from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import exit_code_of
 
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal

@@ -10,8 +10,8 @@ from rich.table import Table
 
 from codemode.errors import ConfigurationError
 from codemode.gateway.lint import without_effect
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import FOUND, AsJson, Config, Role, Surface, local_caller, on_surface, with_service
+from codemode.serving.output import terminal as show
 from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:

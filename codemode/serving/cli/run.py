@@ -11,8 +11,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli import terminal as show
-from codemode.serving.cli.exit_codes import exit_code_of
 from codemode.serving.cli.surface import (
     AsJson,
     NoInput,
@@ -20,12 +18,13 @@ from codemode.serving.cli.surface import (
     Strict,
     Surface,
     YesTo,
-    errors_as_exit_codes,
     local_caller,
     on_surface,
     with_service,
 )
 from codemode.serving.cli.tree import trees
+from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import errors_as_exit_codes, exit_code_of
 from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import FOUND, AsJson, Config, Role, Surface, local_caller, operator_of, with_service
 from codemode.serving.cli.tables import print_table
+from codemode.serving.output import terminal as show
 from codemode.settings import DEFAULT_ROLE
 from codemode.text.counted import counted
 

@@ -16,7 +16,6 @@ from codemode.catalog.tool import Effect  # noqa: TC001 -- typer reads it at run
 from codemode.errors import ConfigurationError
 from codemode.search.query import DEFAULT_LIMIT
 from codemode.search.request import MAX_LIMIT
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.surface import (
     FOUND,
     AsJson,
@@ -28,6 +27,7 @@ from codemode.serving.cli.surface import (
     on_surface,
     with_service,
 )
+from codemode.serving.output import terminal as show
 from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:

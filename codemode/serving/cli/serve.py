@@ -6,7 +6,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codemode.serving.cli.surface import Strict, Surface, errors_as_exit_codes, on_surface
+from codemode.serving.cli.surface import Strict, Surface, on_surface
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 
 if TYPE_CHECKING:
     from codemode.settings import Settings
@@ -40,6 +41,6 @@ def serve(
             return settings.model_copy(update={"server": settings.server.model_copy(update=changes)})
 
         own = read(asks=True)
-        from codemode.serving.http.server import serve as serve_http
+        from codemode.serving.application.server import serve as serve_http
 
         serve_http(own, read, strict=strict)

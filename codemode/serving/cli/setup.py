@@ -11,11 +11,12 @@ import typer
 from rich.table import Table
 
 from codemode.errors import ConfigurationError, SourceError
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.configuration_file import write
 from codemode.serving.cli.consent import edited
 from codemode.serving.cli.first_configuration import documents_below, written
-from codemode.serving.cli.surface import FOUND, AsJson, Config, Surface, errors_as_exit_codes, on_surface
+from codemode.serving.cli.surface import FOUND, AsJson, Config, Surface, on_surface
+from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import settings_for_document
 from codemode.settings.schema import SCHEMA_FILE, shipped
 

@@ -15,22 +15,14 @@ import typer
 
 from codemode.errors import ConfigurationError, SourceError
 from codemode.executions.journal.configured import store_of
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.clients.adding import add_servers, report
 from codemode.serving.cli.clients.discovery import discover
 from codemode.serving.cli.configuration_file import read, with_effects, with_source, without_source, write
 from codemode.serving.cli.consent import edited
-from codemode.serving.cli.surface import (
-    FOUND,
-    AsJson,
-    Config,
-    Surface,
-    configuration,
-    errors_as_exit_codes,
-    on_surface,
-    with_service,
-)
+from codemode.serving.cli.surface import FOUND, AsJson, Config, Surface, configuration, on_surface, with_service
 from codemode.serving.cli.tables import print_table
+from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import (
     PYTHON,
     Secrets,

@@ -12,7 +12,8 @@ from codemode.executions.journal.configured import journal_of
 from codemode.executions.types.ids import may_be_execution
 from codemode.executions.types.outcome import unasked
 from codemode.executions.types.records import OPEN
-from codemode.serving.cli.surface import errors_as_exit_codes, run_until_signal
+from codemode.serving.cli.surface import run_until_signal
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import Secrets
 from codemode.text.nearest import did_you_mean
 

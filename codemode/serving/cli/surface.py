@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import inspect
-import traceback
-from contextlib import AsyncExitStack, contextmanager, nullcontext, suppress
+from contextlib import AsyncExitStack, nullcontext, suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,7 +11,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codemode.catalog.loading import unheard
-from codemode.errors import CodeModeError, ConfigurationError, SourceError
+from codemode.errors import ConfigurationError, SourceError
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import (
     DEFAULT_FILE,
     DEFAULT_ROLE,
@@ -25,7 +25,7 @@ from codemode.settings import (
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Sequence
 
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
@@ -57,10 +57,6 @@ YesTo = Annotated[
     typer.Option(metavar="PATTERN", help="Approve calls of these tools without asking, as gym.salary.*. Repeatable."),
 ]
 NoInput = Annotated[bool, typer.Option("--no-input", help="Ask nothing: a call that needs a person pauses.")]
-
-
-#: Error codes of exceptions that are not codemode's, by exit code.
-_UNEXPECTED = {4: "sandbox_unavailable", 74: "file_unusable"}
 
 
 def configuration(config: Path, *, needs_sources: bool = True, asks: bool = True) -> Settings:
@@ -164,7 +160,7 @@ def with_service(
         import asyncio
 
         from codemode.service import CodeMode
-        from codemode.serving.cli import terminal as show
+        from codemode.serving.output import terminal as show
 
         settings = _narrowed(surface.settings(), only) if only else surface.settings()
         bars = None if as_json else loading_bars()
@@ -193,7 +189,7 @@ def with_service(
 
 def loading_bars() -> LoadingBars | None:
     """Return progress bars on standard error, None if it cannot draw them."""
-    from codemode.serving.cli import terminal as show
+    from codemode.serving.output import terminal as show
 
     if not show.errors.is_interactive:
         return None
@@ -204,7 +200,7 @@ def loading_bars() -> LoadingBars | None:
 
 def report_sources(service: CodeMode) -> None:
     """Print warnings about sources. Raises SourceError if no source could be read."""
-    from codemode.serving.cli import terminal as show
+    from codemode.serving.output import terminal as show
 
     failures = [source.failure for source in service.sources.values() if source.failure and not source.tools]
     if failures and len(failures) == len(service.settings.sources):
@@ -273,48 +269,3 @@ def no_role(role: str, known: Sequence[str]) -> ConfigurationError:
     """Return the error for an unknown role."""
     valid = f"valid: {', '.join(known)} (policy.roles)"
     return ConfigurationError(f"there is no role {role!r}; {valid}{did_you_mean(role, known)}")
-
-
-@contextmanager
-def errors_as_exit_codes(*, as_json: bool = False) -> Iterator[None]:
-    """Print errors to standard error, and exit with the code of their kind.
-
-    With `as_json`, an error is one line, `{"error": {"code": …, "message": …, "exit_code": …}}`, and has `nearest` if
-    similar names are known.
-    """
-    name = "internal_error"
-    nearest: tuple[str, ...] = ()
-    try:
-        yield
-    except CodeModeError as error:
-        code, text = 3 if isinstance(error, SourceError) else 2, str(error)
-        name, nearest = error.code, getattr(error, "nearest", ())
-    except KeyboardInterrupt:
-        code, text, name = 130, "interrupted", "interrupted"
-    except (typer.Exit, typer.Abort):
-        raise
-    except Exception as error:  # noqa: BLE001 -- the boundary: users see a message and no traceback
-        code, text = _unexpected(error)
-        name = _UNEXPECTED.get(code, name)
-    else:
-        return
-    from codemode.serving.cli import terminal as show
-
-    if as_json:
-        known = {"nearest": list(nearest)} if nearest else {}
-        show.print_json_line({"error": {"code": name, "message": text, "exit_code": code, **known}}, show.errors)
-    else:
-        show.errors.print(text, markup=False, style="red", soft_wrap=True)
-    raise typer.Exit(code)
-
-
-def _unexpected(error: Exception) -> tuple[int, str]:
-    from sandbox import SandboxError
-
-    if isinstance(error, SandboxError):
-        return 4, str(error)
-    if isinstance(error, OSError) and error.strerror and not isinstance(error, ConnectionError):
-        return 74, f"{error.filename or 'the output'} cannot be read or written: {error.strerror}"
-    where = traceback.extract_tb(error.__traceback__)[-1]
-    kind = type(error).__name__
-    return 70, f"internal error in codemode: {kind} at {Path(where.filename).name}:{where.lineno}; please report it"

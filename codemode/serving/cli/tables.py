@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, set_cell_size
 
-from codemode.serving.cli import terminal as show
+from codemode.serving.output import terminal as show
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence

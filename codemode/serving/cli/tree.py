@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.tree import Tree
 
-from codemode.serving.cli.terminal import plain
+from codemode.serving.output.terminal import plain
 
 if TYPE_CHECKING:
     from collections.abc import Iterable

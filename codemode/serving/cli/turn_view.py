@@ -15,8 +15,8 @@ from codemode.serving.agent import (
     TextDelta,
     ToolsRequested,
 )
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.markdown import TextStream
+from codemode.serving.output import terminal as show
 from codemode.text.counted import counted
 
 if TYPE_CHECKING:

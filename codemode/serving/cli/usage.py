@@ -36,7 +36,7 @@ def wants_json(words: Sequence[str]) -> bool:
 
 def print_usage_error(error: Exception) -> int:
     """Print a usage error as one line of JSON to standard error, and return its exit code."""
-    from codemode.serving.cli import terminal as show
+    from codemode.serving.output import terminal as show
 
     code = getattr(error, "exit_code", 2)
     message = error.format_message() if hasattr(error, "format_message") else str(error)

@@ -11,7 +11,7 @@ from rich.console import Console, Group
 from rich.live import Live
 from rich.text import Text
 
-from codemode.serving.cli.waterfall import MAX_ROWS, STATE_STYLE, Waterfall, is_running
+from codemode.serving.output.waterfall import MAX_ROWS, STATE_STYLE, Waterfall, is_running
 from codemode.text.counted import counted
 from codemode.text.visible import visible
 

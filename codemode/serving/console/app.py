@@ -16,8 +16,9 @@ from codemode.serving.console.headers import ConsoleHeaders
 from codemode.serving.console.login import RequireLogin, login_routes
 from codemode.serving.console.pages.shortcuts import shortcut_routes
 from codemode.serving.console.sections import SECTIONS
-from codemode.serving.console.session import PATH, base_of
+from codemode.serving.console.session import base_of
 from codemode.serving.console.views import STATIC, Console
+from codemode.serving.web.paths import CONSOLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.serving.auth.callers import Callers
     from codemode.serving.console.session import Sessions
-    from codemode.serving.http.admission import Admission
+    from codemode.serving.web.admission import Admission
 
 
 def add_console(
@@ -56,7 +57,7 @@ def add_console(
         middleware=[Middleware(ConsoleHeaders)],
         exception_handlers=error_handlers(console, status_of),
     )
-    app.router.routes.append(Mount(PATH, inner))
+    app.router.routes.append(Mount(CONSOLE, inner))
 
 
 async def _home(request: Request) -> Response:

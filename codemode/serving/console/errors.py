@@ -13,7 +13,7 @@ from starlette.responses import RedirectResponse, Response
 from codemode.errors import CodeModeError, JournalUnavailable, SearchInvalid, ToolNotFound
 from codemode.serving.console.session import base_of
 from codemode.serving.console.views import here, path_in, wants_json
-from codemode.serving.http.problems import JOURNAL_AWAY, problem
+from codemode.serving.web.problems import JOURNAL_AWAY, problem
 from sandbox import SandboxError
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from starlette.routing import Route
 from codemode.serving.console.forms import form_of
 from codemode.serving.console.session import COOKIE, base_of, set_cookie
 from codemode.serving.console.views import return_path
-from codemode.serving.http.admission import Admission, Overloaded
+from codemode.serving.web.admission import Admission, Overloaded
 from codemode.settings import LoadSettings
 
 if TYPE_CHECKING:

@@ -23,6 +23,7 @@ from starlette.requests import HTTPConnection
 from codemode.errors import JournalUnavailable
 from codemode.gateway.caller import Caller
 from codemode.serving.auth.key_check import UNKNOWN_KEYS
+from codemode.serving.web.paths import CONSOLE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
@@ -36,9 +37,8 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: Path of the console below the server's own, and of its files, which are the same for everybody.
-PATH = "/console"
-STATIC_PATH = f"{PATH}/static/"
+#: Path of the console's files, which are the same for everybody.
+STATIC_PATH = f"{CONSOLE}/static/"
 
 COOKIE = "codemode_session"
 
@@ -189,13 +189,13 @@ class SessionCheck:
 
 def is_console(path: str) -> bool:
     """Whether a path of the server is one of the console."""
-    return path == PATH or path.startswith(f"{PATH}/")
+    return path == CONSOLE or path.startswith(f"{CONSOLE}/")
 
 
 def base_of(connection: HTTPConnection) -> str:
     """Return the path of the console as browsers see it: `/console`, or below the mount of an outer application."""
     root: str = connection.scope.get("app_root_path", "")
-    return f"{root}{PATH}"
+    return f"{root}{CONSOLE}"
 
 
 def caller_of(connection: HTTPConnection) -> Caller:

@@ -13,7 +13,7 @@ from codemode.serving.console import flash_message
 from codemode.serving.console.csrf import FIELD, HEADER
 from codemode.serving.console.rendering import Templates
 from codemode.serving.console.session import base_of
-from codemode.serving.http.outgoing import DataResponse
+from codemode.serving.web.outgoing import DataResponse
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 
     from codemode.service import CodeMode
     from codemode.serving.console.session import Session
-    from codemode.serving.http.admission import Admission
+    from codemode.serving.web.admission import Admission
 
 STATIC = Path(__file__).parent / "static"
 

@@ -12,10 +12,10 @@ from codemode.executions.cards.plain_text import card_text
 from codemode.executions.types.records import PAGE, Decision
 from codemode.serving.executions import gone_on
 from codemode.serving.http.approval_models import ApprovalCard, ApprovalList, Decisions
-from codemode.serving.http.executions import keep_turn
 from codemode.serving.http.interface import answers
-from codemode.serving.http.outgoing import DataResponse
 from codemode.serving.http.requests import DecisionRequest, DecisionsRequest  # noqa: TC001 -- FastAPI reads them at run time
+from codemode.serving.web.outgoing import DataResponse
+from codemode.serving.web.program_requests import keep_turn
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -11,7 +11,7 @@ from fastapi.responses import Response
 from codemode.serving.http.intake import UPLOADS
 from codemode.serving.http.interface import answers, problem_answers
 from codemode.serving.http.models import ContentReference
-from codemode.serving.http.outgoing import DataResponse
+from codemode.serving.web.outgoing import DataResponse
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -14,16 +14,17 @@ from fastapi.responses import Response  # noqa: TC002 -- FastAPI reads it at run
 from codemode.executions.continuations.continuations import USED_ONCE
 from codemode.serving.http.approval_models import PendingCalls
 from codemode.serving.http.approvals import decision_of
-from codemode.serving.http.executions import STOPPING, credentials_of, until_disconnect
+from codemode.serving.http.executions import STOPPING, credentials_of
 from codemode.serving.http.interface import answers
 from codemode.serving.http.models import Outcome, SealedContinuation
-from codemode.serving.http.outgoing import DataResponse
-from codemode.serving.http.problems import problem
 from codemode.serving.http.requests import (  # noqa: TC001 -- FastAPI reads them at run time
     ContinuationDecisionsRequest,
     ContinuationRequest,
     ContinueRequest,
 )
+from codemode.serving.web.outgoing import DataResponse
+from codemode.serving.web.problems import problem
+from codemode.serving.web.program_requests import until_disconnect
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 import uvicorn
 
 from codemode.executions.life.recovery import NoRoomYet
-from codemode.serving.http.admission import turn_of_orphan
+from codemode.serving.web.admission import turn_of_orphan
 
 if TYPE_CHECKING:
     import socket
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from fastapi import FastAPI
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-    from codemode.serving.http.admission import Admission, Turn
+    from codemode.serving.web.admission import Admission, Turn
 
 
 class DrainingServer(uvicorn.Server):

@@ -9,36 +9,34 @@ takes longer than `wait_s` is answered with 202 and a Location.
 from __future__ import annotations
 
 import asyncio
-from contextlib import suppress
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Annotated, Any, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Body, Header, Query, Request
 from fastapi.responses import JSONResponse, Response
 from pydantic import Field
 
-from codemode.errors import CodeModeError, RequestRepeated
+from codemode.errors import RequestRepeated
 from codemode.executions.life.feed import GOES_ON
 from codemode.executions.types.records import ExecutionStatus  # noqa: TC001 -- FastAPI reads it at run time
 from codemode.model.programs import BEYOND_S
 from codemode.serving.execution_data import brief, outcome_json
 from codemode.serving.executions import whole
-from codemode.serving.http.event_stream import EVENTS, EventStream, event_stream
 from codemode.serving.http.interface import accepted, answers, problem_answers
 from codemode.serving.http.models import AcceptedExecution, Execution, ExecutionList, Outcome, Rollback, WholeResult
-from codemode.serving.http.outgoing import DataResponse
-from codemode.serving.http.problems import problem
-from codemode.serving.http.requests import LONGEST_WAIT_S, ExecuteRequest, ResumeRequest
+from codemode.serving.http.requests import ExecuteRequest, ResumeRequest  # noqa: TC001 -- FastAPI reads them at run time
+from codemode.serving.web.event_stream import EVENTS, EventStream, event_stream
+from codemode.serving.web.outgoing import DataResponse
+from codemode.serving.web.problems import problem
+from codemode.serving.web.program_requests import keep_turn, until_disconnect
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Mapping
+    from collections.abc import Mapping
 
     from fastapi import FastAPI
 
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
-
-T = TypeVar("T")
 
 #: An event number: journals count below 2**32.
 Sequence = Annotated[int, Field(ge=0, lt=2**32)]
@@ -222,34 +220,3 @@ def _noted(outcome: dict[str, Any], notes: tuple[str, ...]) -> dict[str, Any]:
 def _accepted(execution: str, status: ExecutionStatus, headers: Mapping[str, str] | None = None) -> Response:
     place = {"Location": f"/v1/executions/{execution}", "Retry-After": "1"}
     return JSONResponse({"id": execution, "status": status}, 202, {**place, **(headers or {})})
-
-
-def keep_turn(request: Request, service: CodeMode, execution: str, caller: Caller) -> None:
-    """Keep the request's place for as long as the execution runs."""
-    turn = getattr(request.state, "turn", None)
-    if turn is not None:
-        turn.keep(asyncio.ensure_future(_over(service, execution, caller)))
-
-
-async def _over(service: CodeMode, execution: str, caller: Caller) -> None:
-    with suppress(CodeModeError):  # nobody waits for this result
-        await service.executions.wait(execution, caller, LONGEST_WAIT_S)
-
-
-async def until_disconnect(request: Request, work: Awaitable[T]) -> T | None:
-    """Return the result of `work`. If the client disconnects first, cancel the work and return None."""
-    running = asyncio.ensure_future(work)
-    gone = asyncio.ensure_future(_disconnected(request))
-    try:
-        await asyncio.wait({running, gone}, return_when=asyncio.FIRST_COMPLETED)
-        return running.result() if running.done() else None
-    finally:
-        gone.cancel()
-        if not running.done():
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
-
-
-async def _disconnected(request: Request) -> None:
-    while (await request.receive())["type"] != "http.disconnect":
-        pass

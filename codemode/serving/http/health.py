@@ -10,7 +10,7 @@ from fastapi.responses import JSONResponse, Response
 from codemode.observing.metrics import MetricsObserver
 from codemode.serving.http.interface import problem_answers
 from codemode.serving.http.models import Health, Readiness
-from codemode.serving.http.problems import problem
+from codemode.serving.web.problems import problem
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

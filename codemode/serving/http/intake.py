@@ -14,11 +14,11 @@ from contextlib import nullcontext
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from codemode.serving.console.session import PATH as CONSOLE
-from codemode.serving.http.admission import Overloaded
-from codemode.serving.http.outgoing import READS, READS_PER_KEY, WATCHERS, WATCHERS_PER_KEY, Places
-from codemode.serving.http.problems import problem
 from codemode.serving.http.slow_bodies import SLOW, is_slow
+from codemode.serving.web.admission import Overloaded
+from codemode.serving.web.outgoing import READS, READS_PER_KEY, WATCHERS, WATCHERS_PER_KEY, Places
+from codemode.serving.web.paths import CONSOLE
+from codemode.serving.web.problems import problem
 
 if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from codemode.observing.metrics import MetricsObserver
-    from codemode.serving.http.admission import Admission
+    from codemode.serving.web.admission import Admission
 
 #: Paths whose requests need a turn.
 WORK = ("/v1/search", "/v1/execute", "/v1/menu", "/v1/continuations/execute")

@@ -11,12 +11,11 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request  # noqa: TC002 -- FastAPI reads these at run time
 from fastapi.responses import JSONResponse, Response
 
-from codemode.serving.console.session import PATH as CONSOLE
 from codemode.serving.http.docs_page import described
 from codemode.serving.http.html import element, page, prose, table
 from codemode.serving.http.models import Index
-from codemode.serving.http.problems import ERRORS_PAGE
-from codemode.serving.mcp.endpoint import PATH as MCP
+from codemode.serving.web.paths import CONSOLE, MCP
+from codemode.serving.web.problems import ERRORS_PAGE
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -9,9 +9,9 @@ from fastapi import Body, Request
 from fastapi.responses import Response  # noqa: TC002 -- FastAPI reads it at run time
 
 from codemode.serving.http.interface import answers
-from codemode.serving.http.outgoing import DataResponse
 from codemode.serving.http.plan_models import Plan, PlanList
 from codemode.serving.http.requests import PlanDecisionRequest  # noqa: TC001 -- FastAPI reads it at run time
+from codemode.serving.web.outgoing import DataResponse
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

@@ -22,9 +22,7 @@ from codemode.executions.types.plan import PlanVerdict  # noqa: TC001 -- pydanti
 from codemode.executions.types.records import Verdict  # noqa: TC001 -- pydantic reads it at run time
 from codemode.model.arguments import read_arguments
 from codemode.search.request import SearchRequest as SearchArguments
-
-#: Longest `wait_s` in seconds.
-LONGEST_WAIT_S = 3600.0
+from codemode.serving.web.program_requests import LONGEST_WAIT_S
 
 
 def _data(value: Any) -> Any:

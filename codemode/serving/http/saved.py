@@ -13,8 +13,8 @@ from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at 
 from codemode.executions.saved.promotion import Promotion
 from codemode.executions.saved.saved import saved_json
 from codemode.serving.http.interface import answers
-from codemode.serving.http.outgoing import DataResponse
 from codemode.serving.http.requests import Name  # noqa: TC001 -- pydantic reads it at run time
+from codemode.serving.web.outgoing import DataResponse
 
 if TYPE_CHECKING:
     from fastapi import FastAPI

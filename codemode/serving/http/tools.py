@@ -11,8 +11,8 @@ from codemode.catalog.stubs import full, one_liner
 from codemode.search.query import Query as SearchQuery
 from codemode.serving.http.interface import answers
 from codemode.serving.http.models import Menu, SearchResults, SourceList, ToolDetails, ToolList
-from codemode.serving.http.outgoing import DataResponse
 from codemode.serving.http.requests import MenuRequest, SearchRequest  # noqa: TC001 -- FastAPI reads these at run time
+from codemode.serving.web.outgoing import DataResponse
 from codemode.sources.loader import source_states
 from codemode.text.visible import visible
 

@@ -15,11 +15,8 @@ if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send
 
     from codemode.service import CodeMode
-    from codemode.serving.http.admission import Admission
     from codemode.serving.mcp.http import McpHttp
-
-#: Path of the endpoint.
-PATH = "/mcp"
+    from codemode.serving.web.admission import Admission
 
 
 class McpEndpoint:

@@ -9,10 +9,10 @@ from mcp.server.auth.middleware.bearer_auth import AuthenticatedUser
 from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
-from codemode.serving.http.admission import Overloaded
 from codemode.serving.mcp.accepted import accepting_both
 from codemode.serving.mcp.server import Busy, McpFace
 from codemode.serving.mcp.sessions import IDLE_S, McpSessions
+from codemode.serving.web.admission import Overloaded
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
-    from codemode.serving.http.admission import Admission
+    from codemode.serving.web.admission import Admission
 
 
 class McpHttp:

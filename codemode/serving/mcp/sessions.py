@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from mcp_types.version import HANDSHAKE_PROTOCOL_VERSIONS
 from starlette.datastructures import Headers
 
-from codemode.serving.http.admission import Overloaded
+from codemode.serving.web.admission import Overloaded
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator

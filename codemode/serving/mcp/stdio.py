@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING
 import typer
 
 from codemode.serving.auth.callers import roles_of_today
-from codemode.serving.cli import terminal as show
-from codemode.serving.cli.surface import errors_as_exit_codes
 from codemode.serving.mcp.known_definitions import KnownDefinitions
 from codemode.serving.mcp.server import McpFace
+from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 
 if TYPE_CHECKING:
     from codemode.gateway.caller import Caller

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError
-from codemode.serving.http.app import STATUS
+from codemode.serving.http.errors import STATUS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -12,9 +12,9 @@ import httpx2
 
 from codemode import CodeMode
 from codemode.gateway.caller import Caller
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.http.app import create_app
 from codemode.settings import Settings
 
 ROOT = Path(__file__).parents[3]

@@ -14,9 +14,9 @@ import signal
 import sys
 from typing import TYPE_CHECKING, Any
 
-import codemode.serving.http.app  # noqa: F401 -- loaded before the fork
+import codemode.serving.application.app  # noqa: F401 -- loaded before the fork
 from codemode.executions.journal.sqlite.journal import SqliteJournal
-from codemode.serving.http.server import serve
+from codemode.serving.application.server import serve
 from codemode.settings import load_settings
 
 if TYPE_CHECKING:

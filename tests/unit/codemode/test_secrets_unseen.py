@@ -113,8 +113,8 @@ async def test_no_secret_is_seen_anywhere(
 
 
 async def test_a_caller_brings_its_token_over_http(recorder: Recorder, tmp_path: Path) -> None:
+    from codemode.serving.application.app import create_app
     from codemode.serving.auth.callers import Callers
-    from codemode.serving.http.app import create_app
 
     recorder.answer = echo
     settings = _settings(tmp_path, recorder.url)

@@ -6,10 +6,10 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from codemode.serving.cli import terminal as show
 from codemode.serving.cli.clients.discovery import Discovered, new_names
 from codemode.serving.cli.configuration_file import read, with_source, write
 from codemode.serving.cli.surface import configuration
+from codemode.serving.output import terminal as show
 from codemode.settings import is_set
 
 if TYPE_CHECKING:

@@ -14,7 +14,7 @@ from codemode.executions.types.records import PAGE, VERDICTS, Decision
 from codemode.serving.console.forms import form_of
 from codemode.serving.console.session import caller_of
 from codemode.serving.executions import gone_on
-from codemode.serving.http.executions import keep_turn
+from codemode.serving.web.program_requests import keep_turn
 from codemode.text.counted import counted
 from codemode.text.visible import marked_data
 

@@ -13,8 +13,8 @@ from codemode.errors import ProgramWaiting
 from codemode.executions.life.programs import Request as ExecutionRequest
 from codemode.serving.console.forms import form_of
 from codemode.serving.console.session import caller_of
-from codemode.serving.http.executions import keep_turn, until_disconnect
-from codemode.serving.http.outgoing import DataResponse
+from codemode.serving.web.outgoing import DataResponse
+from codemode.serving.web.program_requests import keep_turn, until_disconnect
 from codemode.text.visible import visible
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from starlette.routing import Route
 
 from codemode.serving.console.session import caller_of
-from codemode.serving.http.executions import keep_turn
+from codemode.serving.web.program_requests import keep_turn
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

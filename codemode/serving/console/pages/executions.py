@@ -23,7 +23,7 @@ from codemode.serving.console.paging import Page, page_of
 from codemode.serving.console.session import caller_of
 from codemode.serving.execution_data import brief
 from codemode.serving.executions import whole
-from codemode.serving.http.event_stream import event_stream
+from codemode.serving.web.event_stream import event_stream
 from codemode.text.shrunk_json import shrink
 from sandbox import JsonText
 

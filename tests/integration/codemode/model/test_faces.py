@@ -15,9 +15,9 @@ from codemode import Caller, CodeMode, Decision, Settings, tool
 from codemode.errors import CodeModeError
 from codemode.model.definitions import Offer
 from codemode.serving.agent.toolbox import Toolbox
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.http.app import create_app
 from codemode.serving.mcp.server import McpFace
 from codemode.settings import AgentSettings
 

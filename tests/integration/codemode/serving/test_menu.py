@@ -13,10 +13,10 @@ from typer.testing import CliRunner
 from api_specs.gym.document import PATH as GYM
 from codemode.gateway.caller import Caller
 from codemode.service import CodeMode
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.cli.main import app
-from codemode.serving.http.app import create_app
 from codemode.settings import load_settings
 from tests.integration.codemode.serving.http.described import DescribedTransport
 

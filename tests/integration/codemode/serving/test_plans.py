@@ -11,9 +11,9 @@ import httpx2
 from mcp import Client
 
 from codemode.gateway.caller import LOCAL, Caller
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.http.app import create_app
 from codemode.serving.mcp.server import McpFace
 from tests.command_line import codemode
 

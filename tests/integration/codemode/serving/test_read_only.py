@@ -10,9 +10,9 @@ from mcp import Client
 
 from codemode import CodeMode, tool
 from codemode.gateway.caller import Caller
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.http.app import create_app
 from codemode.serving.mcp.server import McpFace
 from codemode.settings import Settings
 

@@ -17,9 +17,9 @@ from hypothesis import strategies as st
 from codemode.errors import ConfigurationError
 from codemode.gateway.caller import Caller
 from codemode.service import CodeMode
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.http.app import create_app
 from codemode.settings import Settings
 
 if TYPE_CHECKING:

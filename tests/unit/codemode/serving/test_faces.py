@@ -23,11 +23,12 @@ from codemode.executions.types.planned import PlannedCall
 from codemode.executions.types.records import NewExecution, PendingCall, StoredExecution
 from codemode.gateway.call import CallState
 from codemode.model.outcome_text import Audience, outcome_data, outcome_text
-from codemode.serving.cli import execution_output, terminal
+from codemode.serving.cli import execution_output
 from codemode.serving.console.pages.executions import execution_view
 from codemode.serving.console.paging import Page
 from codemode.serving.console.rendering import Templates
 from codemode.serving.execution_data import complete, outcome_json
+from codemode.serving.output import terminal
 from codemode.settings import Settings
 from sandbox import Failure, JsonText, Refusal, Usage
 

@@ -8,9 +8,9 @@ import httpx2
 import pytest
 
 from codemode.errors import ExecutionNotFound
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.http.app import create_app
 from tests.integration.codemode.executions.journal.conftest import new_database
 from tests.integration.codemode.executions.upstream import OWNER, place
 

@@ -14,9 +14,9 @@ import pytest
 from codemode.errors import JournalUnavailable
 from codemode.executions.life import health
 from codemode.gateway.caller import Caller
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import Keys
-from codemode.serving.http.app import create_app
 from tests.integration.codemode.executions.upstream import OWNER, place
 
 if TYPE_CHECKING:

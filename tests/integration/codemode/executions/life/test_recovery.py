@@ -16,7 +16,7 @@ from codemode.executions.journal.signals import Signals
 from codemode.executions.journal.sql.journal import SqlJournal
 from codemode.executions.life.recovery import BATCH
 from codemode.executions.types.records import Decision
-from codemode.serving.http.admission import Admission, turn_of_orphan
+from codemode.serving.web.admission import Admission, turn_of_orphan
 from codemode.settings.server import LoadSettings
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 

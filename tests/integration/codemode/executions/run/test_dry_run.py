@@ -13,9 +13,9 @@ from mcp import Client
 from codemode import CodeMode
 from codemode.errors import WrongArgument
 from codemode.gateway.caller import Caller
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.http.app import create_app
 from codemode.serving.mcp.server import McpFace
 from tests.command_line import codemode
 

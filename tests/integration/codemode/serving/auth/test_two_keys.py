@@ -11,9 +11,9 @@ import pytest
 from codemode.executions.types.handles import handle_of
 from codemode.gateway.caller import Caller
 from codemode.service import CodeMode
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.http.app import create_app
 from tests.integration.codemode.serving.http.described import DescribedTransport
 
 if TYPE_CHECKING:

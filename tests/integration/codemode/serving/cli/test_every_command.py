@@ -13,9 +13,9 @@ from rich.console import Console
 from typer.testing import CliRunner
 
 from codemode.serving.cli import main as cli
-from codemode.serving.cli import terminal as console
 from codemode.serving.cli.examples import EXAMPLES
 from codemode.serving.cli.main import app
+from codemode.serving.output import terminal as console
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -149,6 +149,6 @@ def _greeting(**changed: Any) -> bytes:
 
 
 def test_a_server_imports_the_mcp_sdk_at_its_first_mcp_request() -> None:
-    code = "import json, sys; import codemode.serving.http.server; print(json.dumps(list(sys.modules)))"
+    code = "import json, sys; import codemode.serving.application.server; print(json.dumps(list(sys.modules)))"
     told = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert not {"mcp", "mcp_types", "numpy", "openai"} & set(json.loads(told.stdout))

@@ -10,7 +10,8 @@ import pytest
 import typer
 
 from codemode.errors import ConfigurationError, SourceError, ToolNotFound
-from codemode.serving.cli.surface import Surface, errors_as_exit_codes
+from codemode.serving.cli.surface import Surface
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 from sandbox import SandboxError
 
 

@@ -9,9 +9,9 @@ import pytest
 
 from codemode import CodeMode
 from codemode.gateway.caller import Caller
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.http.app import create_app
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

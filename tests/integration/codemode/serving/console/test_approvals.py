@@ -8,10 +8,10 @@ import pytest
 
 from codemode import CodeMode, tool
 from codemode.gateway.caller import Caller
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.console.csrf import FIELD
-from codemode.serving.http.app import create_app
 from codemode.settings import Settings
 from tests.integration.codemode.serving.console.conftest import SAME_ORIGIN, browser_of, log_in
 

@@ -14,12 +14,12 @@ from codemode.catalog.catalog import Catalog
 from codemode.catalog.tool import Effect, Tool
 from codemode.gateway.caller import Caller
 from codemode.gateway.policy import AccessPolicy
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.console.pages import catalog
 from codemode.serving.console.views import Console
-from codemode.serving.http.admission import Admission
-from codemode.serving.http.app import create_app
+from codemode.serving.web.admission import Admission
 from codemode.settings import LoadSettings, Settings
 from tests.integration.codemode.serving.console.conftest import browser_of
 

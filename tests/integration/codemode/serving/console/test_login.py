@@ -11,9 +11,9 @@ from fastapi import FastAPI
 
 import codemode
 from codemode import CodeMode
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.console.session import COOKIE
-from codemode.serving.http.app import create_app
 from codemode.settings import Settings
 from tests.integration.codemode.serving.console.conftest import KEY, SAME_ORIGIN, add, browser_of, log_in
 from tests.integration.codemode.serving.console.tokens import token_of

@@ -12,9 +12,9 @@ import uvicorn
 from fastapi import FastAPI
 
 from codemode.gateway.caller import Caller
-from codemode.serving.http.admission import Admission
 from codemode.serving.http.intake import EARLY_S, REFUSALS_PER_S, STRANGERS_BYTES, Intake
 from codemode.serving.http.listening import bind
+from codemode.serving.web.admission import Admission
 from codemode.settings import LoadSettings, ServerSettings
 
 if TYPE_CHECKING:

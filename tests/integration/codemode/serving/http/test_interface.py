@@ -12,10 +12,10 @@ from openapi_spec_validator import OpenAPIV31SpecValidator, validate
 
 from codemode import CodeMode
 from codemode.gateway.caller import Caller
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.http.app import create_app
-from codemode.serving.http.problems import ERRORS_PAGE, problem
+from codemode.serving.web.problems import ERRORS_PAGE, problem
 from tests.integration.codemode.serving.http.described import check
 
 if TYPE_CHECKING:

@@ -18,10 +18,10 @@ from fastapi import FastAPI
 import codemode
 from codemode import CodeMode
 from codemode.gateway.caller import Caller
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.http.app import create_app
-from codemode.serving.http.problems import ERRORS_PAGE
+from codemode.serving.web.problems import ERRORS_PAGE
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -13,9 +13,9 @@ from mcp_types import Implementation
 
 from codemode import CodeMode, Settings, tool
 from codemode.gateway.caller import Caller
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.http.app import create_app
 from codemode.serving.mcp.greeting import MIXED_INSTRUCTIONS
 from codemode.serving.mcp.server import McpFace
 

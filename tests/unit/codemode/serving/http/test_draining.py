@@ -12,8 +12,8 @@ from fastapi import FastAPI
 from fastapi.testclient import TestClient
 
 from codemode.executions.life.recovery import NoRoomYet
-from codemode.serving.http.admission import Admission
 from codemode.serving.http.draining import ClosingWhenDraining, DrainingServer, turn_unless_draining
+from codemode.serving.web.admission import Admission
 from codemode.settings.server import LoadSettings
 
 FOREVER_S = 1e6

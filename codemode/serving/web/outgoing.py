@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.responses import Response
 
-from codemode.serving.http.admission import Overloaded
-from codemode.serving.http.connection import HANG_UP
+from codemode.serving.web.admission import Overloaded
+from codemode.serving.web.connection import HANG_UP
 from sandbox import JsonText
 
 if TYPE_CHECKING:

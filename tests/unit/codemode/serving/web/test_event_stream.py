@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import JournalUnavailable
 from codemode.gateway.caller import Caller
-from codemode.serving.http.event_stream import event_stream
+from codemode.serving.web.event_stream import event_stream
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator

@@ -9,9 +9,9 @@ from fastapi import FastAPI
 
 from codemode.errors import ConfigurationError
 from codemode.service import CodeMode
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
-from codemode.serving.http.app import create_app
-from codemode.serving.http.problems import problem
+from codemode.serving.web.problems import problem
 from codemode.settings import DEFAULT_FILE, Settings, load_settings
 
 if TYPE_CHECKING:

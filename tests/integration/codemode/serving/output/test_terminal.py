@@ -9,7 +9,7 @@ import pytest
 from codemode.executions.types.ledger import LedgerEntry
 from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.gateway.call import CallState
-from codemode.serving.cli import terminal as show
+from codemode.serving.output import terminal as show
 from sandbox import Failure, Usage
 
 HOSTILE = "a\x1b]0;title\x07b\x9b31m [bold]c[/bold]\x7f"

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi.responses import StreamingResponse
 
 from codemode.errors import CallerNotLetIn, CodeModeError, JournalUnavailable, TooSlow
-from codemode.serving.http.problems import JOURNAL_AWAY
+from codemode.serving.web.problems import JOURNAL_AWAY
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator

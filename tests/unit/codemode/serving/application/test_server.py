@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from codemode.serving.http.server import _waiting_for_restart
+from codemode.serving.application.server import _waiting_for_restart
 from codemode.settings import Settings
 
 

@@ -12,7 +12,7 @@ from rich.console import Console
 from codemode.executions.types.ledger import LedgerEntry
 from codemode.gateway.call import CallState
 from codemode.serving.cli.watching import LiveWaterfall, watching
-from codemode.serving.cli.waterfall import Waterfall
+from codemode.serving.output.waterfall import Waterfall
 
 TIMES = "\N{MULTIPLICATION SIGN}"
 

@@ -5,9 +5,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.serving.http.admission import Overloaded
-from codemode.serving.http.connection import HANG_UP
-from codemode.serving.http.outgoing import PIECE, DataResponse, Outgoing, Places, encoded
+from codemode.serving.web.admission import Overloaded
+from codemode.serving.web.connection import HANG_UP
+from codemode.serving.web.outgoing import PIECE, DataResponse, Outgoing, Places, encoded
 from sandbox import JsonText
 
 if TYPE_CHECKING:

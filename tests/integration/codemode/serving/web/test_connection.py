@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 import pytest
 import uvicorn
 
-from codemode.serving.http.connection import LARGEST_HEAD, bounded
 from codemode.serving.http.listening import bind
+from codemode.serving.web.connection import LARGEST_HEAD, bounded
 from codemode.settings import ServerSettings
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.errors import JournalUnavailable
-from codemode.serving.http.admission import LASTING_S, SHORT_QUEUE, Admission, Overloaded
+from codemode.serving.web.admission import LASTING_S, SHORT_QUEUE, Admission, Overloaded
 from codemode.settings import LoadSettings
 from codemode.transports.allowances import Allowances, LocalSlots
 

@@ -19,15 +19,15 @@ from codemode.executions.journal.configured import store_of
 from codemode.observing.logs import written_logs
 from codemode.observing.metrics import MetricsObserver
 from codemode.service import CodeMode
+from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
-from codemode.serving.cli import terminal as show
-from codemode.serving.console.session import PATH as CONSOLE
-from codemode.serving.http.app import create_app
-from codemode.serving.http.connection import bounded
 from codemode.serving.http.draining import DrainingServer
 from codemode.serving.http.listening import bind, is_loopback
+from codemode.serving.output import terminal as show
 from codemode.serving.processes.shares import share_of
 from codemode.serving.processes.supervisor import supervise
+from codemode.serving.web.connection import bounded
+from codemode.serving.web.paths import CONSOLE
 from codemode.settings import Secrets, Settings
 from codemode.sources.live import RELOADED
 

@@ -15,7 +15,7 @@ from rich.table import Table
 from rich.text import Text
 
 from codemode.executions.types.outcome_lines import failure_text, question_line
-from codemode.serving.cli.waterfall import Waterfall
+from codemode.serving.output.waterfall import Waterfall
 from codemode.text.counted import counted
 from codemode.text.visible import marked
 from sandbox import value_of

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol
 
-from codemode.serving.http.problems import problem
+from codemode.serving.web.problems import problem
 
 if TYPE_CHECKING:
     import asyncio

@@ -1,0 +1,1 @@
+"""What commands and servers print, and the exit codes of the process."""
