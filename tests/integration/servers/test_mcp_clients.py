@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from tests.command_line import trust
 from tests.integration.servers.mcp_servers import npm
 from tests.integration.servers.model_service import model_service
 from tests.integration.servers.running import program
@@ -61,6 +62,7 @@ def folder(gym: Gym, tmp_path: Path) -> Path:
     """Where a configuration is."""
     content = CONFIGURATION.format(document=gym.document, url=gym.url)
     (tmp_path / "codemode.yaml").write_text(content, encoding="utf-8")
+    trust(tmp_path)
     return tmp_path
 
 

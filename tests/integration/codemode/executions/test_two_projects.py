@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 import pytest
 
+from tests.command_line import trust
 from tests.integration.codemode.executions.upstream import Upstream, document
 from tests.unit.codemode.transports.sockets import listening
 
@@ -45,11 +46,12 @@ class Project:
         self.configure(port)
 
     def configure(self, port: int) -> None:
-        """Write the configuration for a service at another port."""
+        """Write the configuration for a service at another port, and trust it."""
         source = {"location": "x.json", "base_url": f"http://127.0.0.1:{port}", "credentials": [{"kind": "none"}]}
         folders = {"state_folder": str(self._state)} if self._state else {}
         content = {"sources": {"up": source}, "server": {"port": 0}, "limits": {"wall_s": 60}, **folders}
         (self.folder / "codemode.yaml").write_text(json.dumps(content), encoding="utf-8")
+        trust(self.folder, HOME=str(self._home))
 
     @property
     def environment(self) -> dict[str, str]:
