@@ -73,7 +73,7 @@ class Harness:
         said = b""
         try:
             async with asyncio.timeout(SETTLED_S):
-                while not (found := re.search(rb"http://127\.0\.0\.1:(\d+)", said)):
+                while not (found := re.search(rb" on http://127\.0\.0\.1:(\d+)", said)):
                     said += await self._servers.stderr.readline()
         except TimeoutError:
             message = f"no server starts: {said.decode()}"
@@ -158,7 +158,9 @@ class Harness:
         later = await self._service.seen()
         for stored, seen in waiting:
             ended = await self.journal.get(stored.given.id)
-            assert ended.status == "completed", f"{stored.given.id} was decided on, and is {ended.status}"
+            asked = await self.journal.pending(execution=stored.given.id)
+            said = f"{stored.given.id} was decided on, and is {ended.status}; asked: {asked}"
+            assert ended.status == "completed", said
             tag = stored.given.code.partition("\n")[0].removeprefix("TAG = ").strip("'")
             for (of, label), keys in later.items():
                 if of == tag:
