@@ -54,14 +54,19 @@ def modules() -> dict[str, Path]:
     return found
 
 
-def methods_by_name(trees: dict[str, ast.Module]) -> dict[str, set[str]]:
-    """Return the methods that are taken of each name, in all modules together: `_WORD.findall`, `map(_WORD.sub, …)`."""
-    used: dict[str, set[str]] = defaultdict(set)
-    for tree in trees.values():
+def methods_by_name(trees: dict[str, ast.Module]) -> dict[tuple[str, str], set[str]]:
+    """Return the methods that are taken of each name: `WORD.findall`, `map(_WORD.sub, …)`. See `_scope`."""
+    used: dict[tuple[str, str], set[str]] = defaultdict(set)
+    for module, tree in trees.items():
         for node in ast.walk(tree):
             if isinstance(node, ast.Attribute) and node.attr in METHODS:
-                used[_name_of(node.value)].add(node.attr)
+                used[_scope(module, _name_of(node.value))].add(node.attr)
     return used
+
+
+def _scope(module: str, name: str) -> tuple[str, str]:
+    """Return what a name is known by. A private name belongs to its module, another one to all modules together."""
+    return (module if name.startswith("_") else "", name)
 
 
 def names_of(tree: ast.Module) -> dict[ast.Call, set[str]]:
@@ -122,7 +127,9 @@ def regexes(samples: dict[tuple[str, str], dict[str, Any]]) -> tuple[list[Regex]
             if function == "compile":
                 names = assigned.get(node, set())
                 methods = (
-                    set().union(*(used[name] for name in names)) if names else set(IN_COLLECTIONS.get(module, METHODS))
+                    set().union(*(used[_scope(module, name)] for name in names))
+                    if names
+                    else set(IN_COLLECTIONS.get(module, METHODS))
                 )
             found.append(Regex(place, re.compile(pattern, given), frozenset(methods or METHODS)))
     return found, unknown
