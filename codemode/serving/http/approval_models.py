@@ -67,6 +67,7 @@ class ApprovalCard(ApprovalSummary):
     via: str = Field(description="The interface of the decision, with the client's address; for approvers only.")
     details: list[CardArgument]
     so_far: list[CallsMade]
+    twins: list[str] = Field(description="Ids of the same call of the same key in other executions.")
     earlier: EarlierApproval | None
     text: str
 

@@ -98,6 +98,7 @@ async def test_a_card_is_shown_and_one_decision_covers_all_calls_of_the_tool(
     assert {name: card[name] for name in listed} == listed
     assert [one["name"] for one in card["details"]] == ["to", "amount"]
     assert card["text"].startswith("Approve bank.pay?")
+    assert card["twins"] == []
     assert card["answers"]["console"] == f"/console/approvals/{listed['id']}"
     body = {"digest": listed["digest"], "verdict": "approved", "up_to": 2}
     decided = await client.post(f"/v1/approvals/{listed['id']}", json=body, headers=BOSS)
