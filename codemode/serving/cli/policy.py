@@ -37,7 +37,9 @@ def explain(
         from codemode.gateway.explanation import explain as explained
 
         caller = local_caller(service, role)
-        found = explained(service.policy, service.catalog.get(tool), caller.role, _arguments(args), read_only=read_only)
+        found = explained(
+            service.policy, service.catalog.find(tool), caller.role, _arguments(args), read_only=read_only
+        )
         if as_json:
             show.print_json(found.to_json())
         else:

@@ -80,7 +80,7 @@ def _explained(service: CodeMode, asked: Mapping[str, str]) -> tuple[dict[str, A
     if arguments is not None and not isinstance(arguments, dict):
         return None, 'the arguments are not a JSON object: write {"name": "value"}'
     try:
-        found = explain(service.policy, service.catalog.get(tool), role or service.policy.roles[0], arguments)
+        found = explain(service.policy, service.catalog.find(tool), role or service.policy.roles[0], arguments)
     except CodeModeError as error:
         return None, str(error)
     return found.to_json(), ""

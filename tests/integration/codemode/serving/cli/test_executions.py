@@ -151,7 +151,7 @@ def test_a_paused_program_ends_with_the_command_that_approves_its_call(desk: Des
 
 def test_a_paused_program_has_an_exit_code_of_its_own(desk: Desk) -> None:
     assert desk.type("run", "-", stdin=PAYS).returncode == 75
-    assert desk.type("run", "-", "--json", stdin=PAYS).returncode == 75
+    assert desk.type("run", "-", "--json", stdin=f"{PAYS}  # again").returncode == 75
     assert desk.type("call", "bank.pay", "to=bob", "amount=2").returncode == 75
     (first, *_) = desk.json("approvals", "list")
     assert desk.type("executions", "resume", first["execution"]).returncode == 2
@@ -357,7 +357,7 @@ def test_a_program_whose_process_is_ended_has_an_end_or_is_said_to_have_none(des
 
 
 def test_what_is_damaged_is_named_among_the_others(desk: Desk) -> None:
-    ids = [desk.json("run", "-", stdin=PAYS)["id"] for _ in range(2)]
+    ids = [desk.json("run", "-", stdin=f"{PAYS}  # {number}")["id"] for number in range(2)]
     (journal,) = desk.folder.rglob("journal.sqlite3")
     with closing(sqlite3.connect(journal)) as file, file:
         file.execute("UPDATE contents SET given = '{' WHERE execution = ?", ids[:1])
