@@ -1,4 +1,4 @@
-"""Bound the number of values in the arguments of a call. Validation visits each one and blocks the event loop."""
+"""Bound the number of values in arguments and answers. Whatever visits each one blocks the event loop."""
 
 from __future__ import annotations
 
@@ -11,21 +11,16 @@ MOST_VALUES = 50_000
 _SCALARS = frozenset((str, int, float, bool, type(None)))
 
 
-def holds_too_many(arguments: Mapping[str, Any]) -> bool:
-    """Whether the arguments hold more than `MOST_VALUES` values."""
-    remaining = MOST_VALUES
-    unvisited: list[Any] = [arguments]
+def holds_too_many(value: Any, most: int = MOST_VALUES) -> bool:
+    """Whether JSON data holds more than `most` values. No more of them are looked at."""
+    remaining = most
+    unvisited: list[Any] = [value]
     while unvisited:
         part = unvisited.pop()
-        if type(part) in _SCALARS:
-            continue
-        if isinstance(part, Mapping):
-            unvisited += part.values()
-        elif isinstance(part, list):
-            unvisited += part
-        else:
+        if type(part) in _SCALARS or not isinstance(part, (Mapping, list, tuple)):
             continue
         remaining -= len(part)
         if remaining < 0:
             return True
+        unvisited += part.values() if isinstance(part, Mapping) else part
     return False

@@ -13,6 +13,7 @@ from pydantic import BaseModel, TypeAdapter, ValidationError
 from pydantic_core import to_jsonable_python
 
 from codemode.catalog.content import is_content
+from codemode.catalog.value_count import holds_too_many
 from codemode.errors import AnswerInvalid, ArgumentsInvalid, CallError, UpstreamError, UpstreamTimeout
 from codemode.shared.foreign_code import await_contained, call_contained, described
 from codemode.transports.content import Content, ContentStore
@@ -31,6 +32,9 @@ ANY: TypeAdapter[Any] = TypeAdapter(Any)
 
 #: Largest number of values that a generator may yield: no thread can be stopped.
 _MOST_YIELDED = 1_000_000
+
+#: Values of an answer from which on it is made into JSON data in a thread.
+_MANY = 4_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,13 +93,9 @@ class FunctionTransport:
                 raise
             message = f"{self._source} did not answer within {self._timeout_s:g} s"
             raise UpstreamTimeout(message) from None
-        try:
-            kept = with_names(_with_references(value, contents))
-            result = plan.result if kept is value else ANY  # a declared type does not describe references
-            return with_names(call_contained(_data, result, kept))
-        except Exception as error:  # noqa: BLE001 -- serializers and properties of the value are the operator's code
-            message = f"{tool.id} returned a value that has no JSON form: {error}"
-            raise AnswerInvalid(message) from None
+        if holds_too_many(value, _MANY):
+            return await asyncio.to_thread(_answer, tool, plan.result, value, contents)
+        return _answer(tool, plan.result, value, contents)
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """Raise CallError, because a function returns its whole list."""
@@ -104,6 +104,17 @@ class FunctionTransport:
 
     async def aclose(self) -> None:
         """Do nothing: no connection is open."""
+
+
+def _answer(tool: Tool, result: TypeAdapter[Any], value: Any, contents: OwnedContents) -> Any:
+    """Return a result as JSON data with references. Raises AnswerInvalid."""
+    try:
+        kept = with_names(_with_references(value, contents))
+        described_by = result if kept is value else ANY  # a declared type does not describe references
+        return with_names(call_contained(_data, described_by, kept))
+    except Exception as error:  # noqa: BLE001 -- serializers and properties of the value are the operator's code
+        message = f"{tool.id} returned a value that has no JSON form: {error}"
+        raise AnswerInvalid(message) from None
 
 
 def _data(result: TypeAdapter[Any], value: Any) -> Any:

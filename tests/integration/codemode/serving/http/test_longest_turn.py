@@ -5,11 +5,18 @@ A turn is processor time of this process, so that what else the machine does pla
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from benchmarks.longest_turn import GOAL_S, longest_turn_of_an_answer_s, longest_turn_s, turns
 from benchmarks.longest_turn_inputs import around, constants, items
 from benchmarks.longest_turn_routes import TEXTS, resident_bytes, served
+from codemode import CodeMode
+from codemode.settings import Settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 #: Memory that may stay with the process after all requests: pools of the allocator, and what is imported once.
 MOST_LEFT = 64 << 20
@@ -60,3 +67,22 @@ async def test_no_result_holds_the_loop(program: str) -> None:
         assert await longest_turn_s(program) < GOAL_S
     except RuntimeError as refused:
         assert "more than 100,000 digits in long numbers: return text" in str(refused)
+
+
+def numbers() -> list[float]:
+    """Return numbers near infinity."""
+    return [1e308] * 300_000
+
+
+def rows() -> list[dict[str, object]]:
+    """Return small objects."""
+    return [{"id": number, "name": "x", "parts": []} for number in range(60_000)]
+
+
+async def test_no_answer_of_a_function_holds_the_loop(tmp_path: Path) -> None:
+    settings = Settings.model_validate({"state_folder": tmp_path / "state", "cache_folder": tmp_path / "cache"})
+    async with CodeMode.from_settings(settings, functions={"ns": [numbers, rows]}) as service:
+        for code in ("len(ns.numbers())", "len(ns.rows())"):
+            async with turns() as measured:
+                outcome = await service.execute(code)
+            assert (outcome.ok, measured.longest_s < GOAL_S) == (True, True), (code, measured.longest_s)
