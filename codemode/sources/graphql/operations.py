@@ -155,8 +155,7 @@ class Operations:
             return True
         result = get_named_type(field.type)
         if is_leaf_type(result):
-            is_flag = result.name == "Boolean" and not _REPORT.match(name)
-            return is_flag and (changes or self._is_group(parent))
+            return _is_flag(name, field) and (changes or self._is_group(parent))
         return changes and result.name not in self._readable and self._is_group(parent)
 
     @cached_property
@@ -195,7 +194,10 @@ class Operations:
             return False
         if _GROUP_NAME.search(one.name):
             return True
-        if all(not field.args and self._is_group(get_named_type(field.type)) for field in one.fields.values()):
+        inner = [
+            name for name, field in one.fields.items() if not field.args and self._is_group(get_named_type(field.type))
+        ]
+        if inner and all(name in inner or _is_flag(name, field) for name, field in one.fields.items()):
             return True
         acting = [
             name
@@ -277,6 +279,11 @@ class Operations:
 def _named(group: str, name: str) -> tuple[str, str]:
     """Return the name of a field alone, and with the noun of its group: `void` of `InvoiceActions` voids invoices."""
     return name, f"{name}_{_GROUP_NAME.sub('', group)}"
+
+
+def _is_flag(name: str, field: GraphQLField) -> bool:
+    """Whether a field is a Boolean that may say that something was done, and reports no state."""
+    return get_named_type(field.type).name == "Boolean" and not _REPORT.match(name)
 
 
 def _seriousness(one: Judgement) -> bool:

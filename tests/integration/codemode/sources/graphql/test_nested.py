@@ -329,6 +329,23 @@ SHAPES = {
         },
         [("mutations.admin.billing.invoice", "number void { id }", ["destructive"])],
     ),
+    "groups beside flags": (
+        """
+        type Query { a: String }
+        type Mutation { admin: Admin! payload: Payload }
+        type Admin { users: Users! wipe: Boolean! reindex: Boolean }
+        type Users { remove(id: ID!): Boolean }
+        type Payload { users: Users ok: Boolean }
+        """,
+        {
+            "queries.a": "read",
+            "mutations.admin.users.remove": "destructive",
+            "mutations.admin.wipe": "destructive",
+            "mutations.admin.reindex": "write",
+            "mutations.payload": "write",
+        },
+        [("mutations.payload", "ok users { remove(id: 1) }", ["destructive"])],
+    ),
     "types in a circle": (
         """
         type Query { a: String }
