@@ -21,8 +21,10 @@ _CHANGING = CHANGING | _DESTROYING
 #: Verbs that are often nouns in names: `email_settings`, `artifact_and_log`.
 _NOUNS = HOMOGRAPHS - frozenset(
     (
+        "charge",
         "claim",
         "edit",
+        "increment",
         "insert",
         "lock",
         "mark",
@@ -31,7 +33,10 @@ _NOUNS = HOMOGRAPHS - frozenset(
         "register",
         "rename",
         "reset",
+        "refund",
         "set",
+        "swap",
+        "transfer",
         "update",
         "write",
     )
@@ -39,14 +44,14 @@ _NOUNS = HOMOGRAPHS - frozenset(
 
 #: Words that may precede the verb of a name: `bulk_read_logs`.
 _PREFIXES = frozenset(("admin", "async", "batch", "bulk", "multi", "v1", "v2", "v3"))
-#: Words after a verb of reading that make it another verb: `check_in_guest`.
-_PARTICLES = frozenset(("in", "off", "out"))
+#: Words after a verb of reading that make it another verb: `check_in_guest`, `get_rid_of`.
+_PARTICLES = frozenset(("in", "off", "out", "rid"))
 _JOINING = frozenset(("and", "or", "then"))
 
 #: A word at the start of a sentence or a clause, without "also", "it" and the like before it.
 _CLAUSE = re.compile(
     r"(?:^|[:;,(/\u2013\u2014] ?|\band |\bor |\bthen |\bbut |\bby |\balso )"
-    r"(?:and |or |then |also |it |this |(?:tool|call|operation|endpoint|function|method) |to "
+    r"(?:and |or |then |also |will |it |this |(?:tool|call|operation|endpoint|function|method) |to "
     r"|automatically |immediately |atomically )*([a-z]+)\b"
 )
 #: "The message will be marked as read", "is then locked".

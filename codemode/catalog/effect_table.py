@@ -171,7 +171,7 @@ CHANGING = frozenset(
      "poll", "pop", "post", "promote", "provision", "publish", "purchase", "push", "put", "reassign", "reboot",
      "rebuild", "record", "redeem", "reduce", "refund", "register", "reject", "rename", "renew", "reopen", "replace",
      "reply", "reschedule", "reserve", "resize", "resolve", "restart", "restore", "resume", "retry", "revert",
-     "rollback", "rotate", "run", "save", "schedule", "sell", "send", "set", "share", "ship", "sign", "spend",
+     "rollback", "rotate", "run", "save", "schedule", "sell", "send", "set", "share", "ship", "shut", "sign", "spend",
      "start", "stop", "store", "submit", "subscribe", "suspend", "swap", "switch", "sync", "synchronize", "tag",
      "toggle", "transfer", "trigger", "unarchive", "unassign", "unblock", "undo", "unfollow", "unfreeze", "unlink",
      "unlock", "unpin", "unpublish", "unsubscribe", "update", "upgrade", "upload", "upsert", "vote", "withdraw",

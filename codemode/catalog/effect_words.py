@@ -86,15 +86,17 @@ _LEAD = re.compile(
     r"|(?:this|the) (?:\w+ ){0,3}?(?:will|can|lets you|is used to|can be used to|allows? you to|enables you to) "
     r"|(?:this|the) (?:(?:api|http|post|put|patch|rest) )?(?:action|api|call|command|endpoint|function|method|operation"
     r"|request|route|tool) (?:also )?"
+    r"|(?:(?:it|this|that|you) )?(?:will|would|can|may|going to) (?:also |then |be used to )*"
     r"|(?:it|this|that) (?:will |also )*"
     r"|(?:allows?|enables?|lets?|permits?) (?:(?:an? |the )?(?:\w+ ){0,2}?to )?(?:you )?"
-    r"|(?:an? |the )?(?:api|endpoint|function|method|operation|request|tool|utility|command) (?:to|for|that|which) )"
+    r"|(?:an? |the )?(?:api|endpoint|function|method|operation|request|tool|utility|command) (?:to|for|that|which) "
+    r"(?:will |can )?)"
 )
 #: "Suppression" is also an English word. It counts only in a French phrase.
 _SUPPRESSION = re.compile(r"suppression (?:de|du|des|d'\w+|multiple)\b")
 #: A further verb in a first sentence that begins with a verb: "Archives and deletes", "create, update or delete".
 _FURTHER = re.compile(
-    r"(?:,? (?:and|or|and/or|then|&)|,|/)(?: then| also)? ((?:permanently |optionally |bulk )?[a-z]+)"
+    r"(?:,? (?:and|or|and/or|then|&)|,|/)(?: then| also| will)* ((?:permanently |optionally |bulk )?[a-z]+)"
 )
 #: Verbs beside which "remove" is half of a change: "Add or remove members".
 _ADDING = re.compile(r"\b(add|append|assign|insert|attach|set)(s|ing|es)?\b")

@@ -54,6 +54,12 @@ READ, WRITE, DESTRUCTIVE = Effect
     [
         (READ, "read_file", "Reads a file.", Judgement(READ, is_said=True)),
         (READ, "tidy", "Deletes all files.", Judgement(DESTRUCTIVE, "deletes")),
+        (READ, "tidy", "Will delete all files in the folder.", Judgement(DESTRUCTIVE, "delete")),
+        (READ, "tidy", "You can delete all files with this.", Judgement(DESTRUCTIVE, "delete")),
+        (READ, "tidy", "Tool that will delete all files.", Judgement(DESTRUCTIVE, "delete")),
+        (READ, "tidy", "Lists files and will delete the old.", Judgement(DESTRUCTIVE, "delete")),
+        (READ, "tidy", "Will list all files.", Judgement(READ, is_said=True)),
+        (READ, "stop_it", "Shuts down the server.", Judgement(WRITE, "shuts")),
         (READ, "wipe_disk", "", Judgement(DESTRUCTIVE, "wipe")),
         (READ, "tidy", "Sorts. All files will be lost.", Judgement(DESTRUCTIVE, "all files will be lost")),
         (READ, "send_mail", "", Judgement(WRITE, "send")),

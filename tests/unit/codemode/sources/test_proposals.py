@@ -41,6 +41,9 @@ CHANGES = [
     ("view_secret", "Shows the secret once, then it is deleted."),
     ("get_unread_mails", "Returns the unread mails. They are then shown, and the mails are marked as read."),
     ("exists_or_insert", ""),
+    ("get_and_increment", ""),
+    ("compare_and_swap", ""),
+    ("get_rid_of_user", ""),
     ("scan_host", "Starts a scan of a host."),
 ]
 
