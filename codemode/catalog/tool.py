@@ -59,8 +59,9 @@ class Parameter:
 class Paging:
     """How a tool is paged. `cursor`, `after`, `page`, `offset` and `size` are parameter names.
 
-    `items` is the result field with the items, "" if the result itself is the list, or "*" if only the response shows
-    it.
+    `items` is the path of the result field with the items, "" if the result itself is the list, or "*" if only the
+    response shows it. `start` is the number of the first page, or the first offset, and `next` the path of the result
+    field that leads to the next page, where the document says it.
     """
 
     items: str
@@ -70,6 +71,8 @@ class Paging:
     offset: str = ""
     size: str = ""
     size_default: int | None = None
+    start: int | None = None
+    next: str = ""
 
     @property
     def kind(self) -> str:

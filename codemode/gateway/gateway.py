@@ -171,13 +171,18 @@ class Gateway:
 
         return await self._pass(judged, context, send)
 
-    async def send_page(self, judged: JudgedCall, context: CallContext = _NO_CONTEXT) -> ToolOutcome:
-        """Send a judged call for one page of a list. The value is the transport's `Page`."""
+    async def send_page(
+        self, judged: JudgedCall, context: CallContext = _NO_CONTEXT, *, query: str = ""
+    ) -> ToolOutcome:
+        """Send a judged call for one page of a list. The value is the transport's `Page`.
+
+        `query` is the `next_query` of the page before.
+        """
 
         async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
             return narrowed(tool, await transport.call_page(tool, arguments, context))
 
-        return await self._pass(judged, context, send)
+        return await self._pass(judged, replace(context, query=query), send)
 
     async def call(self, call: ToolCall) -> ToolOutcome:
         """Judge and send a call."""
@@ -194,14 +199,7 @@ class Gateway:
         if judged.error is not None or tool is None:
             return ToolOutcome(tool.id if tool else judged.call.tool, judged.state, error=judged.error)
         caller, start = judged.call.caller, _Start(context.before_send)
-        context = CallContext(
-            owner=caller.id,
-            credentials=caller.credentials,
-            idempotency_key=context.idempotency_key,
-            before_send=start,
-            on_progress=context.on_progress,
-            answers=context.answers,
-        )
+        context = replace(context, owner=caller.id, credentials=caller.credentials, before_send=start)
         try:
             await self._contents.recall(judged.arguments, caller.id)
             value = await send(self._transports[tool.source], tool, judged.arguments, context)

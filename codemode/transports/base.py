@@ -15,11 +15,20 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Page:
-    """One page of a list: the whole answer, its items, and the arguments of the next page (None after the last)."""
+    """One page of a list: the whole answer, its items, and the arguments of the next page (None after the last).
+
+    `next_query` replaces the query of the next request (see `CallContext.query`). `is_counted` means that the answer
+    did not say that there is a next page. `total` is the length of the whole list, if stated. `note` says why the list
+    may continue although nothing leads further.
+    """
 
     value: Any
     items: list[Any]
     next_arguments: dict[str, Any] | None
+    next_query: str = ""
+    is_counted: bool = False
+    total: int | None = None
+    note: str = ""
 
 
 async def _send_freely() -> None:
@@ -39,7 +48,8 @@ class CallContext:
 
     A transport awaits `before_send` right before the request may have an effect, and again before each further attempt.
     If the hook raises, the transport sends nothing and lets the exception pass. `on_progress` takes each progress
-    message of the service. `answers` holds what people answered to the service's questions about this call, by
+    message of the service. `query` is that of the URL of the next page, as the service gave it; it is sent instead of
+    the arguments in the query. `answers` holds what people answered to the service's questions about this call, by
     `codemode.transports.questions.question_key`.
     """
 
@@ -48,6 +58,7 @@ class CallContext:
     idempotency_key: str = ""
     before_send: Callable[[], Awaitable[None]] = _send_freely
     on_progress: Callable[[str], None] = _ignore
+    query: str = ""
     answers: Mapping[str, Any] = field(default_factory=dict)
 
 

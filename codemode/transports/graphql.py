@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from graphql import GraphQLError, parse, validate
 
-from codemode.catalog.paging import items_of, next_arguments, paging_of
+from codemode.catalog.next_page import page_fields
+from codemode.catalog.paging import paging_of
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Location, Parameter, Tool
 from codemode.errors import AnswerInvalid, ArgumentsInvalid, CallError, UpstreamError
@@ -124,7 +125,7 @@ class GraphqlTransport:
             raise CallError(message)
         if not plan.items:
             value = await self._value(tool, arguments, context)
-            return Page(value, items_of(paging, value), next_arguments(tool, paging, arguments, value))
+            return Page(value, **page_fields(tool, paging, arguments, value))
         sized = {paging.size: PAGE_SIZE, **arguments} if paging.size else dict(arguments)
         value = await self._value(tool, sized, context, also=_PAGE_INFO)
         listed = value.get(plan.items) if isinstance(value, Mapping) else None

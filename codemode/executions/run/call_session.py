@@ -100,9 +100,9 @@ class CallSession:
     async def _list(self, call: Call, wanted: WholeList, within: SavedProgram | None) -> Any:
         numbers = count(1)
 
-        def get_page(arguments: dict[str, Any]) -> Awaitable[Any]:
+        def get_page(arguments: dict[str, Any], query: str) -> Awaitable[Any]:
             page = self._call(f"{call.path}/{next(numbers)}", wanted.tool.id, arguments, within)
-            return self._make(page, self._gateway.send_page)
+            return self._make(page, partial(self._gateway.send_page, query=query))
 
         return await collect(wanted, call.arguments, get_page, self.ledger.note)
 

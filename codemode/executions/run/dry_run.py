@@ -8,7 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.paging import items_of, paging_of
+from codemode.catalog.next_page import items_of
+from codemode.catalog.paging import walked
 from codemode.catalog.saved import SAVED
 from codemode.catalog.tool import Effect
 from codemode.executions.run.call_session import CallSession
@@ -71,7 +72,7 @@ class DryRunSession(CallSession):
             self.ledger.note(_MAY_DIFFER)
         if "/" not in path:
             return answer
-        paging = paging_of(tool)  # the call is a page of a whole list
+        paging = walked(tool)  # the call is a page of a whole list
         return Page(answer, items_of(paging, answer) if paging is not None else [answer], None)
 
     def _planned(self, judged: JudgedCall, label: str) -> PlannedCall:

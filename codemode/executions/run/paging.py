@@ -7,16 +7,22 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from codemode.catalog.paging import items_of, paging_of, total_of
+from codemode.catalog.next_page import items_of, total_of
+from codemode.catalog.paging import paging_of, walked
 from codemode.errors import ArgumentsInvalid
+from sandbox import CallFailed
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
+    from codemode.transports.base import Page
+
+    GetPage = Callable[[dict[str, Any], str], Awaitable[Page]]  #: by the arguments, and the query of a next page
 
 #: Default and largest number of pages and of items that one call returns.
 PAGES = 100
@@ -26,6 +32,12 @@ _LIMITS = {"items": ("limit", ITEMS), "pages": ("max_pages", PAGES)}
 
 #: Extra argument of both: the items that the service returns at once.
 PAGE_SIZE = "page_size"
+
+#: Statuses with which services answer for a page beyond the last one.
+_BEYOND_END = (404, 410, 416)
+
+#: Largest number of characters of a page's arguments in an error.
+_LONGEST_CALL = 300
 
 #: Largest number of notes on incomplete lists in one outcome.
 _MOST_NOTES = 5
@@ -54,14 +66,12 @@ def whole_list(name: str, catalog: Catalog) -> WholeList | None:
 
 
 async def collect(
-    wanted: WholeList,
-    arguments: dict[str, Any],
-    get_page: Callable[[dict[str, Any]], Awaitable[Any]],
-    note: Callable[[str], None],
+    wanted: WholeList, arguments: dict[str, Any], get_page: GetPage, note: Callable[[str], None]
 ) -> list[Any]:
-    """Fetch pages until they end, repeat or reach the limit. `get_page` returns a transport's page or raises.
+    """Fetch pages until they end, repeat or reach the limit. `get_page` returns a transport's page.
 
-    `note` is called if the list may be incomplete although no limit was given.
+    `note` is called if the list may be incomplete although no limit was given. Raises CallFailed if a page fails; its
+    body has the items of the pages before.
     """
     page_arguments = dict(arguments)
     limit = page_arguments.pop(wanted.limit_name, wanted.limit)
@@ -69,31 +79,125 @@ async def collect(
         message = f"{wanted.limit_name} must be an integer from 1 to {wanted.limit:,}, not {limit!r}"
         raise ArgumentsInvalid(wanted.tool.id, message, parameter=wanted.limit_name)
     _set_page_size(wanted, page_arguments, limit if wanted.kind == "items" else ITEMS)
-    collected: list[Any] = []
-    last: list[Any] = []
-    asked: list[dict[str, Any]] = []
-    while len(collected) < limit and len(asked) < PAGES:
-        asked.append(page_arguments)
-        page = await get_page(page_arguments)
-        if page.items == last and _are_records(last):
-            note(f"{wanted.tool.id}: stopped at page {len(asked)} of the list, which repeats the previous page")
-            return collected
-        last = page.items
-        collected += page.items if wanted.kind == "items" else [page.value]
-        if page.next_arguments is None:
-            return collected[:limit]
-        if page.next_arguments in asked:
-            note(f"{wanted.tool.id}: stopped at page {len(asked)} of the list, which leads back to an earlier page")
-            return collected[:limit]
-        page_arguments = page.next_arguments
-    if wanted.limit_name not in arguments:
-        note(f"{wanted.tool.id}: the list is incomplete: one call returns at most {len(collected):,} {wanted.kind}")
-    return collected[:limit]
+    walk = _Walk(wanted, page_arguments, limit)
+    while not walk.is_over:
+        await walk.step(get_page)
+    if walk.note and (wanted.limit_name not in arguments or len(walk.collected) < limit):
+        note(f"{wanted.tool.id}: {walk.note}")
+    return walk.collected[:limit]
+
+
+class _Walk:
+    """The pages of a list that were read, and the call for the next one. `note` says why they may not be all."""
+
+    def __init__(self, wanted: WholeList, arguments: dict[str, Any], limit: int) -> None:
+        self.collected: list[Any] = []
+        self.note = ""
+        self.is_over = False
+        self._wanted = wanted
+        self._limit = limit
+        self._next: tuple[dict[str, Any], str] = (arguments, "")
+        self._asked: list[tuple[dict[str, Any], str]] = []
+        self._last: Page | None = None
+        self._read = 0
+        self._page, self._offset = _counted(wanted.tool)
+        self._is_whole = not {self._page, self._offset}.intersection(arguments)
+
+    async def step(self, get_page: GetPage) -> None:
+        """Read the next page. Raises CallFailed if that fails, unless it is beyond the last one."""
+        last, page = self._last, await self._fetched(get_page)
+        if page is None:
+            return
+        if last is not None and last.is_counted:
+            items = self._new_items(page.items, last.items)
+            if len(items) < len(page.items):
+                page = replace(page, items=items)
+        if last is not None and _repeats(page, last):
+            if not self._is_first_again():
+                self._end(f"stopped at page {self._number} of the list, which repeats the previous page")
+                return
+        else:
+            self._read += len(page.items)
+            self.collected += page.items if self._wanted.kind == "items" else [page.value]
+        self._last = page
+        self._go_on(page)
+
+    @property
+    def _number(self) -> int:
+        return len(self._asked)
+
+    async def _fetched(self, get_page: GetPage) -> Page | None:
+        """Return the next page, None if the service says that there is none."""
+        self._asked.append(self._next)
+        try:
+            return await get_page(*self._next)
+        except CallFailed as error:
+            if self._last is None:
+                raise
+            if self._last.is_counted and error.status in _BEYOND_END:
+                self._end(f"the list ended at page {self._number}, which answered {error.status}")
+                return None
+            raise self._failed(error) from None
+
+    def _failed(self, error: CallFailed) -> CallFailed:
+        """Return the error of a page, with what was read before it."""
+        first, arguments = self._asked[0][0], self._next[0]
+        changed = {name: value for name, value in arguments.items() if first.get(name) != value}
+        at = f" ({', '.join(f'{name}={value!r}' for name, value in changed.items())})" if changed else ""
+        message = (
+            f"{error}; this was page {self._number} of the list{at[:_LONGEST_CALL]}; "
+            f"e.body[{self._wanted.kind!r}] has the {self._read:,} items of the pages before it"
+        )
+        body = {self._wanted.kind: self.collected[: self._limit], "next_arguments": arguments, "body": error.body}
+        return CallFailed(message, kind=error.kind, status=error.status, body=body, retry_after_s=error.retry_after_s)
+
+    def _new_items(self, items: list[Any], before: list[Any]) -> list[Any]:
+        """Return the items of a counted page without one that ended the page before: the offset of the first is 1."""
+        is_same = self._offset and len(items) > 1 and before and items[0] == before[-1] and _are_records(items[:1])
+        return items[1:] if is_same else items
+
+    def _is_first_again(self) -> bool:
+        """Return whether the page is the first one, which was asked without a number, now by its number."""
+        numbers = [arguments.get(self._page) for arguments, _ in self._asked]
+        return bool(self._page) and numbers in ([None, 0], [None, 1])
+
+    def _go_on(self, page: Page) -> None:
+        following = None if page.next_arguments is None else (page.next_arguments, page.next_query)
+        is_whole = page.is_counted and self._is_whole and page.total == self._read
+        if len(self.collected) >= self._limit or self._number >= PAGES:
+            self.is_over = True
+            if following is not None and not is_whole:
+                kind = self._wanted.kind
+                self.note = f"the list is incomplete: one call returns at most {len(self.collected):,} {kind}"
+        elif following is None or is_whole:
+            self._end(page.note)
+        elif following in self._asked:
+            self._end(f"stopped at page {self._number} of the list, which leads back to an earlier page")
+        else:
+            self._next = following
+
+    def _end(self, note: str) -> None:
+        """End the walk. A total that the service stated is compared."""
+        total = self._last.total if self._last is not None else None
+        if not note and self._is_whole and total is not None and total > self._read:
+            note = f"the list has {self._read:,} items, and the service states {total:,}"
+        self.note, self.is_over = note, True
+
+
+def _counted(tool: Tool) -> tuple[str, str]:
+    """Return the parameters that take the number of a page and an offset, "" for none."""
+    paging = walked(tool)
+    return (paging.page, "" if paging.page else paging.offset) if paging is not None else ("", "")
+
+
+def _repeats(page: Page, last: Page) -> bool:
+    """Return whether a page is the previous one again."""
+    return page.items == last.items and _are_records(page.items)
 
 
 def _set_page_size(wanted: WholeList, arguments: dict[str, Any], limit: int) -> None:
     """Set the tool's own page size: `page_size` if given, else `limit` where the default page is larger."""
-    paging = paging_of(wanted.tool)
+    paging = walked(wanted.tool)
     own = next((p for p in wanted.tool.parameters if paging and p.name == paging.size), None)
     if own is None or paging is None:
         if PAGE_SIZE in arguments and not any(p.name == PAGE_SIZE for p in wanted.tool.parameters):

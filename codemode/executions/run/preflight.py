@@ -9,7 +9,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from codemode.catalog.arguments import accepts, missing
-from codemode.catalog.paging import paging_of
+from codemode.catalog.paging import walked
 from codemode.errors import SourceUnavailable, ToolNotFound
 from codemode.executions.run.paging import whole_list
 from codemode.text.nearest import nearest
@@ -50,7 +50,7 @@ def _refusals(site: CallSite, catalog: Catalog, within: SavedProgram | None) -> 
     forbidden = within.forbids(tool) if within is not None else ""
     if forbidden:
         yield _refusal(site, "outside_header", f"{tool.id} cannot be called: {forbidden}", "add it to the header")
-    if list_request and paging_of(tool) is None:
+    if list_request and walked(tool) is None:
         yield _refusal(site, "no_pages", f"{tool.id} has no pages", f"call {tool.id}(…) without .{list_request.kind}")
     valid = [*(parameter.name for parameter in tool.parameters), *(list_request.extra_names if list_request else ())]
     if site.positional:

@@ -31,7 +31,7 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass, field, fields
+from dataclasses import MISSING, dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Self
 
 from codemode.executions.types.records import check_types, readable
@@ -263,11 +263,13 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "gap": bool,
 }
 _OF_ERRORS = frozenset(("message", "kind", "status", "body", "retry_after_s"))
-_OF_PAGES = frozenset(each.name for each in fields(Page))
+_OF_PAGES = frozenset(each.name for each in fields(Page) if each.default is MISSING)
+
+_MORE_OF_PAGES = frozenset(each.name for each in fields(Page)) - _OF_PAGES
 
 
 def _fields(path: str, *, is_error: bool) -> frozenset[str]:
-    """Return the required fields of an answer. Errors and pages have fixed fields; other answers are any JSON."""
+    """Return the required fields of an answer. Errors have no others, pages some, and other answers are any JSON."""
     return _OF_ERRORS if is_error else _OF_PAGES if "/" in path else frozenset()
 
 
@@ -275,6 +277,7 @@ def _checked(value: bytes | None, names: frozenset[str]) -> bytes:
     if value is None:
         raise ValueError("the answer is missing")
     answer = json.loads(value)
-    if names and (not isinstance(answer, dict) or answer.keys() != names):
+    optional = _MORE_OF_PAGES if names is _OF_PAGES else frozenset()
+    if names and not (isinstance(answer, dict) and names <= answer.keys() <= names | optional):
         raise ValueError("the answer has unexpected or missing fields")
     return value

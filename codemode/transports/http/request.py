@@ -37,6 +37,7 @@ LONGEST_URL = 16_000
 
 _HOLE = re.compile(r"\{([^{}]*)\}")
 _MEDIA_TYPE = re.compile(r"[\w!#$&^.+*-]+/[\w!#$&^.+*-]+(;[ -~]*)?")
+_QUERY_SAFE = "!$&'()*+,;=:@/?%-._~[]"
 _LITERAL_SAFE = "!$&'()*+,;=:@~%"
 
 #: Characters that parsers of URLs remove, or read as the end of the request target.
@@ -87,10 +88,13 @@ class RequestPlan:
             in_query, (name.partition("[")[0] for name in in_query)
         )
 
-    def build(self, arguments: Mapping[str, Any], contents: OwnedContents) -> HttpRequest:
-        """Return the request for validated arguments. Raises ArgumentsInvalid for values that cannot be sent."""
+    def build(self, arguments: Mapping[str, Any], contents: OwnedContents, query: str = "") -> HttpRequest:
+        """Return the request for validated arguments. Raises ArgumentsInvalid for values that cannot be sent.
+
+        `query` is that of the next page's URL, as the service gave it. It replaces the arguments in the query.
+        """
         path = self._path(arguments)
-        query = self._query(arguments)
+        is_foreign, query = bool(query), self._completed(query) if query else self._query(arguments)
         url = f"{self._base_url}{path}" + (f"?{query}" if query else "")
         if len(url) > LONGEST_URL:
             message = f"the URL would be {len(url):,} characters long, and servers accept {LONGEST_URL:,}: send less"
@@ -100,7 +104,7 @@ class RequestPlan:
         if body is not None:
             headers.append(("Content-Type", media_type))
         queried = _queried(query)
-        self._check(url, queried, arguments)
+        self._check(url, [] if is_foreign else queried, arguments)
         check_overrides(self._tool, [*headers, *queried, *_fields(value, body, media_type)])
         return HttpRequest(self._invocation.method, url, tuple(headers), body, tuple(self._cookies(arguments)))
 
@@ -131,6 +135,12 @@ class RequestPlan:
                 parts = [separator_text(separator) + query_text(text, reserved=reserved) for separator, text in pieces]
                 texts.append(f"{query_text(name)}={''.join(parts)}")
         return "&".join(texts)
+
+    def _completed(self, query: str) -> str:
+        """Return a service's query with the fixed part of the operation, and escaped where it was not."""
+        names = {name for name, _ in _queried(query)}
+        fixed = [_joined(key, value) for key, value in self._invocation.query if key not in names]
+        return "&".join((*fixed, quote(query, safe=_QUERY_SAFE)))
 
     def _headers(self, arguments: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
         for parameter, value in self._given(Location.HEADER, arguments):

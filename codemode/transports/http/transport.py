@@ -11,7 +11,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-from codemode.catalog.paging import items_of, next_arguments, paging_of
+from codemode.catalog.next_page import PAGE_HEADERS, page_fields
+from codemode.catalog.paging import walked
 from codemode.catalog.tool import Effect
 from codemode.errors import AnswerInvalid, CallError, ConfigurationError, CredentialsMissing, WrongArgument
 from codemode.transports.auth.credentials import CallerCredentials, Credential
@@ -131,15 +132,14 @@ class HttpTransport:
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
         """Return one page of a tool's list. Raises what `call` raises, and CallError if the tool has no pages."""
-        paging = paging_of(tool)
+        paging = walked(tool)
         if paging is None:
             message = f"{tool.id} has no pages: call it without .items or .pages"
             raise CallError(message)
         value, headers = await self._call(tool, arguments, context)
-        address = headers.get("next-page", "")  # Kinto sends a whole URL
-        link = headers.get("link") or (f'<{address}>; rel="next"' if address else "")
-        link = self._redactor_for(context.credentials).text(link)
-        return Page(value, items_of(paging, value), next_arguments(tool, paging, arguments, value, link))
+        redactor = self._redactor_for(context.credentials)
+        headers = {name: redactor.text(headers[name]) for name in PAGE_HEADERS if name in headers}
+        return Page(value, **page_fields(tool, paging, arguments, value, headers))
 
     async def aclose(self) -> None:
         """Close all connections."""
@@ -151,7 +151,7 @@ class HttpTransport:
     ) -> tuple[Any, Mapping[str, str]]:
         plan, chosen = self._plan(tool)
         contents, caller = self._contents.of(context.owner), context.credentials
-        request = self._keyed(plan.build(arguments, contents), tool, context.idempotency_key)
+        request = self._keyed(plan.build(arguments, contents, context.query), tool, context.idempotency_key)
         deadline = asyncio.get_running_loop().time() + self._reach.timeout_s
         attempt, is_doubtful = 0, False
         while True:

@@ -6,9 +6,10 @@ from typing import Any
 
 import pytest
 
-from codemode.catalog.paging import items_of, next_arguments, paging_of
+from codemode.catalog.next_page import Following, items_of, next_page, total_of
+from codemode.catalog.paging import paging_of, walked
 from codemode.catalog.schema import Schema
-from codemode.catalog.tool import Location, Parameter, Tool
+from codemode.catalog.tool import Effect, Location, Parameter, Tool
 
 
 def _tool(parameters: dict[str, Any], returns: dict[str, Any] | None) -> Tool:
@@ -16,7 +17,13 @@ def _tool(parameters: dict[str, Any], returns: dict[str, Any] | None) -> Tool:
         Parameter(name.replace("$", ""), name, Location.QUERY, required=False, schema=Schema.of(schema))
         for name, schema in parameters.items()
     )
-    return Tool("a.b.list", source="a", parameters=made, returns=None if returns is None else Schema.of(returns))
+    return Tool(
+        "a.b.list",
+        source="a",
+        effect=Effect.READ,
+        parameters=made,
+        returns=None if returns is None else Schema.of(returns),
+    )
 
 
 INT = {"type": "integer"}
@@ -57,7 +64,7 @@ def test_a_paged_tool_is_recognised(tool: Tool, kind: str, items: str) -> None:
     ("parameters", "returns"),
     [
         ({"page": INT}, {"type": "string"}),
-        ({"page": INT}, _object(a=LIST, b=LIST)),
+        ({"start": INT, "end": INT}, LIST),
         ({"q": TEXT}, LIST),
         ({"page": {"type": "object"}}, LIST),
     ],
@@ -74,7 +81,7 @@ FULL = [{"id": f"i{n}"} for n in range(30)]
     [
         (GITHUB, {"q": "x"}, FULL, "", {"q": "x", "page": 2}),
         (GITHUB, {"q": "x", "page": 2}, FULL, "", {"q": "x", "page": 3}),
-        (GITHUB, {"q": "x", "page": 3}, FULL[:7], "", None),
+        (GITHUB, {"q": "x", "page": 3}, FULL[:7], "", {"q": "x", "page": 4}),
         (GITHUB, {}, [], "", None),
         (GITHUB, {}, FULL[:3], '<https://evil.test/x?page=2&per_page=30&admin=1>; rel="next", <https://x/>; rel="last"',
          {"page": 2, "per_page": 30}),
@@ -85,7 +92,7 @@ FULL = [{"id": f"i{n}"} for n in range(30)]
         (SLACK, {"cursor": "abc="}, {"members": FULL, "response_metadata": {"next_cursor": ""}}, "", None),
         (SLACK, {"cursor": "abc="}, {"members": FULL, "response_metadata": {"next_cursor": "abc="}}, "", None),
         (OFFSET, {"limit": 10}, {"items": FULL[:10], "total": 25}, "", {"limit": 10, "offset": 10}),
-        (OFFSET, {"limit": 10, "offset": 20}, {"items": FULL[:5], "total": 25}, "", None),
+        (OFFSET, {"limit": 10, "offset": 20}, {"items": [], "total": 25}, "", None),
         (GRAPH, {"top": 30}, {"value": FULL, "@odata.nextLink": "https://g.test/users?$top=30&$skip=30"}, "",
          {"top": 30, "skip": 30}),
         (GRAPH, {"top": 30}, {"value": FULL, "@odata.nextLink": None}, "", None),
@@ -96,7 +103,7 @@ FULL = [{"id": f"i{n}"} for n in range(30)]
 def test_the_next_page(tool: Tool, arguments: dict[str, Any], value: Any, link: str, expected: Any) -> None:
     paging = paging_of(tool)
     assert paging is not None
-    assert next_arguments(tool, paging, arguments, value, link) == expected
+    assert next_page(tool, paging, arguments, value, {"link": link}).arguments == expected
 
 
 def test_a_result_that_is_not_documented_shows_its_list_itself() -> None:
@@ -118,4 +125,89 @@ def test_a_link_without_end_holds_nobody_up() -> None:
     paging = paging_of(GITHUB)
     assert paging is not None
     link = "<" * 90_000 + '<https://x.test/?page=7>; rel="next"'
-    assert next_arguments(GITHUB, paging, {}, FULL, link) == {"page": 7}
+    assert next_page(GITHUB, paging, {}, FULL, {"link": link}).arguments == {"page": 7}
+
+
+@pytest.mark.parametrize(
+    ("returns", "value"),
+    [
+        (LIST, {"data": [1]}),
+        (_object(items=LIST), [1]),
+        (_object(items=LIST), {"result": {"items": [1], "errors": []}}),
+        (_object(errors=LIST, orders=LIST), {"orders": [1], "errors": []}),
+        (None, {"_embedded": {"things": [1]}, "page": {"number": 0}}),
+        (None, {"code": 0, "data": {"list": [1], "total": 1}}),
+        (_object(id=INT), [1]),
+    ],
+)
+def test_the_list_of_an_answer_is_where_the_answer_has_it(returns: Any, value: Any) -> None:
+    paging = paging_of(_tool({"page": INT}, returns))
+    assert paging is not None
+    assert items_of(paging, value) == [1]
+
+
+def test_an_answer_whose_list_is_not_recognised_says_so() -> None:
+    tool = _tool({"page": INT}, None)
+    paging = paging_of(tool)
+    assert paging is not None
+    assert "no list that is recognised" in next_page(tool, paging, {}, {"a": [1], "b": [2]}).note
+
+
+@pytest.mark.parametrize(
+    ("parameter", "start", "asked"),
+    [
+        ({**INT, "default": 0}, 0, {"page": 1}),
+        ({**INT, "minimum": 0}, 0, {"page": 1}),
+        ({**INT, "minimum": 1}, 1, {"page": 2}),
+        ({**INT, "description": "Zero-based page index (0..N)"}, 0, {"page": 1}),
+        (INT, None, {"page": 1}),  # the first page once more, or the second
+    ],
+)
+def test_pages_are_counted_from_where_the_document_starts(
+    parameter: dict[str, Any], start: int | None, asked: dict[str, Any]
+) -> None:
+    tool = _tool({"page": parameter}, LIST)
+    paging = paging_of(tool)
+    assert paging is not None
+    assert (paging.start, next_page(tool, paging, {}, FULL)) == (start, Following(asked, is_counted=True))
+
+
+def test_the_number_that_an_answer_states_is_before_that_of_the_document() -> None:
+    tool = _tool({"page": {**INT, "default": 1}}, _object(content=LIST))
+    paging = paging_of(tool)
+    assert paging is not None
+    assert next_page(tool, paging, {}, {"content": FULL, "number": 0}).arguments == {"page": 1}
+
+
+def test_a_list_without_parameters_is_walked_by_what_its_answers_say() -> None:
+    tool = _tool({"q": TEXT}, LIST)
+    paging = walked(tool)
+    assert paging is not None
+    assert paging_of(tool) is None
+    link = '<https://x.test/things?q=a&skiptoken=b%20c>; rel="next"'
+    assert next_page(tool, paging, {"q": "a"}, FULL, {"link": link}) == Following({"q": "a"}, "q=a&skiptoken=b%20c")
+    assert walked(_tool({}, {"type": "string"})) is None
+    assert walked(_tool({}, _object(id=INT))) is None
+
+
+def test_a_next_page_with_another_path_is_not_followed() -> None:
+    paging = walked(GITHUB)
+    assert paging is not None
+    following = next_page(GITHUB, paging, {}, {"next": "https://x.test/things/page/2", "data": FULL})
+    assert following == Following(None, note="the next page has another path, which is not followed")
+
+
+@pytest.mark.parametrize(
+    ("value", "headers", "total"),
+    [
+        ({"data": [1], "meta": {"totalCount": 9}}, {}, 9),
+        ({"data": [1], "total": 9, "count": 1}, {}, 9),
+        ({"data": [1], "count": 1}, {}, None),  # may be the count of the page
+        ({"data": [1], "count": 9}, {}, 9),
+        ([1], {"x-total-count": "9"}, 9),
+        ([1], {"x-total-count": "many"}, None),
+        ({"data": [1], "total": True}, {}, None),
+    ],
+)
+def test_the_total_of_a_list_is_read(value: Any, headers: dict[str, str], total: int | None) -> None:
+    assert total_of(value, headers) == total

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,16 +9,11 @@ from codemode.catalog.catalog import Catalog
 from codemode.errors import ArgumentsInvalid
 from codemode.executions.run.paging import ITEMS, PAGES, PartialLists, WholeList, collect, whole_list
 from codemode.testing import make_tool
+from codemode.transports.base import Page
+from sandbox import CallFailed
 
 LIST = make_tool("gym.clients.list", {"offset": {"type": "integer"}})
 CATALOG = Catalog((LIST, make_tool("gym.shop.items")))
-
-
-@dataclass
-class Page:
-    value: Any
-    items: list[Any]
-    next_arguments: dict[str, Any] | None
 
 
 class Upstream:
@@ -28,7 +23,7 @@ class Upstream:
         self.total = total
         self.asked: list[dict[str, Any]] = []
 
-    async def page(self, arguments: dict[str, Any]) -> Page:
+    async def page(self, arguments: dict[str, Any], query: str = "") -> Page:
         self.asked.append(arguments)
         start = arguments.get("offset", 0)
         items = list(range(start, int(min(start + 10, self.total))))
@@ -140,7 +135,7 @@ async def test_a_list_without_end_is_bounded() -> None:
 class Clamped(Upstream):
     """Repeats its last page, as a new one, for later positions."""
 
-    async def page(self, arguments: dict[str, Any]) -> Page:
+    async def page(self, arguments: dict[str, Any], query: str = "") -> Page:
         self.asked.append(arguments)
         offset = arguments.get("offset", 0)
         start = min(offset, int(self.total) - 10)
@@ -160,7 +155,7 @@ async def test_a_service_that_repeats_its_last_page_is_asked_once_more(kind: str
 class Circular(Upstream):
     """A list whose fourth page is the second."""
 
-    async def page(self, arguments: dict[str, Any]) -> Page:
+    async def page(self, arguments: dict[str, Any], query: str = "") -> Page:
         page = await super().page(arguments)
         return Page(page.value, page.items, {"offset": 10} if arguments.get("offset") == 20 else page.next_arguments)
 
@@ -174,7 +169,7 @@ async def test_a_list_that_goes_round_is_walked_once() -> None:
 
 async def test_numbers_may_be_the_same_on_two_pages() -> None:
     class Zeros(Upstream):
-        async def page(self, arguments: dict[str, Any]) -> Page:
+        async def page(self, arguments: dict[str, Any], query: str = "") -> Page:
             page = await super().page(arguments)
             return Page(page.value, [0] * len(page.items), page.next_arguments)
 
@@ -192,3 +187,100 @@ async def test_a_wrong_limit_is_refused_before_anything_is_asked(limit: Any) -> 
 @pytest.mark.parametrize("name", ["gym.shop.items", "gym.clients.list", "gym.clients.items", "gym.clients.list.all"])
 def test_other_names_are_no_wish_for_a_whole_list(name: str) -> None:
     assert whole_list(name, CATALOG) is None
+
+
+class Failing(Upstream):
+    """A list that is counted, and whose fourth page fails."""
+
+    def __init__(self, status: int, *, total: int | None = None) -> None:
+        super().__init__(1_000)
+        self.status = status
+        self.stated = total
+
+    async def page(self, arguments: dict[str, Any], query: str = "") -> Page:
+        if arguments.get("offset") == 30:
+            raise CallFailed("gym answered", kind="upstream_error", status=self.status, body={"why": "x"})
+        return replace(await super().page(arguments), is_counted=True, total=self.stated)
+
+
+async def test_a_page_that_fails_is_named_and_what_was_read_stays() -> None:
+    with pytest.raises(CallFailed, match=r"this was page 4 of the list \(offset=30\); e.body\['items'\] has") as raised:
+        await walked("items", {}, Failing(403))
+    assert raised.value.status == 403
+    assert raised.value.body == {
+        "items": list(range(30)),
+        "next_arguments": {"offset": 30},
+        "body": {"why": "x"},
+    }
+
+
+async def test_the_first_page_fails_as_any_call() -> None:
+    with pytest.raises(CallFailed, match=r"^gym answered$"):
+        await walked("items", {"offset": 30}, Failing(403))
+
+
+async def test_a_counted_page_that_does_not_exist_ends_the_list() -> None:
+    found, notes = await walked("items", {}, Failing(404))
+    assert found == list(range(30))
+    assert notes == ["gym.clients.list: the list ended at page 4, which answered 404"]
+
+
+async def test_counting_ends_at_the_total() -> None:
+    upstream = Failing(500, total=30)
+    assert await walked("items", {}, upstream) == (list(range(30)), [])
+
+
+async def test_a_total_that_was_not_reached_is_noted() -> None:
+    class Short(Upstream):
+        async def page(self, arguments: dict[str, Any], query: str = "") -> Page:
+            return replace(await super().page(arguments), total=99)
+
+    found, notes = await walked("items", {}, Short(25))
+    assert (len(found), notes) == (25, ["gym.clients.list: the list has 25 items, and the service states 99"])
+    assert await walked("items", {"offset": 10}, Short(25)) == (list(range(10, 25)), [])
+
+
+async def test_the_query_of_the_next_page_goes_on() -> None:
+    class Linked(Upstream):
+        async def page(self, arguments: dict[str, Any], query: str = "") -> Page:
+            number = int(query or 0)
+            return Page([], [number], arguments if number < 3 else None, next_query=str(number + 1))
+
+    assert await walked("items", {"status": "active"}, Linked(0)) == ([0, 1, 2, 3], [])
+
+
+PAGED = Catalog((make_tool("gym.clients.list", {"page": {"type": "integer"}}),))
+
+
+class Numbered(Upstream):
+    """Pages of ten records, numbered from `first`, which answers without a number get too."""
+
+    def __init__(self, total: int, first: int) -> None:
+        super().__init__(total)
+        self.first = first
+
+    async def page(self, arguments: dict[str, Any], query: str = "") -> Page:
+        number = arguments.get("page", self.first) - self.first
+        items = [{"id": at} for at in range(number * 10, int(min(number * 10 + 10, self.total)))]
+        following = {"page": arguments.get("page", 0) + 1} if items else None
+        return Page(items, items, following, is_counted=True)
+
+
+@pytest.mark.parametrize("first", [0, 1])
+async def test_pages_that_start_anywhere_are_read_once(first: int) -> None:
+    wanted = whole_list("gym.clients.list.items", PAGED)
+    assert wanted is not None
+    found = await collect(wanted, {}, Numbered(25, first).page, unnoted)
+    assert [item["id"] for item in found] == list(range(25))
+
+
+async def test_an_item_that_two_counted_pages_share_is_read_once() -> None:
+    class FromOne(Upstream):
+        async def page(self, arguments: dict[str, Any], query: str = "") -> Page:
+            start = max(0, arguments.get("offset", 1) - 1)
+            items = [{"id": at} for at in range(start, int(min(start + 10, self.total)))]
+            following = {"offset": arguments.get("offset", 0) + len(items)} if items else None
+            return Page(items, items, following, is_counted=True)
+
+    found, _ = await walked("items", {}, FromOne(25))
+    assert [item["id"] for item in found] == list(range(25))

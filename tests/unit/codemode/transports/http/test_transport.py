@@ -552,9 +552,58 @@ async def test_a_page_comes_with_the_arguments_of_the_next(recorder: Recorder) -
     assert (first.items, first.next_arguments) == ([1, 2], {"page": 2})
     second = await transport.call_page(tool, first.next_arguments or {}, CallContext())
     with pytest.raises(CallError, match="has no pages"):
-        await transport.call_page(_tool(), {}, CallContext())
+        await transport.call_page(_tool(method="post"), {}, CallContext())
     await transport.aclose()
-    assert (second.items, second.next_arguments) == ([3], {"page": 3})  # a list without a size ends at an empty page
+    assert (second.items, second.next_arguments) == ([3], {"page": 3})  # a counted list ends at an empty page
+
+
+async def test_a_next_url_is_asked_with_its_own_query_at_the_operations_own_address(recorder: Recorder) -> None:
+    parameters = [_parameter("q", "query"), _parameter("id", "path")]
+    tool = _tool(path="/users/{id}/things", parameters=parameters)
+    url = "https://elsewhere.test/admin/secrets?$skiptoken=a b%20c&q=x"
+    recorder.answer = lambda received: (
+        Answered(body=b"{}")
+        if "skiptoken" in received.target
+        else Answered(body=json.dumps({"value": [1], "@odata.nextLink": url}).encode())
+    )
+    transport = HttpTransport(Reach("api", recorder.url))
+    first = await transport.call_page(
+        tool,
+        {
+            "id": "7",
+            "q": "x",
+        },
+        CallContext(),
+    )
+    assert (first.next_arguments, first.next_query) == ({"id": "7", "q": "x"}, "$skiptoken=a b%20c&q=x")
+    await transport.call_page(tool, first.next_arguments or {}, CallContext(query=first.next_query))
+    await transport.aclose()
+    assert [received.target for received in recorder.received] == [
+        "/users/7/things?q=x",
+        "/users/7/things?$skiptoken=a%20b%20c&q=x",
+    ]
+
+
+@pytest.mark.parametrize("query", ["_method=DELETE", "x=1&X-HTTP-Method-Override=DELETE"])
+async def test_a_next_url_does_not_change_the_method(recorder: Recorder, query: str) -> None:
+    transport = HttpTransport(Reach("api", recorder.url))
+    with pytest.raises(CallError, match="would turn the request into another method"):
+        await transport.call_page(_tool(), {}, CallContext(query=query))
+    await transport.aclose()
+    assert recorder.received == []
+
+
+async def test_a_key_that_a_service_repeats_in_its_next_url_stays_secret(recorder: Recorder) -> None:
+    key = "k3y-0f-the-0perator"
+    recorder.answer = lambda _: Answered(body=json.dumps({"data": [1], "next": f"/things?cursor=2&key={key}"}).encode())
+    transport = HttpTransport(
+        Reach("api", recorder.url), authentication=always(Credential.api_key("query", "key", key))
+    )
+    first = await transport.call_page(_tool(), {}, CallContext())
+    assert key not in first.next_query
+    await transport.call_page(_tool(), {}, CallContext(query=first.next_query))
+    await transport.aclose()
+    assert recorder.received[-1].target == f"/things?cursor=2&key={key}"
 
 
 async def test_hostile_arguments_are_refused_or_stay_in_their_place(

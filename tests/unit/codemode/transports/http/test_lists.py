@@ -1,0 +1,199 @@
+"""Every form of docs/reference/lists.md, against a small service of its own."""
+
+from __future__ import annotations
+
+import json
+import re
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+from urllib.parse import parse_qsl, urlsplit
+
+import pytest
+
+from codemode.catalog.catalog import Catalog
+from codemode.executions.run.paging import collect, whole_list
+from codemode.sources.openapi.document import load_openapi
+from codemode.transports.base import CallContext
+from codemode.transports.http.transport import HttpTransport, Reach
+from tests.unit.codemode.transports.recorder import Answered
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from codemode.transports.base import Page
+    from tests.unit.codemode.transports.recorder import Received, Recorder
+
+TOTAL, SIZE = 25, 10
+NUMBER, TEXT = {"type": "integer"}, {"type": "string"}
+
+Query = dict[str, str]
+
+
+@dataclass(frozen=True)
+class Service:
+    """A list of 25 numbers. `answer` returns the value and the headers for a query."""
+
+    answer: Callable[[Query], tuple[Any, dict[str, str]]]
+    parameters: dict[str, Any] = field(default_factory=dict)
+    arguments: dict[str, Any] = field(default_factory=dict)
+    schema: dict[str, Any] = field(default_factory=dict)
+
+
+def items(start: int, size: int = SIZE) -> list[dict[str, Any]]:
+    return [{"id": number} for number in range(start, min(start + size, TOTAL))]
+
+
+def after(query: Query, name: str = "at") -> tuple[list[dict[str, Any]], int | None]:
+    """Return a page by its opaque position, and the position of the next page."""
+    start = int(query.get(name, 0))
+    return items(start), start + SIZE if start + SIZE < TOTAL else None
+
+
+def linked(make: Callable[[list[Any], str | None], Any]) -> Callable[[Query], tuple[Any, dict[str, str]]]:
+    """Return answers with the URL of the next page, at an address that is never asked."""
+
+    def answer(query: Query) -> tuple[Any, dict[str, str]]:
+        page, position = after(query)
+        return make(page, None if position is None else f"https://internal.test/v2/other?at={position}&%24x=1"), {}
+
+    return answer
+
+
+def by_token(make: Callable[[list[Any], str | None], Any], name: str = "cursor") -> Any:
+    def answer(query: Query) -> tuple[Any, dict[str, str]]:
+        page, position = after(query, name)
+        return make(page, None if position is None else str(position)), {}
+
+    return answer
+
+
+def counted(first: int, size: int = SIZE, *, total: bool = False) -> Any:
+    def answer(query: Query) -> tuple[Any, dict[str, str]]:
+        page = items((int(query.get("page", first)) - first) * size, size)
+        return ({"items": page, "total": TOTAL} if total else page), {}
+
+    return answer
+
+
+def _link_header(query: Query) -> tuple[Any, dict[str, str]]:
+    page, position = after(query)
+    link = f'<https://internal.test/?at={position}>; rel="next"' if position else '<https://x.test/?at=0>; rel="first"'
+    return page, {"Link": link}
+
+
+def _sentry(query: Query) -> tuple[Any, dict[str, str]]:
+    page, position = after(query)
+    results = "false" if position is None else "true"
+    return page, {"Link": f'<https://x.test/?at={position or 99}>; rel="next"; results="{results}"'}
+
+
+def _header_cursor(query: Query) -> tuple[Any, dict[str, str]]:
+    page, position = after(query, "cursor")
+    return page, {} if position is None else {"X-Next-Cursor": str(position)}
+
+
+def _last_id(query: Query) -> tuple[Any, dict[str, str]]:
+    start = int(query.get("starting_after", -1)) + 1
+    return {"data": items(start), "has_more": start + SIZE < TOTAL}, {}
+
+
+def _no_more(query: Query) -> tuple[Any, dict[str, str]]:
+    page, position = after(query, "cursor")
+    return {"data": page, "next_cursor": str(position or 99), "has_more": position is not None}, {}
+
+
+def _next_number(query: Query) -> tuple[Any, dict[str, str]]:
+    number = int(query.get("page", 1))
+    return {"data": items((number - 1) * SIZE), "next_page": number + 1 if number < 3 else None}, {}
+
+
+def _offset(query: Query) -> tuple[Any, dict[str, str]]:
+    return items(int(query.get("offset", 0))), {}
+
+
+def _page_info(page: list[Any], cursor: str | None) -> Any:
+    return {"nodes": page, "pageInfo": {"hasNextPage": cursor is not None, "endCursor": cursor or "last"}}
+
+
+def _links(page: list[Any], url: str | None) -> Any:
+    return {"items": page, "links": [{"rel": "self", "href": "/"}, *([{"rel": "next", "href": url}] if url else ())]}
+
+
+SERVICES = {
+    "`Link` header": Service(_link_header),
+    "`Link` header with results": Service(_sentry),
+    "next URL": Service(linked(lambda page, url: {"data": page, "next_page_url": url})),
+    "OData": Service(linked(lambda page, url: {"value": page, **({"@odata.nextLink": url} if url else {})})),
+    "HAL": Service(
+        linked(lambda page, url: {"_embedded": {"things": page}, "_links": {"next": {"href": url}} if url else {}})
+    ),
+    "JSON:API": Service(linked(lambda page, url: {"data": page, "included": [], "links": {"next": url}})),
+    "list of links": Service(linked(_links)),
+    "cursor": Service(
+        by_token(lambda page, cursor: {"data": page, "response_metadata": {"next_cursor": cursor or ""}}),
+        {"cursor": TEXT},
+    ),
+    "GraphQL's page info": Service(by_token(_page_info, "after"), {"after": TEXT}),
+    "cursor in a header": Service(_header_cursor, {"cursor": TEXT}),
+    "no more": Service(_no_more, {"cursor": TEXT}),
+    "last id": Service(_last_id, {"starting_after": TEXT}),
+    "next number": Service(_next_number, {"page": NUMBER}),
+    "pages from one": Service(counted(1), {"page": {**NUMBER, "default": 1}}),
+    "pages from zero": Service(counted(0), {"page": {**NUMBER, "default": 0}}),
+    "pages without a first number": Service(counted(0), {"page": NUMBER}),
+    "offset": Service(_offset, {"offset": NUMBER, "limit": NUMBER}),
+    "capped pages": Service(counted(1, 5), {"page": {**NUMBER, "default": 1}, "per_page": NUMBER}, {"per_page": 500}),
+    "total": Service(counted(1, total=True), {"page": {**NUMBER, "default": 1}}),
+    "envelope": Service(
+        linked(lambda page, url: {"code": 0, "data": {"list": page, "paging": {"next": url}}}),
+        schema={"type": "object", "properties": {"code": NUMBER, "data": {"type": "object"}}},
+    ),
+}
+
+
+async def read(recorder: Recorder, service: Service) -> tuple[list[Any], list[str]]:
+    """Return the items of a service's whole list, and the notes."""
+
+    def answered(received: Received) -> Answered:
+        value, headers = service.answer(dict(parse_qsl(urlsplit(received.target).query)))
+        return Answered(headers={"Content-Type": "application/json", **headers}, body=json.dumps(value).encode())
+
+    recorder.answer = answered
+    parameters = [{"name": name, "in": "query", "schema": schema} for name, schema in service.parameters.items()]
+    responses = {"200": {"content": {"application/json": {"schema": service.schema}}}}
+    operation = {"operationId": "listThings", "parameters": parameters, "responses": responses}
+    document = {"openapi": "3.1.0", "paths": {"/things": {"get": operation}}}
+    (tool,) = load_openapi(document, name="api").tools
+    transport, notes = HttpTransport(Reach("api", recorder.url)), list[str]()
+    wanted = whole_list(f"{tool.id}.items", Catalog((tool,)))
+    assert wanted is not None
+
+    async def page(arguments: dict[str, Any], query: str) -> Page:
+        return await transport.call_page(tool, arguments, CallContext(query=query))
+
+    found = await collect(wanted, service.arguments, page, notes.append)
+    await transport.aclose()
+    return [item["id"] for item in found], notes
+
+
+@pytest.mark.parametrize("form", SERVICES)
+async def test_the_whole_list_is_read_once(recorder: Recorder, form: str) -> None:
+    assert await read(recorder, SERVICES[form]) == (list(range(TOTAL)), [])
+    assert {received.target.partition("?")[0] for received in recorder.received} == {"/things"}
+
+
+def test_each_form_of_the_page_has_a_service() -> None:
+    page = Path("docs/reference/lists.md").read_text(encoding="utf-8")
+    rows = re.findall(r"^\| (.+?) \|", page, re.M)
+    assert rows[0] == "form"
+    assert rows[1:] == list(SERVICES)
+
+
+async def test_pages_that_start_at_one_are_found_out(recorder: Recorder) -> None:
+    assert await read(recorder, Service(counted(1), {"page": NUMBER})) == (list(range(TOTAL)), [])
+
+
+async def test_a_total_ends_counting_without_an_empty_page(recorder: Recorder) -> None:
+    await read(recorder, SERVICES["total"])
+    assert len(recorder.received) == 3
