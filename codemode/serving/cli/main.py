@@ -1,4 +1,4 @@
-"""The command line: `codemode demo | init | doctor | search | menu | run | tools | cost | serve | mcp | sources | …`.
+"""The command line: `codemode demo | init | doctor | run | search | serve | …`, and `codemode admin …` for the others.
 
 Exit codes: 0 success; 1 the program did not complete, nothing was found, or `doctor` found a failure; 2 wrong usage or
 configuration; 3 unreadable source; 4 the sandbox is not available on this machine; 70 a bug in codemode; 74 a file
@@ -27,6 +27,13 @@ if TYPE_CHECKING:
 _PACKAGE = "codemode.serving.cli"
 
 
+_START, _USE, _SERVE = "Set up", "Search and run", "Serve and govern"
+_CONFIGURE, _CATALOG, _GOVERN, _IMPROVE = "Configuration", "Catalog", "Executions and people", "Measure and tune"
+
+#: Panels below `codemode admin`. Their commands are hidden names of the top level too, for scripts.
+_ADMIN_PANELS = frozenset((_CONFIGURE, _CATALOG, _GOVERN, _IMPROVE))
+
+
 class Command(NamedTuple):
     """Module, help and help panel of a command. A module without a dot is one of this package.
 
@@ -37,8 +44,11 @@ class Command(NamedTuple):
     help: str
     panel: str
 
+    @property
+    def is_admin(self) -> bool:
+        """Whether `codemode admin --help` lists it, and `codemode --help` does not."""
+        return self.panel in _ADMIN_PANELS
 
-_START, _USE, _SERVE, _IMPROVE = "Set up", "Search and run", "Serve and govern", "Measure and tune"
 
 #: Running a command imports its module only; `codemode --help` imports none.
 COMMANDS = {
@@ -49,40 +59,44 @@ COMMANDS = {
     "doctor": Command(
         "setup", "Check isolation, configuration, secrets, sources, folders and port. Exit code 1 on a failure.", _START
     ),
-    "config": Command("config", "Check a configuration file, explain its keys, and print their JSON Schema.", _START),
+    "config": Command(
+        "config", "Check a configuration file, explain its keys, and print their JSON Schema.", _CONFIGURE
+    ),
     "trust": Command(
         "trust",
         "Show what the configuration file of this folder would run, read and send, and trust it as it is.",
-        _START,
+        _CONFIGURE,
     ),
     "sources": Command("sources", "Manage the sources of a configuration file.", _START),
-    "auth": Command("auth", "Log in to the services behind the sources.", _START),
+    "auth": Command("auth", "Log in to the services behind the sources.", _CONFIGURE),
     "run": Command("run", "Run a program in the sandbox, with all tools in their namespaces.", _USE),
     "call": Command(
         "run",
         "Call one tool, and print its result as JSON. The policy, the journal and approvals apply as in a program.",
         _USE,
     ),
-    "tools": Command("run", "List all tools, one per line, or as a tree.", _USE),
+    "tools": Command("run", "List all tools, one per line, or as a tree.", _CATALOG),
     "search": Command("search", "Find tools. Hits include signatures that a program can call.", _USE),
     "cost": Command(
-        "cost", "Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools.", _USE
+        "cost", "Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools.", _CATALOG
     ),
-    "menu": Command("menu", "Show the tools offered for a message to a model that cannot write code, and why.", _USE),
+    "menu": Command(
+        "menu", "Show the tools offered for a message to a model that cannot write code, and why.", _CATALOG
+    ),
     "chat": Command(
         "agent", "Chat with a model that has the tools. Shows its programs, their calls and the cost.", _USE
     ),
     "serve": Command("serve", "Serve search and execute over HTTP, and MCP at /mcp.", _SERVE),
     "mcp": Command("mcp", "Serve search and execute to one MCP client over standard input and output.", _SERVE),
     "keys": Command("keys", "Manage server keys: create, list, rotate, revoke.", _SERVE),
-    "policy": Command("policy", "Explain decisions of the access policy, and check its rules.", _SERVE),
+    "policy": Command("policy", "Explain decisions of the access policy, and check its rules.", _GOVERN),
     "approvals": Command("executions:approvals", "Show calls that wait for a person, and decide on them.", _SERVE),
-    "plans": Command("plans", "Show the lists of dry runs, approve them as a whole, and run them.", _SERVE),
-    "executions": Command("executions:executions", "Show, continue, cancel and roll back executions.", _SERVE),
-    "content": Command("content", "Read and store images and files of programs.", _SERVE),
-    "notify": Command("notify", "Test and show messages to people about what waits for them.", _SERVE),
-    "saved": Command("saved", "Manage saved programs: good programs that became tools.", _SERVE),
-    "journal": Command("journal", "Check, copy, restore, migrate and shrink the journal of executions.", _SERVE),
+    "plans": Command("plans", "Show the lists of dry runs, approve them as a whole, and run them.", _GOVERN),
+    "executions": Command("executions:executions", "Show, continue, cancel and roll back executions.", _GOVERN),
+    "content": Command("content", "Read and store images and files of programs.", _GOVERN),
+    "notify": Command("notify", "Test and show messages to people about what waits for them.", _GOVERN),
+    "saved": Command("saved", "Manage saved programs: good programs that became tools.", _GOVERN),
+    "journal": Command("journal", "Check, copy, restore, migrate and shrink the journal of executions.", _GOVERN),
     "eval": Command("evaluate", "Measure a model on tasks: success, tokens, turns and time in each mode.", _IMPROVE),
     "bench": Command("codemode.bench.cli", "Measure a model on suites of agent tasks that others wrote.", _IMPROVE),
     "embed": Command(
@@ -99,41 +113,40 @@ COMMANDS = {
     "menu-tune": Command("menu", "Propose default and core tools from the calls recorded on this machine.", _IMPROVE),
 }
 
-#: Commands with subcommands.
-GROUPS = frozenset(
-    (
-        "mcp",
-        "config",
-        "sources",
-        "keys",
-        "policy",
-        "auth",
-        "executions",
-        "content",
-        "journal",
-        "notify",
-        "approvals",
-        "plans",
-        "saved",
-        "bench",
-    )
-)
-
 
 class _Commands(typer.core.TyperGroup):
     """Commands by name. Each module is imported when its command runs."""
 
-    def __init__(self, **attributes: Any) -> None:
-        stand_ins = {
-            name: typer.core.TyperCommand(name, help=command.help, rich_help_panel=command.panel)
-            for name, command in COMMANDS.items()
-        }
-        super().__init__(**{**attributes, "commands": stand_ins})
-
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Return the real command."""
         name, stand_in, rest = super().resolve_command(ctx, args)
-        return name, stand_in if name is None else imported(name), rest
+        return name, imported(name) if name in COMMANDS else stand_in, rest
+
+
+def _stand_in(name: str, *, hidden: bool = False) -> typer.core.TyperCommand:
+    """Return what a help page lists in place of a command, whose module is not imported yet."""
+    command = COMMANDS[name]
+    return typer.core.TyperCommand(name, help=command.help, rich_help_panel=command.panel, hidden=hidden)
+
+
+def _admin() -> _Commands:
+    return _Commands(
+        name="admin",
+        help="All other commands: configuration, catalog, executions, measurements.",
+        commands={name: _stand_in(name) for name, command in COMMANDS.items() if command.is_admin},
+        no_args_is_help=True,
+        rich_markup_mode="rich",
+        rich_help_panel=_SERVE,
+        epilog="Example: [bold]codemode admin executions list[/]. The word `admin` may be left out.",
+    )
+
+
+class _CommandLine(_Commands):
+    """The commands of the top level, and `admin`."""
+
+    def __init__(self, **attributes: Any) -> None:
+        commands = {name: _stand_in(name, hidden=command.is_admin) for name, command in COMMANDS.items()}
+        super().__init__(**{**attributes, "commands": {**commands, "admin": _admin()}})
 
     def invoke(self, ctx: Any) -> Any:
         """Run a command. A rejected choice is reported with the nearest valid one."""
@@ -162,7 +175,7 @@ def imported(name: str) -> Any:
     module, _, attribute = COMMANDS[name].module.partition(":")
     location = module if "." in module else f"{_PACKAGE}.{module}"
     group = typer.main.get_group(getattr(import_module(location), attribute or "app"))
-    if name not in GROUPS:
+    if name in group.commands:
         return _with_example(name, group.commands[name])
     group.name = name
     for subcommand, command in group.commands.items():
@@ -176,11 +189,12 @@ def _with_example(name: str, command: Any) -> Any:
 
 
 app = typer.Typer(
-    cls=_Commands,
+    cls=_CommandLine,
     no_args_is_help=True,
     pretty_exceptions_enable=False,
     rich_markup_mode="rich",
-    epilog="Example: [bold]codemode demo[/], then [bold]codemode COMMAND --help[/]",
+    epilog="Example: [bold]codemode demo[/], then [bold]codemode COMMAND --help[/]\n\n"
+    "Other commands: [bold]codemode admin --help[/]",
 )
 
 

@@ -106,15 +106,50 @@ def test_its_help_has_an_example_that_can_be_typed(subtests: pytest.Subtests) ->
 
 def test_examples_are_of_commands_that_exist() -> None:
     assert set(EXAMPLES) == {*COMMANDS, *cli.COMMANDS}
-    for name in cli.GROUPS:
+    for name in set(cli.COMMANDS) - set(COMMANDS):
         words = shlex.split(EXAMPLES[name])[1:]
         assert " ".join(words[:2]) in COMMANDS or words[0] == "mcp"
 
 
-def test_help_groups_the_commands() -> None:
-    shown = CliRunner().invoke(app, ["--help"]).stdout
-    titles = [line.split("─")[1].strip() for line in shown.splitlines() if line.startswith("╭")]
-    assert titles == ["Options", "Set up", "Search and run", "Serve and govern", "Measure and tune"]
+#: The commands that `codemode --help` lists.
+VISIBLE = {
+    *("demo", "init", "doctor", "sources"),
+    *("run", "call", "search", "chat"),
+    *("serve", "mcp", "keys", "approvals", "admin"),
+}
+
+
+def listed(*words: str) -> tuple[list[str], set[str]]:
+    """Return the panels of a help page, and the first words of their rows."""
+    lines = CliRunner().invoke(app, [*words, "--help"]).stdout.splitlines()
+    titles = [line.split("─")[1].strip() for line in lines if line.startswith("╭")]
+    return titles, {line.split()[1] for line in lines if line[:2] == "│ " and line[2].isalpha()}
+
+
+def test_help_lists_the_commands_of_every_day_and_says_where_the_others_are() -> None:
+    titles, names = listed()
+    assert titles == ["Options", "Set up", "Search and run", "Serve and govern"]
+    assert names & {*cli.COMMANDS, "admin"} == VISIBLE
+    last = [line.strip() for line in CliRunner().invoke(app, ["--help"]).stdout.splitlines() if line.strip()][-1]
+    assert last == "Other commands: codemode admin --help"
+
+
+def test_help_of_admin_lists_all_other_commands() -> None:
+    titles, names = listed("admin")
+    assert titles == ["Options", "Configuration", "Catalog", "Executions and people", "Measure and tune"]
+    assert names & set(cli.COMMANDS) == set(cli.COMMANDS) - VISIBLE
+
+
+def test_a_command_below_admin_can_be_called_without_that_word(subtests: pytest.Subtests) -> None:
+    for name in sorted(set(cli.COMMANDS) - VISIBLE):
+        with subtests.test(name):
+            short, whole = (CliRunner().invoke(app, [*words, name, "--help"]) for words in ([], ["admin"]))
+            assert (short.exit_code, whole.exit_code) == (0, 0), whole.output
+            usage = f"Usage: root admin {name}"
+            assert usage in " ".join(whole.stdout.split())
+            assert " ".join(whole.stdout.split()).replace(usage, f"Usage: root {name}") == " ".join(
+                short.stdout.split()
+            )
 
 
 def test_it_says_what_it_is_for(subtests: pytest.Subtests) -> None:
