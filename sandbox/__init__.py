@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from sandbox.engine import Engine
     from sandbox.errors import CallFailed, ProgramRefused, ProgramStopped, SandboxError, SandboxUnavailable
+    from sandbox.guest.language.readings import is_blank
     from sandbox.host.arguments import check_inputs
     from sandbox.host.calls import room
     from sandbox.host.launch import HASH_SEED
@@ -48,6 +49,7 @@ __all__ = [
     "Status",
     "Usage",
     "check_inputs",
+    "is_blank",
     "room",
     "value_of",
 ]
@@ -56,6 +58,7 @@ _HOME = {
     "HASH_SEED": "sandbox.host.launch",
     "REMEDIES": "sandbox.host.layers",
     "check_inputs": "sandbox.host.arguments",
+    "is_blank": "sandbox.guest.language.readings",
     "room": "sandbox.host.calls",
     "Delivery": "sandbox.host.recording",
     "Recording": "sandbox.host.recording",

@@ -7,6 +7,7 @@ differently from what was sent becomes a note, so that a model can correct it.
 from __future__ import annotations
 
 import json
+from types import NoneType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
@@ -14,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from codemode.catalog.arguments import accepts, takes
 from codemode.errors import WrongArgument
 from codemode.executions.life.programs import Request
+from codemode.model.json_arguments import unfenced
 from codemode.search.request import SearchRequest
 from codemode.text.surrogates import joined
 from codemode.text.validation import described
@@ -28,6 +30,10 @@ _ALIASES = {"query": "queries"}
 
 #: Arguments whose value is a list or an object, and never JSON text.
 _STRUCTURED = frozenset(("queries", "inputs"))
+
+#: Arguments whose value is never the word for no value, and these words.
+_NEVER_WORDS = frozenset(("resume_from", "dry_run", "detail", "effect", "limit", "offset"))
+_NO_VALUE = frozenset(("", "null", "none", "undefined"))
 
 #: Arguments that say what is asked for. Without any of them, an unknown argument stands for one.
 _PURPOSES = frozenset(("queries", "code", "resume_from", "plan"))
@@ -85,9 +91,11 @@ def read_arguments(model: type[BaseModel], given: Mapping[str, Any]) -> Argument
     read: dict[str, Any] = {}
     unknown: dict[str, Any] = {}
     for name, value in given.items():
-        own = name if name in model.model_fields else _meant(name, model.model_fields)
-        target = read if own and (own == name or own not in given) else unknown
-        target[own or name] = value
+        own = _meant(name, model.model_fields)
+        if own and (own == name or own not in given):
+            read[own] = value
+        else:
+            unknown[name] = value
     read = {name: _read(name, value) for name, value in read.items() if not _is_absent(model, name, value)}
     absent = set(model.model_fields) - set(read)
     lacks_purpose = not _PURPOSES & read.keys()
@@ -107,16 +115,29 @@ def read_native(tool: Tool, given: Mapping[str, Any]) -> ArgumentsRead:
 
 
 def _unwrapped(given: Mapping[str, Any], model: type[BaseModel]) -> ArgumentsRead:
-    """Return the arguments that came as JSON inside of `code`."""
-    code = given.get("code") if "code" in model.model_fields else None
-    inner = _json(code, dict) if isinstance(code, str) and '"code"' in code else code
-    if not isinstance(inner, dict) or not inner.keys() <= model.model_fields.keys() or "code" not in inner:
-        return ArgumentsRead(dict(given))
-    return ArgumentsRead({**given, **inner}, ("code held all arguments as JSON: send the program itself as code",))
+    """Return the arguments that came together in one, as an object or as JSON text: in `code`, or in an unknown one."""
+    asked = {name for name in given if _meant(name, model.model_fields) in _PURPOSES}
+    for name in asked or given.keys() - model.model_fields.keys():
+        value = given[name]
+        inner = _json(unfenced(value), dict) if isinstance(value, str) else value
+        if isinstance(inner, dict) and _are_arguments(inner, model):
+            outer = {key: one for key, one in given.items() if key != name}
+            return ArgumentsRead(outer | inner, (f"{name} held all arguments as JSON: send each under its own name",))
+    return ArgumentsRead(dict(given))
+
+
+def _are_arguments(inner: Mapping[str, Any], model: type[BaseModel]) -> bool:
+    """Whether an object has the arguments of a call: one that says what to do, and none that is unknown."""
+    names = {_meant(name, model.model_fields): value for name, value in inner.items() if not _is_of_client(name)}
+    purposes = {name: value for name, value in names.items() if name in _PURPOSES}
+    is_code = isinstance(purposes.get("code", ""), (str, NoneType))  # a program may return an object with this key
+    return bool(purposes) and is_code and "" not in names
 
 
 def _meant(name: str, known: Collection[str]) -> str:
-    """Return the argument with this name in another spelling, such as `resumeFrom`, or ""."""
+    """Return the argument with this name, also in another spelling such as `resumeFrom`, or ""."""
+    if name in known:
+        return name
     alias = _ALIASES.get(name.lower(), "")
     if alias in known:
         return alias
@@ -124,17 +145,25 @@ def _meant(name: str, known: Collection[str]) -> str:
 
 
 def _is_absent(model: type[BaseModel], name: str, value: Any) -> bool:
-    """Whether a value stands for no value: null, or an empty text where no text is required."""
-    return value is None or (value == "" and not model.model_fields[name].is_required())
+    """Whether a value stands for no value: null, also as a word, or an empty text where no text is required."""
+    is_word = name in _NEVER_WORDS and isinstance(value, str) and value.strip().lower() in _NO_VALUE
+    return value is None or is_word or (value == "" and not model.model_fields[name].is_required())
 
 
 def _read(name: str, value: Any) -> Any:
+    """Return a value as it was meant: lists and objects out of JSON text, and one value out of a list of one."""
+    parsed = _json(value, (list, dict)) if isinstance(value, str) and name != "code" else None
+    if parsed is not None and (name in _STRUCTURED or _is_single(parsed)):
+        value = parsed
+    if name not in _STRUCTURED and _is_single(value):
+        value = value[0]
     if isinstance(value, list):
         return [joined(one) if isinstance(one, str) else one for one in value]
-    if not isinstance(value, str):
-        return value
-    parsed = _json(value, (list, dict)) if name in _STRUCTURED else None
-    return joined(value) if parsed is None else parsed
+    return joined(value) if isinstance(value, str) else value
+
+
+def _is_single(value: Any) -> bool:
+    return isinstance(value, list) and len(value) == 1 and not isinstance(value[0], (list, dict))
 
 
 def _decoded(tool: Tool, name: str, value: Any) -> Any:

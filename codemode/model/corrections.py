@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import BaseModel, ValidationError
 
 from codemode.catalog.arguments import accepts, missing, takes
-from codemode.model.arguments import ExecuteArguments
+from codemode.model.arguments import ExecuteArguments, read_arguments
 from codemode.search.request import SearchRequest
 
 if TYPE_CHECKING:
@@ -61,9 +61,14 @@ def _example(name: str, given: Any) -> str:
     model, required, default = _TOOLS[name]
     value = _value(model, required, given)
     kept = {key: one for key, one in given.items() if key in model.model_fields} if isinstance(given, dict) else {}
-    candidates = ({**kept, required: value}, {required: value}, {required: default})
+    sent = kept if value is None else {**kept, required: value}
+    candidates = (sent, _without(sent, "resume_from"), {required: value}, _without(kept, "dry_run"), {required: default})
     arguments = next(one for one in candidates if _is_valid(model, one))
     return f"{name} takes {required}: {name}({json.dumps(arguments, ensure_ascii=False)})"
+
+
+def _without(arguments: Mapping[str, Any], name: str) -> dict[str, Any]:
+    return {key: value for key, value in arguments.items() if key != name}
 
 
 def _value(model: type[BaseModel], required: str, given: Any) -> Any:
@@ -91,7 +96,7 @@ def _as(required: str, value: Any) -> Any:
 
 def _is_valid(model: type[BaseModel], arguments: Mapping[str, Any]) -> bool:
     try:
-        model.model_validate(arguments)
+        model.model_validate(read_arguments(model, arguments).arguments)
     except ValidationError:
         return False
     return len(json.dumps(arguments)) <= _SHOWN

@@ -39,7 +39,7 @@ def read_text(name: str, text: str, *, cut_off: bool = False) -> dict[str, Any]:
 
     Raises Malformed.
     """
-    stripped = _unfenced(text)
+    stripped = unfenced(text)
     if not stripped:
         return {}
     value: Any = stripped
@@ -98,7 +98,8 @@ def _code(text: str) -> str | None:
     return re.sub(r"\\(.)", lambda escape: _ESCAPES.get(escape[1], escape[1]), found[1])
 
 
-def _unfenced(text: str) -> str:
+def unfenced(text: str) -> str:
+    """Return a text without space and a fence around it."""
     stripped = text.strip()
     found = _FENCE.match(stripped)
     return stripped[found.end() : -3].strip() if found and stripped.endswith("```", found.end()) else stripped

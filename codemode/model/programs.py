@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.errors import ConfigurationError, ExecutionEnded, ExecutionWaiting, LeaseHeld
 from codemode.executions.life.programs import Purpose
@@ -13,6 +13,7 @@ from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.executions.types.planned import Listing, undigested
 from codemode.executions.types.records import HELD_SECRETS, OPEN
 from codemode.text.surrogates import joined
+from sandbox import is_blank
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -28,6 +29,20 @@ if TYPE_CHECKING:
 
 #: Seconds allowed on top of the program's own time limit, for start-up and clean-up.
 BEYOND_S = 30.0
+
+
+#: A note on an execution that went on although a program was sent with its id.
+_OTHER = (
+    "{} had not ended, so it was continued and the program sent with it did not run: once it has ended, send the program "
+    "again to repair it, or leave out resume_from to run it on its own"
+)
+
+
+class Begun(NamedTuple):
+    """The id of an execution that was started or continued, and what its caller must know."""
+
+    execution: str
+    notes: tuple[str, ...] = ()
 
 
 class ModelPrograms:
@@ -55,7 +70,7 @@ class ModelPrograms:
         return self.journal
 
     async def purpose(self, request: Request, caller: Caller, *, dry_run: bool = False) -> Purpose:
-        """Return what a request asks for. To repair an open execution with its own program is to continue it.
+        """Return what a request asks for. An open execution is not repaired, but continued.
 
         Raises WrongArgument, ExecutionNotFound.
         """
@@ -63,8 +78,7 @@ class ModelPrograms:
         if purpose is not Purpose.REPAIR:
             return purpose
         stored = await self.executions.get(request.resume_from, caller)
-        is_same = stored.status in OPEN and stored.given.code.strip() == request.code.strip()
-        return Purpose.CONTINUE if is_same else purpose
+        return Purpose.CONTINUE if stored.status in OPEN else purpose
 
     async def perform(self, request: Request, caller: Caller, *, dry_run: bool = False) -> ExecutionOutcome:
         """Do what a request asks for. Cancelling this coroutine cancels the execution.
@@ -72,7 +86,7 @@ class ModelPrograms:
         Raises WrongArgument, `sandbox.SandboxError`, and the errors of `Executions.start` and `Executions.resume`.
         """
         await self._runner.catalog(caller)  # reads the sources if nothing has yet
-        request = replace(request, code=joined(request.code)).without_secrets(caller)
+        request = _read(request, caller)
         purpose = await self.purpose(request, caller, dry_run=dry_run)
         if purpose is Purpose.STATE:
             request.begun()
@@ -87,13 +101,12 @@ class ModelPrograms:
         await self._learn(outcome, caller)
         return outcome
 
-    async def begin(self, request: Request, caller: Caller) -> str:
-        """Start or continue a recorded execution, and return its id. Raises the errors of `perform`."""
-        request = replace(request, code=joined(request.code)).without_secrets(caller)
+    async def begin(self, request: Request, caller: Caller) -> Begun:
+        """Start or continue a recorded execution. Raises the errors of `perform`."""
+        request = _read(request, caller)
         if await self.purpose(request, caller) is Purpose.CONTINUE:
-            await self._resume(request, caller)
-            return request.resume_from
-        return await self.executions.start(request, caller)
+            return Begun(request.resume_from, await self._resume(request, caller))
+        return Begun(await self.executions.start(request, caller))
 
     async def _run(self, request: Request, caller: Caller, *, dry_run: bool) -> ExecutionOutcome:
         """Run a program: recorded, with a continuation, or unrecorded."""
@@ -114,7 +127,7 @@ class ModelPrograms:
         return await executions.plans.record(outcome, listing, request, caller)
 
     async def _continued(self, request: Request, caller: Caller) -> ExecutionOutcome:
-        execution, waits = request.resume_from, await self._resume(request, caller)
+        execution, notes = request.resume_from, await self._resume(request, caller)
         request.started(execution)
         request.begun()
         try:
@@ -123,17 +136,21 @@ class ModelPrograms:
             await self.executions.cancel(execution, caller)
             raise
         outcome = ExecutionOutcome.of_stored(stored)
-        return replace(outcome, notes=(*outcome.notes, waits)) if waits else outcome
+        return replace(outcome, notes=(*outcome.notes, *notes)) if notes else outcome
 
-    async def _resume(self, request: Request, caller: Caller) -> str:
-        """Continue an execution. Return why it cannot continue yet, "" if it runs or has ended."""
+    async def _resume(self, request: Request, caller: Caller) -> tuple[str, ...]:
+        """Continue an execution. Return why it cannot continue yet, and that another program was sent with it."""
+        execution = request.resume_from
+        own = (await self.executions.get(execution, caller)).given.code
+        is_other = request.code and request.code.strip() != own.strip()
+        notes = (_OTHER.format(execution),) if is_other else ()
         try:
-            await self.executions.resume(request.resume_from, caller, request.credentials)
+            await self.executions.resume(execution, caller, request.credentials)
         except ExecutionWaiting as error:
-            return str(error)
+            return (str(error), *notes)
         except (ExecutionEnded, LeaseHeld):
             pass  # the stored outcome says how it ended, or it is running already
-        return ""
+        return notes
 
     async def _state(self, execution: str, caller: Caller) -> ExecutionOutcome:
         """Return the stored outcome, with the calls that still wait."""
@@ -142,3 +159,9 @@ class ModelPrograms:
         outcome = ExecutionOutcome.of_stored(stored)
         decided = () if waiting or stored.status != "paused" else ("decided: it continues without dry_run",)
         return replace(outcome, pending=waiting, notes=(*outcome.notes, *decided))
+
+
+def _read(request: Request, caller: Caller) -> Request:
+    """Return a request without the caller's secrets, and without code if it holds no program."""
+    code = joined(request.code)
+    return replace(request, code="" if is_blank(code) else code).without_secrets(caller)

@@ -24,7 +24,7 @@ from codemode.executions.types.records import (
     READ_ONLY,
 )
 from codemode.transports.redaction import Redactor
-from sandbox import check_inputs
+from sandbox import check_inputs, is_blank
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -158,7 +158,7 @@ class Request:
 
     def purpose(self, *, dry_run: bool) -> Purpose:
         """Return what the request asks for. Raises WrongArgument if it asks for nothing, or for two things at once."""
-        has_code = bool(self.code.strip())
+        has_code = not is_blank(self.code)
         plan = self.plan or (self.resume_from if may_be_plan(self.resume_from) else "")
         if self.plan and self.resume_from:
             raise WrongArgument("plan and resume_from exclude each other: leave one of them out")

@@ -81,12 +81,12 @@ def _add_execute(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
                 return problem(503, "stopping", STOPPING)
             return DataResponse(None if outcome is None else _noted(outcome.to_json(), body.notes))
         try:
-            execution = await service.programs.begin(wanted, caller)
+            execution, notes = await service.programs.begin(wanted, caller)
         except RequestRepeated as repeated:
             request.state.turn.release()  # it starts nothing; after a crash, the execution it waits for needs a place
             return await _answered(service, repeated.execution, caller, body.wait_s, {"Idempotent-Replayed": "true"})
         keep_turn(request, service, execution, caller)
-        return await _answered(service, execution, caller, body.wait_s, notes=body.notes)
+        return await _answered(service, execution, caller, body.wait_s, notes=(*notes, *body.notes))
 
 
 def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:

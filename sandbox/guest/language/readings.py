@@ -35,13 +35,16 @@ _THOUGHT = re.compile(r"\A.*</think(?:ing)?>", re.DOTALL)
 #: The prompts of an interpreter and of a notebook.
 _PROMPT = re.compile(r"^[ \t]*(?:>>>|\.\.\.|In \[\d+\]:)(?: |$)", re.MULTILINE)
 
+_NOTEBOOK = re.compile(r"\s*In \[\d+\]:")
+
 #: A line number and what separates it from the line.
 _NUMBER = re.compile(r"[ \t]*(\d+)[ \t]*([:.|)]?)")
 
 #: A literal or a comment, a text in typographic quotes, or one other character.
 _PIECE = re.compile(
     r'''("""|\'\'\').*?\1|"(?:\\.|[^"\\\n])*"|'(?:\\.|[^'\\\n])*'|\#[^\n]*'''
-    r"|[\u201c\u201d\u201e\u201f]([^\u201c\u201d\n]*)[\u201c\u201d]|[\u2018\u2019\u201a\u201b]([^\u2018\u2019\n]*)[\u2018\u2019]"
+    r"|[\u201c\u201d\u201e\u201f\u00ab\u00bb]([^\u201c\u201d\u00ab\u00bb\n]*)[\u201c\u201d\u00ab\u00bb]"
+    r"|[\u2018\u2019\u201a\u201b]([^\u2018\u2019\n]*)[\u2018\u2019]"
     r"|[^\x00-\x7f]",
     re.DOTALL,
 )
@@ -54,21 +57,37 @@ _TYPED = {
     **dict.fromkeys("\u2028\u2029\u0085", "\n"),
     **dict.fromkeys("\u2018\u2019\u201a\u201b\u2032", "'"),
     **dict.fromkeys("\u201c\u201d\u201e\u201f\u2033", '"'),
-    **{chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F) if not chr(code).isalnum()},
+    **{chr(code + 0xFEE0): chr(code) for code in range(0x21, 0x7F) if not chr(code).isalpha()},
     "\u2026": "...",
     "\u00d7": "*",
     "\u00f7": "/",
     "\u2260": "!=",
     "\u2264": "<=",
     "\u2265": ">=",
+    "\u2192": "->",
 }
 
+#: A line of a text without a program: a comment, marks, or a value that does nothing.
+_NOTHING = re.compile(
+    rf"[\s{''.join(re.escape(one) for one, meant in _TYPED.items() if not meant.strip())}]*+"
+    rf"(?:\#.*|(?:```|~~~)[\w+.-]*|(?:{_MARK}\s*)+|>>>|In \[\d+\]:|\d+[:|)]|pass|null|\.\.\.|\"\"|'')?\s*"
+)
+
 _TYPOGRAPHIC = "typographic characters outside of texts were read as those on the keyboard: write plain ones"
+
+
+def is_blank(code: str) -> bool:
+    """Return whether a text holds no program: only comments, sentences, marks, and values that do nothing."""
+    thought = _THOUGHT.match(code) if "</think" in code else None
+    lines = code[thought.end() if thought is not None else 0 :].split("\n")
+    return all(_NOTHING.fullmatch(line) or _SENTENCE.fullmatch(line.strip()) for line in lines)
 
 
 def readings(code: str) -> Iterator[tuple[str, str]]:
     """Yield the possible programs in a text, the most likely first, and what to note if one is taken."""
     texts = [code]
+    if _NOTEBOOK.match(code) and (typed := _without_prompts(code)):  # these prompts are Python too
+        yield typed, ""
     yield code, ""
     for text in _readings(code):
         if text not in texts:

@@ -56,6 +56,8 @@ def parse(code: str, *, limit_bytes: int, limit_depth: int) -> Source:
         except SyntaxError as error:
             failure = failure or error
             continue
+        if failure is not None and not tree.body:
+            continue  # everything was taken off
         nodes = _all_nodes(tree, limit_depth)
         kinds = frozenset(map(type, nodes))
         if not kinds.isdisjoint(_MAY_GROW):

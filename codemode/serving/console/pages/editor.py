@@ -88,8 +88,8 @@ async def _start(console: Console, request: Request, caller: Caller, given: Mapp
         started = await console.service.programs.begin(wanted, caller)
     except ProgramWaiting as twin:
         return console.redirect(request, "executions", twin.execution, message=str(twin))
-    keep_turn(request, console.service, started, caller)
-    return console.redirect(request, "executions", started)
+    keep_turn(request, console.service, started.execution, caller)
+    return console.redirect(request, "executions", started.execution)
 
 
 def completions(catalog: Catalog, prefix: str) -> Iterator[dict[str, str]]:

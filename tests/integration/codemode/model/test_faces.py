@@ -194,11 +194,32 @@ async def a_program_runs(shop: Shop, call: Any) -> None:
     assert (told.status, told.value) == ("completed", 4)
 
 
+#: Texts without a program, as models write them where a tool wants `code`.
+NO_PROGRAMS = (
+    "",
+    "  \n",
+    "# continue",
+    "```python\n\n```",
+    "<think>It was approved.</think>",
+    "Continue the approved execution.",
+    "pass",
+    '""',
+    "\u200b",
+)
+
+
 async def an_empty_program_never_runs(shop: Shop, call: Any) -> None:
-    for code in ("", "  \n"):
+    for code in NO_PROGRAMS:
         told = await call("execute", code=code)
-        assert told.status == "rejected"
+        assert told.status == "rejected", code
         assert "give code, a Python program" in told.text
+
+
+async def an_empty_program_of_any_form_continues(shop: Shop, call: Any) -> None:
+    for code in NO_PROGRAMS:
+        execution = await shop.paused(approved=True)
+        told = await call("execute", code=code, resume_from=execution)
+        assert (told.status, told.value, told.execution) == ("completed", 5, execution), code
 
 
 async def what_waits_is_shown_again(shop: Shop, call: Any) -> None:
@@ -217,6 +238,16 @@ async def what_was_decided_continues_with_its_own_program(shop: Shop, call: Any)
     execution = await shop.paused(approved=True)
     told = await call("execute", code="shop.pay(amount=5)\n", resume_from=execution)
     assert (told.status, told.value, told.execution, shop.paid) == ("completed", 5, execution, [5])
+
+
+async def what_is_open_continues_instead_of_another_program(shop: Shop, call: Any) -> None:
+    waits = await call("execute", code="shop.price()", resume_from=await shop.paused(approved=False))
+    assert (waits.status, shop.paid) == ("paused", [])
+    assert "the program sent with it did not run" in "\n".join(waits.notes)
+    execution = await shop.paused(approved=True)
+    told = await call("execute", code="shop.pay(amount=5) + 1", resume_from=execution)
+    assert (told.status, told.value, told.execution, shop.paid) == ("completed", 5, execution, [5])
+    assert "the program sent with it did not run" in "\n".join(told.notes)
 
 
 async def what_has_ended_answers_its_outcome(shop: Shop, call: Any) -> None:
@@ -291,6 +322,10 @@ async def null_is_absent(shop: Shop, call: Any) -> None:
     assert (told.status, told.value) == ("completed", 2)
     told = await call("search", queries=["pay"], namespace=None, detail=None, limit=None)
     assert "shop.pay(" in told.text
+    told = await call("execute", code="1 + 1", resume_from="null", dry_run="None")
+    assert (told.status, told.value) == ("completed", 2)
+    told = await call("search", queries=["pay"], limit="null", effect="", detail="undefined")
+    assert "shop.pay(" in told.text
 
 
 async def what_clients_add_is_ignored_with_a_note(shop: Shop, call: Any) -> None:
@@ -309,6 +344,15 @@ async def a_list_as_json_text_is_a_list(shop: Shop, call: Any) -> None:
     assert "shop.price(" in told.text
 
 
+async def a_list_of_one_value_is_the_value(shop: Shop, call: Any) -> None:
+    execution = await shop.ended()
+    told = await call("execute", code="", resume_from=[execution])
+    assert (told.value, told.execution) == (3, execution)
+    for namespace in (["shop"], '["shop"]'):
+        told = await call("search", queries="pay", namespace=namespace, limit="5")
+        assert told.text.startswith("shop.pay(")
+
+
 async def query_is_queries(shop: Shop, call: Any) -> None:
     assert "shop.pay(" in (await call("search", query="pay")).text
 
@@ -325,6 +369,24 @@ async def arguments_inside_of_code_are_arguments(shop: Shop, call: Any) -> None:
     told = await call("execute", code='{"code": "shop.price()", "dry_run": false}')
     assert (told.status, told.value) == ("completed", 3)
     assert "code held all arguments as JSON" in "\n".join(told.notes)
+    execution = await shop.ended()
+    for arguments in (
+        {"code": f'```json\n{{"code": "", "resumeFrom": "{execution}", "toolCallId": "1"}}\n```'},
+        {"arguments": {"code": "", "resume_from": execution}},
+        {"input": f'{{"code": null, "resume_from": "{execution}"}}', "sessionId": "s"},
+    ):
+        told = await call("execute", **arguments)
+        assert (told.value, told.execution) == (3, execution), arguments
+    told = await call("search", query='{"queries": ["pay"], "limit": 1}')
+    assert "shop.pay(" in told.text
+    assert (await call("execute", code='{"code": 5}')).value == {"code": 5}
+    assert (await call("execute", code='{"code": ""}')).status == "rejected"
+
+
+async def of_two_spellings_ours_counts(shop: Shop, call: Any) -> None:
+    told = await call("execute", Code="1", code="2")
+    assert told.value == 2
+    assert "ignored unknown arguments: Code;" in "\n".join(told.notes)
 
 
 async def what_stands_around_a_program_is_taken_off(shop: Shop, call: Any) -> None:
@@ -350,6 +412,8 @@ STRICT: list[Row] = [
     what_waits_is_shown_again,
     what_was_decided_continues,
     what_was_decided_continues_with_its_own_program,
+    what_is_open_continues_instead_of_another_program,
+    an_empty_program_of_any_form_continues,
     what_has_ended_answers_its_outcome,
     what_has_ended_is_repaired_with_code,
     a_dry_run_sends_no_writes,
@@ -367,7 +431,9 @@ LIBERAL: list[Row] = [
     null_is_absent,
     what_clients_add_is_ignored_with_a_note,
     a_list_as_json_text_is_a_list,
+    a_list_of_one_value_is_the_value,
     query_is_queries,
+    of_two_spellings_ours_counts,
     other_spellings_are_ours,
     arguments_inside_of_code_are_arguments,
 ]

@@ -25,6 +25,16 @@ from codemode.model.corrections import native_call, with_example
         ("execute", {"program": "1 + 1"}, 'execute takes code: execute({"code": "1 + 1"})'),
         ("execute", ["a = 1", "a"], 'execute takes code: execute({"code": "a = 1\\na"})'),
         ("execute", {"code": "1", "language": "python"}, 'execute takes code: execute({"code": "1"})'),
+        (
+            "execute",
+            {"code": "1", "resume_from": "ex_1", "dry_run": True},
+            'execute takes code: execute({"code": "1", "dry_run": true})',
+        ),
+        (
+            "execute",
+            {"code": "", "resume_from": "pl_0123456789abcdef0123456789abcdef", "dry_run": True},
+            'execute takes code: execute({"code": "", "resume_from": "pl_0123456789abcdef0123456789abcdef"})',
+        ),
         ("execute", {}, 'execute takes code: execute({"code": "search([\'list clients\'])"})'),
         ("shop-find_order", ["a"], ""),
     ],
