@@ -30,10 +30,16 @@ async def no_queue(_: Caller) -> AsyncIterator[Callable[[], None]]:
 
 @dataclass(frozen=True, slots=True)
 class Running:
-    """A started execution. `stopped` is done once it has ended or paused, and returns its outcome."""
+    """A started execution. `stopped` is done once it has ended or paused. `notes` say how the call was read."""
 
     execution: str
     stopped: asyncio.Task[ExecutionOutcome]
+    notes: tuple[str, ...] = ()
+
+    def outcome(self) -> ExecutionOutcome:
+        """Return the outcome of a stopped execution, with the notes. Raises what the execution raised."""
+        ended = self.stopped.result()
+        return replace(ended, notes=(*ended.notes, *self.notes)) if self.notes else ended
 
 
 class Background:

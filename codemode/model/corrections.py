@@ -62,7 +62,13 @@ def _example(name: str, given: Any) -> str:
     value = _value(model, required, given)
     kept = {key: one for key, one in given.items() if key in model.model_fields} if isinstance(given, dict) else {}
     sent = kept if value is None else {**kept, required: value}
-    candidates = (sent, _without(sent, "resume_from"), {required: value}, _without(kept, "dry_run"), {required: default})
+    candidates = (
+        sent,
+        _without(sent, "resume_from"),
+        {required: value},
+        _without(kept, "dry_run"),
+        {required: default},
+    )
     arguments = next(one for one in candidates if _is_valid(model, one))
     return f"{name} takes {required}: {name}({json.dumps(arguments, ensure_ascii=False)})"
 

@@ -33,8 +33,8 @@ BEYOND_S = 30.0
 
 #: A note on an execution that went on although a program was sent with its id.
 _OTHER = (
-    "{} had not ended, so it was continued and the program sent with it did not run: once it has ended, send the program "
-    "again to repair it, or leave out resume_from to run it on its own"
+    "{} had not ended, so it was continued, and the program sent with it did not run: once it has ended, send the "
+    "program again to repair it, or leave out resume_from to run it on its own"
 )
 
 

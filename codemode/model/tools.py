@@ -152,6 +152,16 @@ class ModelTools:
         except (CodeModeError, SandboxError) as error:
             return rejected(error_text(error))
 
+    def may_be_task(self, name: str, arguments: Mapping[str, Any]) -> bool:
+        """Return whether a call runs a program that the journal records, so that `begin` can start it."""
+        if name != "execute" or self.mode not in RUNS_PROGRAMS or not self._host.settings.keeps_journal:
+            return False
+        try:
+            asked, _ = self._asked(arguments)
+        except ValidationError:
+            return False  # `call` says what is wrong
+        return bool(asked.code) and not asked.dry_run
+
     async def begin(self, arguments: Mapping[str, Any], *, options: CallOptions = _PLAIN) -> Running:
         """Start a call of `execute` that is asked for later by the id of its execution.
 
@@ -161,13 +171,14 @@ class ModelTools:
             message = f"there is no tool 'execute' in the mode {self.mode}"
             raise WrongArgument(message)
         try:
-            asked, _ = self._asked(arguments)
+            asked, notes = self._asked(arguments)
         except ValidationError as error:
-            message = f"execute: {problem_of(error)}"
+            message = with_example(f"execute: {problem_of(error)}", "execute", arguments)
             raise WrongArgument(message) from None
         if asked.dry_run:
             raise WrongArgument("a dry run is not recorded, and cannot be a task: call execute without a task")
-        return await self._background.begin(self._completed(asked.request(), options), self.caller)
+        running = await self._background.begin(self._completed(asked.request(), options), self.caller)
+        return replace(running, notes=notes)
 
     async def pending(self, execution: str) -> Sequence[PendingCall]:
         """Return the calls of an execution of the caller on which the approver must decide, none without approver.

@@ -167,7 +167,8 @@ class McpFace:
             tools = self._conversations.tools(context)
             if params.request_state is not None and self._service.settings.keeps_journal:
                 return await self._continued(tools, params, params.request_state, context)
-            if self._has_tasks and declares_tasks(context) and _may_be_task(params):
+            is_task = self._has_tasks and declares_tasks(context)
+            if is_task and tools.may_be_task(params.name, params.arguments or {}):
                 return await self._as_task(tools, params, context)
             async with self._options(context) as options:
                 answer = await tools.call(params.name, params.arguments or {}, options=options)
@@ -232,9 +233,3 @@ class McpFace:
             async with self._options(context) as options:
                 answer = await tools.resume(execution, options=options)
         return result_of(answer)
-
-
-def _may_be_task(params: mcp_types.CallToolRequestParams) -> bool:
-    """Whether a call runs a program that the journal records."""
-    arguments = params.arguments or {}
-    return params.name == "execute" and bool(arguments.get("code")) and not arguments.get("dry_run")

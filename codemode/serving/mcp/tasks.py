@@ -84,7 +84,7 @@ class McpTasks:
         except asyncio.CancelledError:
             await self._service.executions.cancel(running.execution, caller)
             raise
-        return running.stopped.result() if running.stopped.done() else None
+        return running.outcome() if running.stopped.done() else None
 
     async def created(self, execution: str, caller: Caller) -> dict[str, Any]:
         """Return the `CreateTaskResult` of an execution."""

@@ -209,3 +209,23 @@ async def test_a_task_is_not_there_for_others_and_for_clients_without_the_extens
             assert undeclared.value.data == {"requiredCapabilities": {"extensions": {tasks.EXTENSION: {}}}}
             gate.is_open.set()
             assert (await plain.call_tool("execute", {"code": "gate.wait()"})).structured_content["value"] == "open"
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        ({"code": "1 + 1", "sessionId": "s"}, "note: ignored unknown arguments: sessionId"),
+        ({"code": "bank.pay(amount=1)", "dryRun": "true"}, "planned, not sent"),
+        ({"code": "# nothing"}, "give code, a Python program"),
+        ({"code": "1", "dry_rum": True}, 'execute takes code: execute({"code": "1"})'),
+    ],
+)
+async def test_clients_with_tasks_are_answered_as_others(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, arguments: dict[str, Any], said: str
+) -> None:
+    monkeypatch.setattr(tasks, "AS_TASK_AFTER_S", 30.0)
+    async with serving(tmp_path, Gate()) as service:
+        for declared in (None, Tasks()):
+            async with client_of(service, declared=declared) as client:
+                (block,) = (await client.call_tool("execute", arguments)).content
+            assert said in block.text  # type: ignore[union-attr]
