@@ -35,6 +35,9 @@ _STRUCTURED = frozenset(("queries", "inputs"))
 _NEVER_WORDS = frozenset(("resume_from", "dry_run", "detail", "effect", "limit", "offset"))
 _NO_VALUE = frozenset(("", "null", "none", "undefined"))
 
+#: How JSON begins that is no text, no word, and no part of one.
+_BEGINNINGS = frozenset("{[-0123456789")
+
 #: Arguments that say what is asked for. Without any of them, an unknown argument stands for one.
 _PURPOSES = frozenset(("queries", "code", "resume_from", "plan"))
 
@@ -116,8 +119,8 @@ def read_native(tool: Tool, given: Mapping[str, Any]) -> ArgumentsRead:
 
 def _unwrapped(given: Mapping[str, Any], model: type[BaseModel]) -> ArgumentsRead:
     """Return the arguments that came together in one, as an object or as JSON text: in `code`, or in an unknown one."""
-    asked = {name for name in given if _meant(name, model.model_fields) in _PURPOSES}
-    for name in asked or given.keys() - model.model_fields.keys():
+    asked = [name for name in given if _meant(name, model.model_fields) in _PURPOSES]
+    for name in asked or [name for name in given if name not in model.model_fields]:
         value = given[name]
         inner = _json(unfenced(value), dict) if isinstance(value, str) else value
         if isinstance(inner, dict) and _are_arguments(inner, model):
@@ -167,10 +170,10 @@ def _is_single(value: Any) -> bool:
 
 
 def _decoded(tool: Tool, name: str, value: Any) -> Any:
-    """Return a list or an object that was sent as JSON text, if the tool takes it only so."""
+    """Return a value that was sent as JSON text, if the tool takes it only so."""
     if not isinstance(value, str):
         return value
-    parsed = _json(value, (list, dict))
+    parsed = {"true": True, "false": False}.get(value.lower(), _json(value, (list, dict, int, float)))
     if parsed is None or not accepts(tool, name) or takes(tool, name, value) or not takes(tool, name, parsed):
         return joined(value)
     return parsed
@@ -178,7 +181,7 @@ def _decoded(tool: Tool, name: str, value: Any) -> Any:
 
 def _json(text: str, kind: type | tuple[type, ...]) -> Any:
     """Return the JSON value of a text if it is of a kind, else None."""
-    if text.strip()[:1] not in ("{", "["):
+    if text.strip()[:1] not in _BEGINNINGS:
         return None
     try:
         value = json.loads(text)

@@ -236,7 +236,7 @@ class ModelTools:
         try:
             validate(tool, arguments)
         except ArgumentsInvalid as error:
-            return rejected(f"{error.for_model()}. {native_call(tool, name, arguments)}", malformed=True)
+            return rejected(f"{error.for_model().rstrip('.')}. {native_call(tool, name, arguments)}", malformed=True)
         asked = ExecuteArguments(code=f"{tool.id}(**{arguments!r})")
         return await self._run(asked.request(), options, notes, made_a_call=True)
 

@@ -43,6 +43,20 @@ async def test_the_pins_are_offered_and_called(service: CodeMode) -> None:
     assert answer.outcome.status == "paused"
 
 
+@pytest.mark.parametrize("arguments", [{"order": "7"}, '{"order": "7"}', {"order": 7, "sessionId": "s"}])
+async def test_the_arguments_of_a_pin_are_read_as_they_were_meant(service: CodeMode, arguments: Any) -> None:
+    answer = await service.tools(CLERK).call("shop-refund", arguments)
+    assert answer.outcome is not None
+    assert [call.arguments for call in answer.outcome.pending] == [{"order": 7}]
+
+
+@pytest.mark.parametrize("order", ["seven", "7a", "true", "[7]", 7.5])
+async def test_a_wrong_argument_of_a_pin_is_answered_with_a_call(service: CodeMode, order: Any) -> None:
+    answer = await service.tools(CLERK).call("shop-refund", {"order": order})
+    assert answer.text.endswith('. Call shop-refund({"order": "…"})')
+    assert ".. " not in answer.text
+
+
 async def test_programs_of_a_conversation_share_state(service: CodeMode) -> None:
     tools = service.tools(CLERK, "chat")
     await tools.call("execute", {"code": "store('n', 1)\n'first'"})
