@@ -7,6 +7,7 @@ from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from codemode.errors import ApprovalRequired
 from codemode.executions.life.repeats import repeats, times
 from codemode.executions.types.handles import handle_of
 from codemode.executions.types.outcome_lines import failure_text
@@ -56,6 +57,7 @@ def outcome_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, to: 
 
     For a single call, what concerns programs is left out: lines, hints, and how to repair them.
     """
+    ended = _without_stale_hint(ended)
     if not to.made_a_call:
         return _parts_text(ended, limit, to) or "completed without a result: end the program with an expression"
     failure = ended.failure and replace(ended.failure, line=None, excerpt="", hint="")
@@ -70,6 +72,7 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, to: 
     holds what remains of `outcome_text`: output, next step, notes. Integers that clients in JavaScript would round are
     text, with a note.
     """
+    ended = _without_stale_hint(ended)
     data: dict[str, Any] = {"id": ended.id, "status": str(ended.status)}
     if ended.has_value:
         shown, cuts = _shown_value(ended, limit)
@@ -103,6 +106,15 @@ def shown_to_model(ended: ExecutionOutcome, hooks: Hooks, to: Audience) -> tuple
     if text == default:
         return text, outcome_data(ended, to=to)
     return text, {"id": ended.id, "status": str(ended.status), "text": text}
+
+
+def _without_stale_hint(ended: ExecutionOutcome) -> ExecutionOutcome:
+    """Return the outcome without the hint that a person must decide, if no call waits any more."""
+    failure = ended.failure
+    if ended.pending or failure is None or failure.type != ApprovalRequired.__name__:
+        return ended
+    hint = "nobody decided in time: if it is still wanted, run it again" if ended.status == "expired" else ""
+    return replace(ended, failure=replace(failure, hint=hint))
 
 
 def _parts_text(ended: ExecutionOutcome, limit: int, to: Audience) -> str:

@@ -31,9 +31,9 @@ sources:
 
 BLOCKS = list(chain.from_iterable(map(blocks_of, PAGES)))
 
-#: Pages whose Python is about others' libraries: tests/integration/servers/test_mcp_clients.py and
-#: tests/integration/codemode/adapters/test_page.py run it.
-OF_OTHERS = (ROOT / "docs" / "how-to" / "mcp-clients.md", ROOT / "docs" / "how-to" / "frameworks.md")
+#: Pages whose Python is about others' libraries: tests/integration/servers/test_mcp_clients.py,
+#: tests/integration/codemode/adapters/test_page.py and tests/acceptance/examples/test_examples.py run it.
+OF_OTHERS = tuple(ROOT / "docs" / "how-to" / f"{name}.md" for name in ("mcp-clients", "frameworks", "own-loop"))
 
 #: What the import of langchain-core's client for traces warns of, on 3.14.
 OF_LANGSMITH = "ignore::DeprecationWarning:langsmith._internal._beta_decorator"

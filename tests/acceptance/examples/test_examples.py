@@ -6,14 +6,14 @@ import asyncio
 import json
 import re
 import shutil
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
 from codemode.testing.model_server import ModelServer, Say, Seen
-from tests.acceptance.docs.pages import ROOT, SERVICE, on_free_ports, run_shell, shell_of
+from tests.acceptance.docs.pages import ROOT, SERVICE, blocks_of, on_free_ports, run_shell, shell_of
 from tests.integration.servers.running import program
 from tests.postgres import cluster, programs
 
@@ -96,9 +96,17 @@ async def test_a_loop_of_ones_own_streams_and_asks_for_an_approval(example: Call
             return Say(calls=[("execute", {"code": code})])
         return Say(f"It is frozen: {seen.answers[-1].text}")
 
+    own_loop = example("own_loop")
+    first, *programs = [one.text for one in blocks_of(ROOT / "docs/how-to/own-loop.md") if one.language == "python"]
+    assert programs == [
+        (EXAMPLES / "own_loop" / name).read_text(encoding="utf-8") for name in ("responses.py", "chat.py")
+    ]
+    (own_loop.folder / "first.py").write_text(first, encoding="utf-8")
+    own_loop = replace(own_loop, script=f"{own_loop.script}\npython first.py")
     async with ModelServer(freezes) as model:
         variables = {"OPENAI_BASE_URL": model.base_url, "OPENAI_API_KEY": model.key}
-        said = await asyncio.to_thread(example("own_loop").run, **variables)
+        said = await asyncio.to_thread(own_loop.run, **variables)
+    assert said.endswith("['search', 'execute']\ncompleted \"Northlight Fitness\"\n")
     asked = "gym.memberships.freeze_membership {'clientId': "
     assert (said.count(asked), said.count("It is frozen: ")) == (2, 2), said
     assert "ToolError" not in said

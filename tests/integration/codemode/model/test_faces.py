@@ -274,6 +274,15 @@ async def a_dry_run_of_an_execution_only_looks(shop: Shop, call: Any) -> None:
     told = await call("execute", code="", resume_from=execution, dry_run=True)
     assert (told.status, told.execution, shop.paid) == ("paused", execution, [])
     assert "decided: it continues without dry_run" in told.notes
+    assert "a person must decide" not in told.text
+
+
+async def what_was_cancelled_asks_nobody(shop: Shop, call: Any) -> None:
+    execution = await shop.paused(approved=False)
+    await shop.service.executions.cancel(execution, CLERK)
+    told = await call("execute", code="", resume_from=execution)
+    assert (told.status, told.execution, shop.paid) == ("cancelled", execution, [])
+    assert "a person must decide" not in told.text
 
 
 async def a_dry_run_repairs_nothing(shop: Shop, call: Any) -> None:
@@ -418,6 +427,7 @@ STRICT: list[Row] = [
     what_has_ended_is_repaired_with_code,
     a_dry_run_sends_no_writes,
     a_dry_run_of_an_execution_only_looks,
+    what_was_cancelled_asks_nobody,
     a_dry_run_repairs_nothing,
     an_approved_plan_runs_by_its_id,
     an_unknown_execution_is_named,
