@@ -442,16 +442,17 @@ class CodeMode:
         plan PlanNotFound, ExecutionWaiting before its approval, PlanRefused.
         """
         WrongArgument.unless(code, str, "code")
-        require_inputs(inputs)
+        WrongArgument.unless(resume_from or "", str, "resume_from")
+        require_inputs(inputs or {})
         request = Request(
             code,
             credentials,
-            resume_from,
+            resume_from or "",  # models send null, and callers pass it on
             fresh_reads,
-            inputs,
-            plan,
+            inputs or {},
+            plan or "",
             key=idempotency_key,
-            conversation=conversation,
+            conversation=conversation or "",
             begun=begun,
             watch=watch,
         )

@@ -56,9 +56,9 @@ class SearchRequest(BaseModel):
 
     @classmethod
     def checked(cls, **arguments: Any) -> Self:
-        """Validate the arguments of a Python caller. Raises WrongArgument."""
+        """Validate the arguments of a Python caller; None is the default. Raises WrongArgument."""
         try:
-            return cls(**arguments)
+            return cls(**{name: value for name, value in arguments.items() if value is not None})
         except ValidationError as error:
             message = f"CodeMode.search: {described(error, cls.model_fields)}"
             raise WrongArgument(message) from None
