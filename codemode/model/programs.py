@@ -70,7 +70,7 @@ class ModelPrograms:
         return self.journal
 
     async def purpose(self, request: Request, caller: Caller, *, dry_run: bool = False) -> Purpose:
-        """Return what a request asks for. An open execution is not repaired, but continued.
+        """Return what a request asks for. An open execution of the caller's is not repaired, but continued.
 
         Raises WrongArgument, ExecutionNotFound.
         """
@@ -78,7 +78,8 @@ class ModelPrograms:
         if purpose is not Purpose.REPAIR:
             return purpose
         stored = await self.executions.get(request.resume_from, caller)
-        return Purpose.CONTINUE if stored.status in OPEN else purpose
+        is_theirs = stored.given.owner == caller.id or stored.given.code.strip() == request.code.strip()
+        return Purpose.CONTINUE if stored.status in OPEN and is_theirs else purpose
 
     async def perform(self, request: Request, caller: Caller, *, dry_run: bool = False) -> ExecutionOutcome:
         """Do what a request asks for. Cancelling this coroutine cancels the execution.

@@ -88,7 +88,7 @@ async def test_a_dry_run_over_http(note_service: CodeMode, notes: Notes, tmp_pat
     (planned,) = answer.json()["planned"]
     assert (planned["tool"], planned["arguments"], planned["label"]) == ("shop.note", {"text": "a"}, "shop.note #1")
     assert waits.status_code == 422
-    assert "a dry run is not recorded: leave out resume_from and wait_s" in waits.text
+    assert "dry_run and wait_s exclude each other: a dry run is not recorded" in waits.text
     assert notes.written == []
 
 
