@@ -158,6 +158,24 @@ def next_page(
     return _by_counting(page)
 
 
+def _by_declaration(page: _Current) -> Following | None:
+    """The field that the document declares: a URL, or what the parameter of the next page takes."""
+    paging = page.paging
+    if not paging.next:
+        return None
+    value = page.stated.get(paging.next)
+    if value in (None, "", False):
+        return _END
+    if isinstance(value, str) and _is_url(value):
+        return _by_url(page, value)
+    parameter = paging.cursor or paging.page or paging.offset
+    return page.with_argument(parameter, value) if parameter else None
+
+
+def _is_url(text: str) -> bool:
+    return "://" in text or text.startswith(("/", "?"))
+
+
 def _by_link_header(page: _Current) -> Following | None:
     """A `Link` header (RFC 8288), or Kinto's `Next-Page`. Sentry's last next link says `results="false"`."""
     if "next-page" in page.headers:  # a whole URL
@@ -188,7 +206,7 @@ def _by_next(page: _Current) -> Following | None:
     """The URL of the next page, in any of the usual fields; or its number or cursor in a field with such a name."""
     for name in _NEXT:
         value = page.stated.get(name)
-        if isinstance(value, str) and ("://" in value or value.startswith(("/", "?"))):
+        if isinstance(value, str) and _is_url(value):
             return _by_url(page, value)
         if value not in (None, "", False, 0) and isinstance(value, (str, int)) and value is not True:
             return _with_token(page, name, value)
@@ -227,13 +245,12 @@ def _by_token(page: _Current) -> Following | None:
     for name in _TOKEN_HEADERS:
         if page.headers.get(name):
             return _with_token(page, name, page.headers[name])
-    names = (page.paging.next, *_TOKENS) if page.paging.next else _TOKENS
-    for name in names:
+    for name in _TOKENS:
         token = page.stated.get(name)
         if token not in (None, "", 0, False) and type(token) in (str, int):
             return _with_token(page, name, token)
     is_last = page.paging.cursor and (
-        page.paging.cursor in page.arguments or any(name in page.stated for name in names)
+        page.paging.cursor in page.arguments or any(name in page.stated for name in _TOKENS)
     )
     return _END if is_last else None
 
@@ -281,8 +298,8 @@ def _by_last_item(page: _Current) -> Following | None:
     return Following(None, note=f"the answer has {name}: true, and nothing that leads to the next page")
 
 
-#: What an answer may state, in the order of precedence.
-_RULES = (_by_link_header, _by_last, _by_next, _by_token, _by_offset, _by_last_item)
+#: What an answer may state, in the order of precedence. A declared field is a part of the answer too.
+_RULES = (_by_declaration, _by_link_header, _by_last, _by_next, _by_token, _by_offset, _by_last_item)
 
 
 def _by_counting(page: _Current) -> Following:

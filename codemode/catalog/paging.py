@@ -12,7 +12,7 @@ from codemode.catalog.identifiers import snake
 from codemode.catalog.tool import Effect, Location, Paging
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterable, Mapping
 
     from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Parameter, Tool
@@ -89,6 +89,26 @@ def paging_of(tool: Tool) -> Paging | None:
         **named,
         **_sized(size),
         start=_first(parameters["page"] or parameters["offset"]),
+    )
+
+
+def declared_paging(parameters: Iterable[Parameter], words: Mapping[str, str]) -> Paging | None:
+    """Return the paging in words: wire names of parameters, and paths in the answer, by the fields of `Paging`.
+
+    None if a parameter does not exist, or if nothing leads to the next page.
+    """
+    by_wire = {parameter.wire_name: parameter for parameter in parameters}
+    named = {role: words[role] for role in ("cursor", "page", "offset", "size") if role in words}
+    if (not named.keys() - {"size"} and "next" not in words) or not by_wire.keys() >= set(named.values()):
+        return None
+    own = {role: by_wire[wire_name] for role, wire_name in named.items()}
+    roles: dict[str, Any] = {role: parameter.name for role, parameter in own.items() if role != "size"}
+    return Paging(
+        words.get("items", ANY_FIELD),
+        **roles,
+        **_sized(own.get("size")),
+        start=_first(own.get("page") or own.get("offset")),
+        next=".".join(map(snake, words.get("next", "").split("."))),
     )
 
 

@@ -16,6 +16,7 @@ from codemode.sources.openapi.bodies import body_of, is_json
 from codemode.sources.openapi.discovery import EXPANSION
 from codemode.sources.openapi.flaws import flaws_of
 from codemode.sources.openapi.operations import ApiDocument, Operation
+from codemode.sources.openapi.pages import paging_of_extension
 from codemode.sources.openapi.responses import returns_of
 from codemode.sources.openapi.security import requirements_of
 from codemode.text.prose import first_sentence
@@ -126,13 +127,15 @@ def details_of(operation: Operation) -> Details:
         expanded=frozenset(str(node.get("name")) for node in nodes if node.get(EXPANSION) is True),
         security=requirements_of(operation.node, operation.document.root, operation.document.security_schemes),
     )
+    parameters = parameters_of(operation, nodes, body)
     return Details(
-        parameters_of(operation, nodes, body),
+        parameters,
         invocation,
         returns,
         body.schema if body else None,
         body is not None and body.required,
         body is not None and body.merges,
+        paging_of_extension(operation.node, parameters),
     )
 
 
