@@ -247,8 +247,8 @@ async def test_an_answer_that_is_damaged_ends_its_execution(here: Place, asked: 
 
 async def test_a_question_that_is_damaged_hides_no_other(here: Place) -> None:
     async with here.service() as service:
-        for _ in range(2):
-            assert (await service.execute(PROGRAM, caller=OWNER)).status == "paused"
+        for number in range(2):  # equal programs that wait would be one
+            assert (await service.execute(f"{PROGRAM}\n# {number}", caller=OWNER)).status == "paused"
         change(here, "UPDATE questions SET asked = '[]' WHERE rowid = 1")
         for caller in (OWNER, APPROVER):
             damaged, whole = await service.executions.approvals(caller)
@@ -257,7 +257,7 @@ async def test_a_question_that_is_damaged_hides_no_other(here: Place) -> None:
         with pytest.raises(JournalDamaged, match=damaged.id):
             await service.executions.decide([Decision(damaged.id, damaged.digest, "approved", "")], APPROVER)
         change(here, "UPDATE contents SET given = '{}' WHERE execution = ?", damaged.execution)
-        assert await service.executions.approvals(OWNER) == (whole,)
+        assert await service.executions.approvals(OWNER) == (damaged, whole)
 
 
 async def test_nobody_takes_up_an_orphan_that_is_damaged(here: Place, caplog: pytest.LogCaptureFixture) -> None:
