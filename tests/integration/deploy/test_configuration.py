@@ -55,5 +55,5 @@ async def test_callers_work_and_prometheus_reads_metrics_alone(tmp_path: Path, g
         await servers.end()
     assert worked["status"] == "completed", worked
     assert (denied["status"], denied["calls"]) == ("failed", []), denied
-    assert 'codemode_calls_total{source="gym",state="committed"} 1.0' in metrics.text
+    assert 'codemode_calls_total{source="gym",state="read"} 1.0' in metrics.text
     assert (await servers.processes[0].wait()) == 0
