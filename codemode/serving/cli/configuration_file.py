@@ -126,6 +126,12 @@ def without_source(text: str, name: str, *, section: str = SOURCES) -> str:
     return "".join([*lines[: key.start_mark.line], *lines[_end(value, lines) :]])
 
 
+def source_names(text: str) -> tuple[str, ...]:
+    """Return the names of the sources in a configuration. Raises ConfigurationError."""
+    sources = _entries(text, SOURCES)
+    return () if sources is None else tuple(key.value for key, _ in sources.value)
+
+
 def no_source(name: str, known: Collection[str]) -> ConfigurationError:
     """Return the error for an unknown source name."""
     there = f"there are: {', '.join(known) or 'none'}"

@@ -17,7 +17,14 @@ from codemode.errors import ConfigurationError, SourceError
 from codemode.executions.journal.configured import store_of
 from codemode.serving.cli.clients.adding import add_servers, report
 from codemode.serving.cli.clients.discovery import discover
-from codemode.serving.cli.configuration_file import read, with_effects, with_source, without_source, write
+from codemode.serving.cli.configuration_file import (
+    read,
+    source_names,
+    with_effects,
+    with_source,
+    without_source,
+    write,
+)
 from codemode.serving.cli.consent import edited
 from codemode.serving.cli.surface import FOUND, AsJson, Config, Surface, configuration, on_surface, with_service
 from codemode.serving.cli.tables import print_table
@@ -381,12 +388,18 @@ def accept_proposed(config: Path, sources: Mapping[str, LoadedSource]) -> None:
     from codemode.sources.proposals import proposed_reads
 
     text = read(config)
+    own, told = source_names(text), []
     for name, source in sources.items():
         effects = {one.pattern: "read" for one in proposed_reads(source.tools)}
-        text = with_effects(text, name, effects) if effects else text
-        show.errors.print(show.plain(f"{name}: {len(effects)} reads accepted in {config}"), soft_wrap=True)
+        if effects and name not in own:
+            told.append(f"{name}: nothing accepted, since {config} only names its file: list the server in sources")
+        elif effects:
+            text = with_effects(text, name, effects)
+            told.append(f"{name}: {len(effects)} reads accepted in {config}")
     with edited(config):
         write(config, text)
+    for line in told:
+        show.errors.print(show.plain(line), soft_wrap=True)
 
 
 def _differing(source: LoadedSource, differences: Mapping[str, Differences]) -> Iterator[str]:

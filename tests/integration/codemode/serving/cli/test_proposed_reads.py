@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+import sys
+from pathlib import Path
+from typing import Any
 
 import pytest
 import yaml
 
 from tests.command_line import codemode
 
-if TYPE_CHECKING:
-    from pathlib import Path
+SERVER = Path(__file__).parents[4] / "unit" / "codemode" / "sources" / "example_server.py"
 
 OPERATIONS = {
     "/flows/filter": ("read_flows", "Query for flows."),
@@ -71,6 +72,20 @@ def test_accepted_reads_are_in_the_configuration_and_proposed_no_more(folder: Pa
     tools = json.loads(codemode("tools", "--json", folder=folder).stdout)
     reads = [one["id"] for one in tools if one["effect"] == "read"]
     assert reads == ["desk.reservation", "flows.flows.count_flows", "flows.flows.read_flows"]
+
+
+def test_servers_of_other_clients_files_are_named_and_the_rest_is_accepted(folder: Path) -> None:
+    tools = [{"name": "list_notes", "description": "Lists notes.", "inputSchema": {"type": "object"}}]
+    (folder / "notes.json").write_text(json.dumps(tools))
+    servers = {"mcpServers": {"notes": {"command": sys.executable, "args": [str(SERVER), str(folder / "notes.json")]}}}
+    (folder / "mcp.json").write_text(json.dumps(servers))
+    with (folder / "codemode.yaml").open("a") as file:
+        file.write("mcp_servers: [mcp.json]\n")
+    accepted = codemode("sources", "check", "--accept-reads", folder=folder)
+    assert accepted.returncode == 0, accepted.stderr
+    assert "notes: nothing accepted, since codemode.yaml only names its file: list the server" in accepted.stderr
+    assert "flows: 2 reads accepted in codemode.yaml\n" in accepted.stderr
+    assert effects(folder) == {"flows": READS, "desk": {"get_reservation_details": "read"}}
 
 
 def test_only_the_named_sources_are_accepted(folder: Path) -> None:
