@@ -350,9 +350,9 @@ async def test_pages_of_a_list_are_walked_on_from_where_a_person_was_asked(here:
         await service.executions.resume(outcome.id, OWNER)
         stored = await service.executions.wait(outcome.id, OWNER, 30)
     assert (stored.status, stored.outcome["value"]) == ("completed", [5, [0]])
-    pages = ["GET /list", *(f"GET /list?offset={offset}" for offset in (2, 4, 5))]
+    pages = ["GET /list", *(f"GET /list?offset={offset}" for offset in (2, 4))]  # they state the total
     assert here.upstream.seen == [*pages, "GET /list"]
-    assert [call["path"] for call in stored.outcome["calls"]] == ["1/1", "1/2", "1/3", "1/4", "2/1"]
+    assert [call["path"] for call in stored.outcome["calls"]] == ["1/1", "1/2", "1/3", "2/1"]
 
 
 async def test_quotas_count_what_was_done_before_the_pause(here: Place) -> None:
