@@ -53,7 +53,9 @@ _NO_STDIN = "nobody types into a program here"
 #: Builtins of CPython that are not available. A program may bind such a name itself.
 UNAVAILABLE: dict[str, Advice] = {
     "open": Advice(
-        _NO_FILES, "return the text (a result may be a string), or use io.StringIO where something wants a file"
+        _NO_FILES,
+        "a file that was sent is a variable of the inputs, or load(reference) reads it; "
+        "return the text (a result may be a string), or use io.StringIO where something wants a file",
     ),
     "eval": Advice(
         _NO_CODE,

@@ -516,3 +516,9 @@ async def test_a_native_call_has_the_same_answer_everywhere(tmp_path: Path, mode
     for text in (own.text, agents.text, answer.content[0].text):  # type: ignore[union-attr]
         lines = text.splitlines()
         assert (lines[0], lines[-1]) == ("3", "note: ignored unknown arguments: toolCallId")
+
+
+async def test_opening_a_file_names_what_reads_one(tmp_path: Path) -> None:
+    async with shop_at(tmp_path) as shop:
+        answer = await shop.service.tools(CLERK).call("execute", {"code": "open('/mnt/data/members.csv')"})
+    assert "a file that was sent is a variable of the inputs, or load(reference) reads it" in answer.text
