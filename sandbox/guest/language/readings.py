@@ -169,7 +169,8 @@ def _fenced(code: str) -> str | None:
 
 def _without_prompts(code: str) -> str | None:
     """Take off the prompts of an interpreter, and blank what it printed."""
-    if not _PROMPT.search(code):
+    first = _PROMPT.search(code)
+    if first is None or not is_blank(code[: first.start()]):  # a prompt in a text of the program is no transcript
         return None
     prompts = [_PROMPT.match(line) for line in code.split("\n")]
     lines = (line[found.end() :] if found else "" for line, found in zip(code.split("\n"), prompts, strict=True))
@@ -181,8 +182,11 @@ def _without_numbers(code: str) -> Iterator[str]:
     lines = code.split("\n")
     numbers = [_NUMBER.match(line) if line.strip() else None for line in lines]
     counted = [int(found[1]) for found in numbers if found is not None]
-    filled = sum(bool(line.strip()) for line in lines)
-    if len(counted) < filled or counted != sorted(set(counted)) or not counted:
+    filled = [place for place, line in enumerate(lines) if line.strip()]
+    if len(counted) < len(filled) or not counted:
+        return
+    of_lines = [counted[0] + place - filled[0] for place in filled]  # blank lines may have lost their numbers
+    if counted not in (of_lines, list(range(counted[0], counted[0] + len(counted)))):
         return
     behind = [
         line[found.end(2) if found[2] else found.end(1) :] if found else ""

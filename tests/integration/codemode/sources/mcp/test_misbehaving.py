@@ -103,7 +103,7 @@ async def test_an_error_that_cannot_be_read_is_one_at_once(tmp_path: Path, tool:
 @pytest.mark.parametrize(
     ("tool", "value"),
     [
-        ("nan", {"a": None, "b": None}),
+        ("nan", {"a": "NaN", "b": "Infinity"}),
         ("deep_text", "[" * 600 + "]" * 600),
         ("half_text", ["\ufffd"]),
     ],

@@ -8,7 +8,7 @@ import pytest
 from mcp_types import ElicitationCapability, ElicitResult, FormElicitationCapability, UrlElicitationCapability
 
 from codemode.executions.cards.card import ApprovalCard, Requester
-from codemode.executions.cards.plain_text import card_text
+from codemode.executions.cards.plain_text import WHOLE, card_text
 from codemode.executions.types.records import PendingCall
 from codemode.serving.mcp.in_client import Round, can_show
 from codemode.serving.mcp.questions import decision, question
@@ -27,7 +27,7 @@ def _card(call: PendingCall) -> ApprovalCard:
 
 def test_a_form_shows_the_card_and_has_no_default() -> None:
     params: Any = question(_card(CALL)).params
-    assert params.message == card_text(_card(CALL), with_answers=False)
+    assert params.message == card_text(_card(CALL), with_answers=False, most=WHOLE)
     assert "bank.pay" in params.message
     assert "default" not in str(params.requested_schema)
 
