@@ -115,10 +115,11 @@ def declared_paging(parameters: Iterable[Parameter], words: Mapping[str, str]) -
 def walked(tool: Tool) -> Paging | None:
     """Return how the whole list of a tool is read: as it is paged, or else by what its answers say.
 
-    None if the tool has no list, or if it writes and is not paged.
+    None if the tool has no list, or if it is not paged and writes or is no HTTP operation.
     """
     paging = paging_of(tool)
-    if paging is not None or tool.effect is not Effect.READ:
+    is_http = all(parameter.location is not Location.ARGUMENT for parameter in tool.parameters)
+    if paging is not None or tool.effect is not Effect.READ or not is_http:
         return paging
     items = _items_field(tool.returns, is_paged=False)
     names = {snake(p.wire_name): p for p in reversed(tool.parameters) if p.location in _PAGING_LOCATIONS}

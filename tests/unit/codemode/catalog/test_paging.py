@@ -211,3 +211,8 @@ def test_a_next_page_with_another_path_is_not_followed() -> None:
 )
 def test_the_total_of_a_list_is_read(value: Any, headers: dict[str, str], total: int | None) -> None:
     assert total_of(value, headers) == total
+
+
+def test_a_function_without_pages_is_not_walked() -> None:
+    argument = Parameter("q", "q", Location.ARGUMENT, required=False, schema=Schema.of(TEXT))
+    assert walked(Tool("a.b.list", source="a", effect=Effect.READ, parameters=(argument,))) is None
