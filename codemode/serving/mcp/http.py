@@ -10,7 +10,7 @@ from mcp.server.auth.provider import AccessToken
 from mcp.server.streamable_http_manager import StreamableHTTPSessionManager
 
 from codemode.serving.mcp.accepted import accepting_both
-from codemode.serving.mcp.server import Busy, McpFace
+from codemode.serving.mcp.server import Busy, McpServer
 from codemode.serving.mcp.sessions import IDLE_S, McpSessions
 from codemode.serving.web.admission import Overloaded
 
@@ -32,9 +32,9 @@ class McpHttp:
     def __init__(self, service: CodeMode, admission: Admission) -> None:
         self._service = service
         self._admission = admission
-        face = McpFace(service, caller_of=_caller, credentials_of=self._credentials, turn=self._turn)
+        server = McpServer(service, caller_of=_caller, credentials_of=self._credentials, turn=self._turn)
         self._sessions = StreamableHTTPSessionManager(
-            face.server,
+            server.server,
             max_request_body_size=service.settings.server.request_limit_bytes,
             session_idle_timeout=IDLE_S,
         )

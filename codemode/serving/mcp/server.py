@@ -61,7 +61,7 @@ class Busy(Exception):
     """The server is overloaded. The message says when to try again."""
 
 
-class McpFace:
+class McpServer:
     """An MCP server around a service. Until `opened` is done, the service is starting and requests wait.
 
     `caller_of` returns who sent a request, and `credentials_of` the credentials it carries for upstream services.

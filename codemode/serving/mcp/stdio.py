@@ -11,7 +11,7 @@ import typer
 
 from codemode.serving.auth.callers import roles_of_today
 from codemode.serving.mcp.known_definitions import KnownDefinitions
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 
@@ -34,7 +34,7 @@ async def serve_stdio(service: CodeMode, caller: Caller, input_: Input) -> int:
     signals = _close_on_signal(input_)
     service.patience_s = None if service.strict else PATIENCE_S
     opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(McpFace(service, opened=opened, caller_of=lambda _: caller).serve_stdio(input_))
+    serving = asyncio.create_task(McpServer(service, opened=opened, caller_of=lambda _: caller).serve_stdio(input_))
     async with AsyncExitStack() as entering:
         try:
             with errors_as_exit_codes():

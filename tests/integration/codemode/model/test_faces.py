@@ -18,7 +18,7 @@ from codemode.serving.agent.toolbox import Toolbox
 from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 from codemode.settings import AgentSettings
 
 if TYPE_CHECKING:
@@ -97,7 +97,7 @@ class ByAgent(Face):
 
 class OverMcp(Face):
     def __init__(self, service: CodeMode, _: Path, __: AsyncExitStack) -> None:
-        self._server = McpFace(service, caller_of=lambda _: CLERK).server
+        self._server = McpServer(service, caller_of=lambda _: CLERK).server
 
     async def call(self, name: str, arguments: dict[str, Any], conversation: str) -> Told:
         async with Client(self._server) as client:
@@ -495,7 +495,7 @@ async def test_a_mode_offers_the_same_tools_everywhere(tmp_path: Path, mode: Any
     async with shop_at(tmp_path, pins=["shop.price"], server={"mcp": mode}) as shop:
         own = await shop.service.tools(CLERK, mode=mode).definitions("mcp")
         offer = await Toolbox(shop.service, AgentSettings(mode=mode), CLERK, {}).offer("", ())
-        async with Client(McpFace(shop.service, caller_of=lambda _: CLERK).server) as client:
+        async with Client(McpServer(shop.service, caller_of=lambda _: CLERK).server) as client:
             listed = (await client.list_tools()).tools
     assert list(offer.names) == [tool.name for tool in listed] == [one["name"] for one in own]
     assert [one["function"]["parameters"] for one in offer.definitions] == [tool.input_schema for tool in listed]
@@ -511,7 +511,7 @@ async def test_a_native_call_has_the_same_answer_everywhere(tmp_path: Path, mode
         own = await shop.service.tools(CLERK, mode=mode).call(given["name"], given["arguments"])  # type: ignore[arg-type]
         toolbox = Toolbox(shop.service, AgentSettings(mode=mode), CLERK, {})
         agents = await toolbox.call(given["name"], given["arguments"], await toolbox.offer("", ()))  # type: ignore[arg-type]
-        async with Client(McpFace(shop.service, caller_of=lambda _: CLERK).server) as client:
+        async with Client(McpServer(shop.service, caller_of=lambda _: CLERK).server) as client:
             answer = await client.call_tool(**given)  # type: ignore[arg-type]
     for text in (own.text, agents.text, answer.content[0].text):  # type: ignore[union-attr]
         lines = text.splitlines()

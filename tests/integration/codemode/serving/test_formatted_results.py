@@ -11,7 +11,7 @@ from codemode import CodeMode, ExecutionOutcome, Plugin
 from codemode.gateway.caller import LOCAL
 from codemode.model.definitions import Offer
 from codemode.serving.agent.toolbox import Toolbox
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 from codemode.settings import AgentSettings, Settings
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ def service(folder: Path, *plugins: Plugin) -> CodeMode:
 
 
 async def test_a_client_gets_the_formatted_text_in_the_place_of_the_value(tmp_path: Path) -> None:
-    async with service(tmp_path, Polite()) as cm, Client(McpFace(cm).server) as client:
+    async with service(tmp_path, Polite()) as cm, Client(McpServer(cm).server) as client:
         ended = await client.call_tool("execute", {"code": "40 + 2"})
     (content,) = ended.content
     assert content.type == "text"
@@ -58,7 +58,7 @@ async def test_a_client_gets_the_formatted_text_in_the_place_of_the_value(tmp_pa
 async def test_a_formatter_that_fails_changes_nothing(
     tmp_path: Path, plugin: Plugin, caplog: pytest.LogCaptureFixture
 ) -> None:
-    async with service(tmp_path, plugin) as cm, Client(McpFace(cm).server) as client:
+    async with service(tmp_path, plugin) as cm, Client(McpServer(cm).server) as client:
         ended = await client.call_tool("execute", {"code": "40 + 2"})
     assert ended.structured_content["value"] == 42
     assert SECRET not in caplog.text

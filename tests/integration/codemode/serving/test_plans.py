@@ -14,7 +14,7 @@ from codemode.gateway.caller import LOCAL, Caller
 from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 from tests.command_line import codemode
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ def text_of(answer: Any) -> str:
 
 
 async def test_a_model_learns_of_the_plan_and_runs_it_through_resume_from(note_service: CodeMode, notes: Notes) -> None:
-    async with Client(McpFace(note_service).server) as client:
+    async with Client(McpServer(note_service).server) as client:
         dry = await client.call_tool("execute", {"code": "shop.delete(text='a')", "dry_run": True})
         assert dry.structured_content is not None
         plan = dry.structured_content["plan"]

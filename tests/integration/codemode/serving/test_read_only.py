@@ -13,7 +13,7 @@ from codemode.gateway.caller import Caller
 from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 from codemode.settings import Settings
 
 if TYPE_CHECKING:
@@ -76,7 +76,7 @@ async def test_a_write_with_a_read_only_key_over_http(service: CodeMode, shop: S
 
 
 async def test_a_write_of_a_read_only_client_over_mcp(service: CodeMode, shop: Shop) -> None:
-    async with Client(McpFace(service, caller_of=lambda _: READER).server) as client:
+    async with Client(McpServer(service, caller_of=lambda _: READER).server) as client:
         found = await client.call_tool("search", {"queries": "write a note"})
         refused = await client.call_tool("execute", {"code": WRITES})
     assert "shop.note(" in str(found.content)

@@ -16,7 +16,7 @@ from codemode.serving.agent.toolbox import Toolbox
 from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 from codemode.settings import AgentSettings
 from tests.integration.codemode.serving.http.described import DescribedTransport
 
@@ -95,7 +95,7 @@ def over_http(service: CodeMode, folder: Path) -> Search:
 
 def over_mcp(service: CodeMode, _: Path) -> Search:
     async def search(arguments: dict[str, Any]) -> str | None:
-        async with Client(McpFace(service).server) as client:
+        async with Client(McpServer(service).server) as client:
             result = await client.call_tool("search", arguments)
         (content,) = result.content
         assert content.type == "text"

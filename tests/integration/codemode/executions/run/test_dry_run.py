@@ -16,7 +16,7 @@ from codemode.gateway.caller import Caller
 from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 from tests.command_line import codemode
 
 if TYPE_CHECKING:
@@ -93,7 +93,7 @@ async def test_a_dry_run_over_http(note_service: CodeMode, notes: Notes, tmp_pat
 
 
 async def test_a_dry_run_over_mcp_is_shown_as_text_and_as_data(note_service: CodeMode, notes: Notes) -> None:
-    async with Client(McpFace(note_service).server) as client:
+    async with Client(McpServer(note_service).server) as client:
         ended = await client.call_tool("execute", {"code": "shop.note(text='a')", "dry_run": True})
         mixed = await client.call_tool("execute", {"code": "1", "dry_run": True, "resume_from": "ex_1"})
     (content,) = ended.content

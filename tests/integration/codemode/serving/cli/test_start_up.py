@@ -12,7 +12,7 @@ import pytest
 from codemode import CodeMode
 from codemode.serving.cli.main import COMMANDS
 from codemode.serving.mcp.greeting import VERSIONS, Server
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 from codemode.settings import Settings
 
 if TYPE_CHECKING:
@@ -113,7 +113,7 @@ def test_a_command_without_a_search_imports_no_index(command: str, tmp_path: Pat
 async def test_the_greeting_is_what_the_sdk_would_say(face: str, section: str, tmp_path: Path) -> None:
     content = {"server": {"mcp": face}, "journal": json.loads(section), "state_folder": tmp_path}
     settings = Settings.model_validate(content)
-    server = McpFace(CodeMode.from_settings(settings)).server
+    server = McpServer(CodeMode.from_settings(settings)).server
     options = server.create_initialization_options()
     capabilities = options.capabilities.model_dump(by_alias=True, exclude_none=True, mode="json")
     capabilities.pop("extensions", None)  # which versions that begin with `initialize` do not know

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from mcp import Client
 
 from codemode import CodeMode
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 from codemode.settings import Settings
 
 if TYPE_CHECKING:
@@ -47,7 +47,7 @@ async def face(tmp_path: Path, **content: Any) -> AsyncIterator[Callable[[str], 
     functions = {"files": [photo, report, song, account]}
     async with (
         CodeMode.from_settings(Settings.model_validate(given), functions=functions) as service,
-        Client(McpFace(service).server) as client,
+        Client(McpServer(service).server) as client,
     ):
         yield lambda code: client.call_tool("execute", {"code": code})
 

@@ -11,7 +11,7 @@ from mcp_types import ElicitResult, InputRequiredResult
 
 from codemode import CodeMode, tool
 from codemode.gateway.caller import LOCAL, Caller
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 from codemode.settings import Settings
 
 if TYPE_CHECKING:
@@ -61,7 +61,7 @@ def says(decision: str, **more: str) -> ElicitResult:
 
 
 def at(service: CodeMode, era: str, person: Person | None, caller: Callable[[Any], Caller] = lambda _: LOCAL) -> Client:
-    return Client(McpFace(service, caller_of=caller).server, mode=era, elicitation_callback=person)
+    return Client(McpServer(service, caller_of=caller).server, mode=era, elicitation_callback=person)
 
 
 def text(result: CallToolResult) -> str:

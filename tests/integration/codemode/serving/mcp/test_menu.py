@@ -15,7 +15,7 @@ from mcp import Client, StdioServerParameters, stdio_client
 from mcp.client.subscriptions import ToolsListChanged
 
 from codemode import CodeMode, Settings, tool
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 
 if TYPE_CHECKING:
     from mcp_types import CallToolResult
@@ -81,7 +81,7 @@ async def test_tools_are_listed_called_and_loaded(tmp_path: Path, era: Any) -> N
         if isinstance(message, mcp_types.ToolListChangedNotification):
             told.set()
 
-    async with service(tmp_path) as shop, Client(McpFace(shop).server, mode=era, message_handler=listen) as client:
+    async with service(tmp_path) as shop, Client(McpServer(shop).server, mode=era, message_handler=listen) as client:
         assert await names(client) == [*META, "shop-open", "shop-orders-cancel_order"]
         listed = {one.name: one.model_dump(mode="json") for one in (await client.list_tools()).tools}
         assert listed["shop-open"]["annotations"]["read_only_hint"]
@@ -101,7 +101,7 @@ async def test_tools_are_listed_called_and_loaded(tmp_path: Path, era: Any) -> N
 
 
 async def test_what_is_not_listed_runs_and_what_there_is_not_is_told(tmp_path: Path) -> None:
-    async with service(tmp_path) as shop, Client(McpFace(shop).server) as client:
+    async with service(tmp_path) as shop, Client(McpServer(shop).server) as client:
         assert text(await client.call_tool("shop-invoices-print_invoice", {"number": 7})) == '"invoice 7"'
         assert len(await names(client)) == 4
         wrong = await client.call_tool("search", {"queries": ["x"]})

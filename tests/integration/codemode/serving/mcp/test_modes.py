@@ -17,7 +17,7 @@ from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
 from codemode.serving.mcp.greeting import MIXED_INSTRUCTIONS
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,7 @@ def service(tmp_path: Path, **sections: Any) -> CodeMode:
 
 
 def client(service: CodeMode, name: str, role: str = "default", era: str = "auto") -> Client:
-    face = McpFace(service, caller_of=lambda _: Caller("ann", role))
+    face = McpServer(service, caller_of=lambda _: Caller("ann", role))
     return Client(face.server, client_info=Implementation(name=name, version="1"), mode=era)
 
 

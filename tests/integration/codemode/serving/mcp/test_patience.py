@@ -10,7 +10,7 @@ import pytest
 from mcp import Client
 
 from codemode import CodeMode, tool
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 from codemode.settings import Settings
 
 if TYPE_CHECKING:
@@ -53,7 +53,7 @@ def text(result: Any) -> str:
 async def test_a_client_that_waited_long_enough_is_told_how_to_wait_on(tmp_path: Path, era: str) -> None:
     async with (
         behind_a_gate(tmp_path, server={"answer_within_s": 0.2}) as (service, gate),
-        Client(McpFace(service).server, mode=era) as client,
+        Client(McpServer(service).server, mode=era) as client,
     ):
         first = await client.call_tool("execute", {"code": "gate.wait()"})
         execution = first.structured_content["id"]
@@ -70,7 +70,7 @@ async def test_a_client_that_waited_long_enough_is_told_how_to_wait_on(tmp_path:
 async def test_the_same_program_sent_again_waits_for_the_one_that_runs(tmp_path: Path) -> None:
     async with (
         behind_a_gate(tmp_path, server={"answer_within_s": 0.2}) as (service, gate),
-        Client(McpFace(service).server) as client,
+        Client(McpServer(service).server) as client,
     ):
         first = await client.call_tool("execute", {"code": "gate.wait()"})
         execution = first.structured_content["id"]
@@ -83,7 +83,7 @@ async def test_the_same_program_sent_again_waits_for_the_one_that_runs(tmp_path:
 async def test_without_a_limit_the_answer_is_the_end(tmp_path: Path) -> None:
     async with (
         behind_a_gate(tmp_path, server={"answer_within_s": None}) as (service, gate),
-        Client(McpFace(service).server) as client,
+        Client(McpServer(service).server) as client,
     ):
         calling = asyncio.create_task(client.call_tool("execute", {"code": "gate.wait()"}))
         await gate.reached.wait()
@@ -94,7 +94,7 @@ async def test_without_a_limit_the_answer_is_the_end(tmp_path: Path) -> None:
 @pytest.mark.parametrize("url", ["", "https://codemode.example.com/"])
 async def test_a_call_that_waits_says_where_a_person_decides(tmp_path: Path, url: str) -> None:
     sections = {"server": {"public_url": url}, "policy": {"default": {"write": "ask"}}}
-    async with behind_a_gate(tmp_path, **sections) as (service, _), Client(McpFace(service).server) as client:
+    async with behind_a_gate(tmp_path, **sections) as (service, _), Client(McpServer(service).server) as client:
         paused = await client.call_tool("execute", {"code": "gate.wait()"})
         (call,) = await service.executions.approvals(service.tools().caller, paused.structured_content["id"])
         said = text(paused)

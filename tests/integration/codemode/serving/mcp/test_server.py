@@ -18,7 +18,7 @@ from codemode import CodeMode, tool
 from codemode.errors import ConfigurationError
 from codemode.gateway.caller import Caller
 from codemode.serving.mcp import progress as reports
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 from codemode.settings import Settings
 
 if TYPE_CHECKING:
@@ -123,7 +123,7 @@ async def face(tmp_path: Path, counter: Counter) -> AsyncIterator[tuple[Client, 
     settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache")
     async with (
         CodeMode.from_settings(settings, functions={"slow": counter}) as service,
-        Client(McpFace(service).server) as connected,
+        Client(McpServer(service).server) as connected,
     ):
         yield connected, service
 
@@ -158,7 +158,7 @@ async def test_calls_are_logged_at_the_level_that_a_client_asks_for(
     settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache")
     async with (
         CodeMode.from_settings(settings, functions={"shop": [price_of]}) as service,
-        Client(McpFace(service).server, mode=era, logging_callback=listen, log_level=level) as connected,
+        Client(McpServer(service).server, mode=era, logging_callback=listen, log_level=level) as connected,
     ):
         assert connected.server_capabilities.logging is not None
         if era == "legacy" and level is not None:
@@ -192,7 +192,7 @@ async def test_a_large_result_is_shortened_and_the_next_program_loads_the_whole(
     settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache")
     async with (
         CodeMode.from_settings(settings, functions={"some": [large]}) as service,
-        Client(McpFace(service).server) as connected,
+        Client(McpServer(service).server) as connected,
     ):
         ended = await connected.call_tool("execute", {"code": "[some.large(characters=100_000), 7]"})
         handle = ended.structured_content["whole"]
@@ -211,7 +211,7 @@ async def test_what_a_client_gets_as_data_is_no_longer_than_the_text(tmp_path: P
     settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache")
     async with (
         CodeMode.from_settings(settings, functions={"some": [large]}) as service,
-        Client(McpFace(service).server) as connected,
+        Client(McpServer(service).server) as connected,
     ):
         ended = await connected.call_tool("execute", {"code": "len([some.large(characters=n) for n in range(200)])"})
         assert ended.structured_content["value"] == 200
@@ -232,7 +232,7 @@ async def test_pinned_tools_stand_beside_the_two_and_are_called_as_programs_are(
     settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache", pins=("shop.price_of",))
     async with (
         CodeMode.from_settings(settings, functions={"shop": [price_of, large]}) as service,
-        Client(McpFace(service).server) as connected,
+        Client(McpServer(service).server) as connected,
     ):
         listed = (await connected.list_tools()).tools
         assert [one.name for one in listed] == ["search", "execute", "shop-price_of"]
@@ -267,7 +267,7 @@ async def test_who_may_not_use_a_tool_has_no_pin_of_it(tmp_path: Path) -> None:
 async def test_definitions_stay_as_they_are_while_a_session_lasts(tmp_path: Path) -> None:
     settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache")
     async with CodeMode.from_settings(settings, functions={"shop": [price_of]}) as service:
-        face = McpFace(service)
+        face = McpServer(service)
         async with Client(face.server) as connected:
             before = (await connected.list_tools()).model_dump_json()
             service._functions["more"] = [large]
@@ -285,7 +285,7 @@ async def test_a_paused_result_carries_its_continuation_beside_what_the_model_re
     (tmp_path / "key").write_text("a secret of more than 32 characters", encoding="utf-8")
     settings = Settings.model_validate({"continuations": {"key": {"file": tmp_path / "key"}}})
     async with CodeMode.from_settings(settings, functions={"shop": [drop]}) as service:
-        async with Client(McpFace(service).server) as client:
+        async with Client(McpServer(service).server) as client:
             paused = await client.call_tool("execute", {"code": "shop.drop(number=7)"})
         continuation = (paused.meta or {})["codemode/continuation"]
         (waiting,) = await service.continuations.pending(continuation, Caller("ann", "approver"))

@@ -12,7 +12,7 @@ from mcp import Client, MCPError
 from codemode import CodeMode, tool
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.serving.mcp import tasks
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 from codemode.settings import Settings
 from tests.integration.codemode.serving.mcp.task_client import Tasks, ask, ended
 
@@ -62,7 +62,7 @@ def client_of(
         raise AssertionError
 
     return Client(
-        McpFace(service, caller_of=caller).server,
+        McpServer(service, caller_of=caller).server,
         extensions=[declared] if declared else None,
         elicitation_callback=nobody if can_fill_in else None,
     )

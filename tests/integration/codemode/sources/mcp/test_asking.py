@@ -16,7 +16,7 @@ from codemode import CodeMode
 from codemode.errors import ApprovalForbidden, ApprovalRefused
 from codemode.executions.types.records import Decision
 from codemode.gateway.caller import LOCAL, Caller
-from codemode.serving.mcp.server import McpFace
+from codemode.serving.mcp.server import McpServer
 from codemode.settings import Settings
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ async def test_a_question_reaches_the_client_and_the_call_is_made_once(
 
     async with (
         tickets(tmp_path, upstream) as service,
-        Client(McpFace(service).server, mode=era, elicitation_callback=person) as client,
+        Client(McpServer(service).server, mode=era, elicitation_callback=person) as client,
     ):
         ended = await client.call_tool("execute", {"code": "tickets.file(title='leak')"})
     expected = {"title": "leak", "action": "accept", "project": "roof"}
@@ -98,7 +98,7 @@ async def test_a_declined_question_is_declined_to_the_server(tmp_path: Path, ups
 
     async with (
         tickets(tmp_path, upstream) as service,
-        Client(McpFace(service).server, elicitation_callback=person) as client,
+        Client(McpServer(service).server, elicitation_callback=person) as client,
     ):
         ended = await client.call_tool("execute", {"code": "tickets.file(title='leak')"})
     assert ended.structured_content["value"] == {"title": "leak", "action": "decline"}
@@ -114,7 +114,7 @@ async def test_a_link_is_passed_on_as_a_link(tmp_path: Path, upstream: tuple[str
 
     async with (
         tickets(tmp_path, upstream) as service,
-        Client(McpFace(service).server, elicitation_callback=person) as client,
+        Client(McpServer(service).server, elicitation_callback=person) as client,
     ):
         ended = await client.call_tool("execute", {"code": "tickets.file_with_login(title='leak')"})
     assert ended.structured_content["value"] == {"title": "leak", "action": "accept"}
