@@ -211,6 +211,8 @@ SYNTAX = {
     "const f = x => x + 1": ["lambda"],
     "def f():\n    return await ns.list()": ["async def"],
     "if x === 1:\n    pass": ["=="],
+    "print(\u201chello)": ["straight quotes"],
+    "x =\u00a0(1": ["invisible", "plain space"],
     "x = [1, 2": ["close"],
     "if x\n    y = 1": ["colon"],
     ">>> x = (1\n>>> x": ["prompt"],
