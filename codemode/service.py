@@ -22,6 +22,7 @@ from codemode.executions.life.programs import Request, require_inputs
 from codemode.executions.life.results import Results
 from codemode.executions.life.runner import Runner
 from codemode.executions.life.slots import JournalSlots
+from codemode.executions.plans.stage import plan_stage
 from codemode.executions.plugins.loading import load_hooks
 from codemode.executions.reviewers.loading import load_reviewers
 from codemode.executions.run.executor import Executor, nothing
@@ -140,7 +141,7 @@ class CodeMode:
         rejecting, approving = load_reviewers(settings.reviewers)
         self.hooks = load_hooks(settings.plugins, plugins, first=rejecting, last=approving)
         self._programs = Runner(
-            Executor(settings.sandbox, settings.limits, self.hooks),
+            Executor(settings.sandbox, settings.limits, self.hooks, stages=(plan_stage,)),
             view=self.view,
             functions=lru_cache(256)(self._functions_of),  # building the validators takes longer than a program
             policy=lambda: self.settings.policy,

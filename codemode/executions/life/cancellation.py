@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.errors import JournalDamaged
 from codemode.executions.life.feed import GOES_ON
-from codemode.executions.run.replay.ends import recorded_calls
+from codemode.executions.run.ends import recorded_calls
 from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.executions.types.records import OPEN
 

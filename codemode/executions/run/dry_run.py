@@ -5,6 +5,7 @@ A read with a placeholder among its arguments is not sent either. Plugins are no
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -12,17 +13,20 @@ from codemode.catalog.next_page import items_of
 from codemode.catalog.paging import walked
 from codemode.catalog.saved import SAVED
 from codemode.catalog.tool import Effect
-from codemode.executions.run.call_session import CallSession
-from codemode.executions.run.failures import for_program
+from codemode.executions.run.ends import page_text
 from codemode.executions.run.placeholders import Placeholders
 from codemode.executions.run.replay.dependencies import call_facts, meaning
-from codemode.executions.types.planned import Listing, PlannedCall
+from codemode.executions.types.planned import PlannedCall
+from codemode.executions.types.record import End
 from codemode.gateway.call import CallState
 from codemode.gateway.policy import READ_ONLY, Decision
 from codemode.transports.base import Page
 
 if TYPE_CHECKING:
-    from codemode.executions.run.call_session import Send
+    from codemode.catalog.tool import Tool
+    from codemode.executions.run.context import RunContext
+    from codemode.executions.types.planned import Listing
+    from codemode.executions.types.record import RecordedCall
     from codemode.gateway.call import JudgedCall, ToolCall
 
 #: Notes on every dry run, and on one whose program continued with placeholders.
@@ -33,65 +37,67 @@ _MAY_DIFFER = (
 )
 
 
-class DryRunSession(CallSession):
-    """Answers the calls of a program in a dry run, and adds what it does not send to `listing`."""
+class DryRun:
+    """Judges and decides on the calls of a dry run, and adds what is not sent to `listing`."""
 
-    def __init__(self, *arguments: Any, listing: Listing | None = None, **more: Any) -> None:
-        super().__init__(*arguments, **more)
-        self._listing = listing or Listing()
+    def __init__(self, run: RunContext, listing: Listing) -> None:
+        self._run = run
+        self._listing = listing
         self._placeholders = Placeholders()
-        self.ledger.note(_NOTHING_CHANGED)
+        self._run.ledger.note(_NOTHING_CHANGED)
 
-    @property
-    def planned(self) -> tuple[PlannedCall, ...]:
-        """See `CallSession`."""
-        return tuple(self._listing.calls)
-
-    async def _make(self, call: ToolCall, send: Send) -> Any:
-        held = frozenset(name for name, value in call.arguments.items() if self._placeholders.are_in(value))
-        judged = self._gateway.judge(call, unchecked=held)
+    def judge(self, call: ToolCall) -> JudgedCall:
+        """Judge a call and add it to the ledger. Arguments that hold placeholders are not validated."""
+        held = self._held(call)
+        judged = self._run.gateway.judge(call, unchecked=held)
         if _is_sent(judged, has_placeholders=bool(held)):
-            self.ledger.take(judged)
-            return await self._send_in_turn(judged, send)
-        return self._listed(replace(judged, error=None))
+            self._run.ledger.take(judged)
+            return judged
+        return self._run.take(replace(judged, error=None))
 
-    def _listed(self, judged: JudgedCall) -> Any:
-        """Record a call that is not sent, and return the placeholder of its answer."""
-        tool, path = judged.tool, judged.call.path
-        assert tool is not None  # noqa: S101 - a call without a tool fails at once
-        label, answer = self._placeholders.create(tool.id, self._gateway.result_schema(tool, self.caller))
-        judged = self._taken(judged)
-        if judged.error is not None:
-            raise for_program(judged.error)
+    async def decide(self, judged: JudgedCall, _: RecordedCall | None) -> JudgedCall | End:
+        """Return the call if it is sent, else list it and return the placeholder of its answer as its end."""
+        tool = judged.tool
+        if tool is None or _is_sent(judged, has_placeholders=bool(self._held(judged.call))):
+            return judged
+        label, answer = self._placeholders.create(tool.id, self._run.gateway.result_schema(tool, self._run.caller))
+        planned = self._planned(judged, tool, label)
         if tool.effect is Effect.READ and judged.state is CallState.NOT_STARTED:
-            self.ledger.settle(path, CallState.NOT_STARTED, preview=f"placeholders of {label}: an argument holds one")
-            self._listing.reads.append(self._planned(judged, label))
-        else:
-            self.ledger.settle(path, CallState.PLANNED)
-            self._listing.calls.append(self._planned(judged, label))
-            self.ledger.note(_MAY_DIFFER)
-        if "/" not in path:
-            return answer
-        paging = walked(tool)  # the call is a page of a whole list
-        return Page(answer, items_of(paging, answer) if paging is not None else [answer], None)
+            self._listing.reads.append(planned)
+            facts = {"preview": f"placeholders of {label}: an argument holds one"}
+            return End(CallState.NOT_STARTED, _text(judged, tool, answer), is_error=False, facts=facts)
+        self._listing.calls.append(planned)
+        self._run.ledger.note(_MAY_DIFFER)
+        return End(CallState.PLANNED, _text(judged, tool, answer), is_error=False, facts={})
 
-    def _planned(self, judged: JudgedCall, label: str) -> PlannedCall:
-        tool, path = judged.tool, judged.call.path
-        assert tool is not None  # noqa: S101 - see `_listed`
-        entry = self.ledger.entry(path)
-        host, digest = self._gateway.destination(tool).host, self._listing.digest
+    def _held(self, call: ToolCall) -> frozenset[str]:
+        """Return the names of the arguments that hold placeholders."""
+        return frozenset(name for name, value in call.arguments.items() if self._placeholders.are_in(value))
+
+    def _planned(self, judged: JudgedCall, tool: Tool, label: str) -> PlannedCall:
+        path = judged.call.path
+        entry = self._run.ledger.entry(path)
+        gateway, digest = self._run.gateway, self._listing.digest
         return PlannedCall(
             path,
             label,
             tool.id,
             tool.effect,
-            host,
+            gateway.destination(tool).host,
             entry.arguments,
             entry.decision,
             entry.rule,
             digest=digest(call_facts(tool.id, path, judged.call.arguments)),
-            definition=digest(meaning(tool, self._gateway, digest)),
+            definition=digest(meaning(tool, gateway, digest)),
         )
+
+
+def _text(judged: JudgedCall, tool: Tool, answer: Any) -> bytes:
+    """Return the placeholder of an answer in the journal's form."""
+    if "/" not in judged.call.path:
+        return json.dumps(answer).encode()
+    paging = walked(tool)  # the call is a page of a whole list
+    return page_text(Page(answer, items_of(paging, answer) if paging is not None else [answer], None))
 
 
 def _is_sent(judged: JudgedCall, *, has_placeholders: bool) -> bool:

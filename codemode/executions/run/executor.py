@@ -14,20 +14,17 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 from pydantic import ValidationError
 
 from codemode.errors import CallerNotLetIn, CodeModeError
-from codemode.executions.plans.session import PlanSession
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.run.advice import advised
-from codemode.executions.run.call_session import CallSession
+from codemode.executions.run.assembly import listing_run, recorded_run, unrecorded_run
 from codemode.executions.run.clock_notes import clock_notes
-from codemode.executions.run.dry_run import DryRunSession
 from codemode.executions.run.engines import engine_name, engine_of
 from codemode.executions.run.preflight import CHECKED, check
-from codemode.executions.run.replay.recorded_session import RecordedSession
 from codemode.executions.run.turns import Turns
 from codemode.executions.saved.runs import SavedRuns
 from codemode.executions.state.program_state import SIGNATURES
 from codemode.executions.types.ids import new_execution
-from codemode.executions.types.ledger import Ledger, unwatched
+from codemode.executions.types.ledger import unwatched
 from codemode.executions.types.outcome import CANCELLED, ExecutionOutcome
 from codemode.executions.types.plan import PLAN
 from codemode.executions.types.records import INPUTS
@@ -37,9 +34,11 @@ from codemode.text.visible import visible
 from sandbox import CallFailed, Failure, Limits, Outcome, ProgramRefused, Status, Usage
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from codemode.executions.plugins.hooks import Hooks
+    from codemode.executions.run.assembly import RecordedRun, StageOf
+    from codemode.executions.run.pipeline import Pipeline
     from codemode.executions.run.replay.recording import ExecutionRecording
     from codemode.executions.state.program_state import ProgramState
     from codemode.executions.types.ledger import LedgerEntry
@@ -72,10 +71,16 @@ def nothing() -> None:
 
 
 class Executor:
-    """Owns the engine and runs programs in it, one or many at a time, against a given gateway."""
+    """Owns the engine and runs programs in it, one or many at a time, against a given gateway.
 
-    def __init__(self, sandbox: SandboxSettings, limits: LimitSettings, hooks: Hooks = NO_HOOKS) -> None:
+    `stages` make what features add to recorded runs.
+    """
+
+    def __init__(
+        self, sandbox: SandboxSettings, limits: LimitSettings, hooks: Hooks = NO_HOOKS, stages: Sequence[StageOf] = ()
+    ) -> None:
         self.hooks = hooks
+        self._stages = stages
         self._limits = _limits(limits)
         self._limits_json = asdict(self._limits)
         #: The engine itself, not yet started.
@@ -126,15 +131,12 @@ class Executor:
 
         Errors of the program or of a tool are part of the outcome. Raises `sandbox.SandboxError` if no program can run.
         """
-        run: CallSession
-        recorded: RecordedSession | None = None
+        recorded = None
         if recording is None:
-            run = self._unrecorded(execution or new_execution(), gateway, caller, watch=watch, dry_run=dry_run)
+            run = self._unrecorded(execution or new_execution(), gateway, caller, dry_run, watch)
         else:
-            session = PlanSession if PLAN in recording.given.settings else RecordedSession
-            run = recorded = session(
-                recording, gateway, caller, calls_in_flight=self._calls_in_flight, watch=watch, hooks=self.hooks
-            )
+            recorded = recorded_run(recording, gateway, caller, stages=self._stages, **self._queue(watch))
+            run = recorded.pipeline
         if recording is None:
             names, limits = self.names(gateway, functions, has_conversation=state is not None), self._limits
         else:
@@ -146,7 +148,7 @@ class Executor:
 
         async def answer(call: Call) -> Any:
             if recorded is not None:
-                recorded.identify(call)
+                recorded.comparison.identify(call)
             if call.tool in stateful:
                 return await _answered(partial(stateful[call.tool], call), call, caller)
             function = by_name.get(call.tool)
@@ -161,7 +163,7 @@ class Executor:
 
         if recorded is None or recording is None:
             ended = await self._in_turn(caller, code, names=names, call=answer, preflight=preflight, inputs=inputs)
-            return _outcome(run, ended, code, is_asked=_asks(run, ended))
+            return _outcome(run, ended, code, is_asked=_asks(run, ended), listing=dry_run)
         program = self._in_turn(
             caller,
             code,
@@ -172,10 +174,11 @@ class Executor:
             now=_EPOCH + timedelta(microseconds=recording.given.start_us),
             limits=limits,
             inputs=recording.given.settings.get(INPUTS, {}),
-            recording=recorded,
+            recording=recorded.program,
         )
         ended = await _ended(asyncio.ensure_future(program), recording.cancelled)
-        return _outcome_of_recorded(recorded, ended, code)
+        plan = recording.given.settings.get(PLAN, {}).get("id", "")
+        return _outcome_of_recorded(recorded, ended, code, plan)
 
     async def _in_turn(self, caller: Caller, code: str, **options: Any) -> Outcome:
         async with self._turns.at(0).turn(caller.id):
@@ -186,17 +189,15 @@ class Executor:
         execution: str,
         gateway: Gateway,
         caller: Caller,
-        *,
+        listing: Listing | None,
         watch: Callable[[LedgerEntry], None],
-        dry_run: Listing | None,
-    ) -> CallSession:
-        most, hooks = self._calls_in_flight, self.hooks
-        if dry_run is None:
-            return CallSession(execution, gateway, caller, calls_in_flight=most, ledger=Ledger(watch), hooks=hooks)
-        ledger = Ledger(watch, mask=dry_run.masked)
-        return DryRunSession(
-            execution, gateway, caller, calls_in_flight=most, ledger=ledger, hooks=hooks, listing=dry_run
-        )
+    ) -> Pipeline:
+        if listing is None:
+            return unrecorded_run(execution, gateway, caller, **self._queue(watch))
+        return listing_run(execution, gateway, caller, listing, **self._queue(watch))
+
+    def _queue(self, watch: Callable[[LedgerEntry], None]) -> dict[str, Any]:
+        return {"calls_in_flight": self._calls_in_flight, "watch": watch, "hooks": self.hooks}
 
     async def check(
         self, code: str, gateway: Gateway, functions: Mapping[str, ProgramFunction] = MappingProxyType({})
@@ -267,28 +268,31 @@ async def _ended(program_run: asyncio.Future[Outcome], cancelled: asyncio.Event)
             await asyncio.wait((program_run,))
 
 
-def _outcome_of_recorded(run: RecordedSession, ended: Outcome, code: str) -> ExecutionOutcome:
-    is_paused = _asks(run, ended) and run.broken is None
-    is_other = ended.failure is not None and ended.failure is run.other
-    has_ended = ended.status in (Status.COMPLETED, Status.FAILED) and run.broken is None
-    missing = run.missing() if has_ended and not is_paused and not is_other else None
+def _outcome_of_recorded(run: RecordedRun, ended: Outcome, code: str, plan: str) -> ExecutionOutcome:
+    is_paused = _asks(run.pipeline, ended) and run.writer.broken is None
+    is_other = ended.failure is not None and ended.failure is run.comparison.other
+    has_ended = ended.status in (Status.COMPLETED, Status.FAILED) and run.writer.broken is None
+    missing = run.comparison.missing() if has_ended and not is_paused and not is_other else None
     if missing is not None:
         ended = replace(ended, status=Status.FAILED, failure=missing, result=None, has_value=False)
-    run.recall()
-    outcome = _outcome(run, ended, code, is_asked=is_paused)
-    return replace(outcome, status="paused", pending=tuple(run.pending)) if is_paused else outcome
+    run.program.restore_unreached()
+    outcome = replace(_outcome(run.pipeline, ended, code, is_asked=is_paused), plan=plan)
+    return replace(outcome, status="paused", pending=tuple(run.decisions.pending)) if is_paused else outcome
 
 
-def _asks(run: CallSession, ended: Outcome) -> bool:
+def _asks(pipeline: Pipeline, ended: Outcome) -> bool:
     """Return whether the program was stopped for a decision, rather than ending by itself at the same moment."""
-    return ended.failure is not None and ended.failure is run.floor.waits
+    return ended.failure is not None and ended.failure is pipeline.run.floor.waits
 
 
 #: The note of an outcome whose output was cut.
 _OUTPUT_CUT = "the program printed more than limits.output_bytes: what it printed after that is missing; print less"
 
 
-def _outcome(run: CallSession, ended: Outcome, code: str, *, is_asked: bool) -> ExecutionOutcome:
+def _outcome(
+    pipeline: Pipeline, ended: Outcome, code: str, *, is_asked: bool, listing: Listing | None = None
+) -> ExecutionOutcome:
+    run = pipeline.run
     calls = run.ledger.close(is_asked=is_asked)
     failure = ended.failure and advised(ended.failure, run.catalog)
     usage = replace(ended.usage, calls=len(calls)) if ended.status is Status.CANCELLED else ended.usage
@@ -306,9 +310,8 @@ def _outcome(run: CallSession, ended: Outcome, code: str, *, is_asked: bool) -> 
         usage=usage,
         isolation=ended.isolation,
         limit=ended.limit,
-        notes=(*ended.notes, *cut, *run.ledger.notes(), *run.partial_lists.notes(), *other_clocks),
-        planned=run.planned,
-        plan=run.plan,
+        notes=(*ended.notes, *cut, *run.ledger.notes(), *pipeline.partial_lists.notes(), *other_clocks),
+        planned=() if listing is None else tuple(listing.calls),
     )
 
 

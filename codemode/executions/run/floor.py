@@ -19,13 +19,13 @@ class Floor:
     """The calls of one run that are under way, at most `slots` of them at once.
 
     `waits` is the failure that stopped the program because a person must decide. Compare it by identity, because a
-    program can raise a failure that looks the same. `answered` holds the paths of the calls that a person lets pass:
-    they are sent even while others wait for an answer.
+    program can raise a failure that looks the same. `answered` maps the path of each call that a person lets pass to
+    the id of the approval, "" without one. Such a call is sent even while others wait for an answer.
     """
 
     def __init__(self, slots: int, ledger: Ledger) -> None:
         self.waits: Failure | None = None
-        self.answered: set[str] = set()
+        self.answered: dict[str, str] = {}
         self.is_over = False
         self._ledger = ledger
         self._slots = asyncio.Semaphore(slots)

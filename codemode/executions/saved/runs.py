@@ -1,6 +1,6 @@
-"""Run saved programs within another program: each in a sandbox of its own, with the session of its caller.
+"""Run saved programs within another program: each in a sandbox of its own, with the pipeline of its caller.
 
-The inner calls are calls of the session, under the path of the saved program's call: `3:1` is the first call of the
+The inner calls pass the same pipeline, under the path of the saved program's call: `3:1` is the first call of the
 program that call 3 runs. They pass the same policy, approvals, limits and journal.
 """
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
 
     from codemode.catalog.saved import SavedProgram
-    from codemode.executions.run.call_session import CallSession
+    from codemode.executions.run.pipeline import Pipeline
     from codemode.executions.run.turns import Turns
     from codemode.gateway.call import JudgedCall
     from sandbox import Call, CallSite, Engine, Limits, Outcome
@@ -30,9 +30,10 @@ class SavedRuns:
     """The saved programs that one program calls. `names` are the namespaces that they see."""
 
     def __init__(
-        self, session: CallSession, engine: Engine, turns: Turns, *, limits: Limits, names: Collection[str]
+        self, pipeline: Pipeline, engine: Engine, turns: Turns, *, limits: Limits, names: Collection[str]
     ) -> None:
-        self._session = session
+        self._pipeline = pipeline
+        self._outer = pipeline.run
         self._engine = engine
         self._turns = turns
         self._limits = limits
@@ -44,8 +45,8 @@ class SavedRuns:
 
         Raises CallFailed, and ProgramStopped if one of its calls stops the whole execution.
         """
-        session, path = self._session, judged.call.path
-        session.ledger.send(path)
+        ledger, path = self._outer.ledger, judged.call.path
+        ledger.send(path)
         self._ids[path] = program.id
         stop = Stop()
         try:
@@ -53,12 +54,12 @@ class SavedRuns:
             value = _value(program, await self._run(judged, program, stop))
         except (SavedProgramBroken, SavedProgramFailed) as error:
             if stop.failure is not None:
-                session.ledger.settle(path, CallState.PENDING)  # it goes on with the execution
+                ledger.settle(path, CallState.PENDING)  # it goes on with the execution
                 raise ProgramStopped(stop.failure) from None
             failed = ToolOutcome(program.id, CallState.FAILED, error=error)
-            session.ledger.finish(path, failed)
+            ledger.finish(path, failed)
             raise CallFailed(error.for_model(), kind=error.code) from None
-        session.ledger.finish(path, ToolOutcome(program.id, CallState.COMMITTED, value=value))
+        ledger.finish(path, ToolOutcome(program.id, CallState.COMMITTED, value=value))
         return value
 
     def _refuse_broken(self, path: str, program: SavedProgram) -> None:
@@ -69,7 +70,7 @@ class SavedRuns:
         if len(chain) > MOST_DEEP:
             message = f"saved programs call each other {MOST_DEEP} deep at most: {' → '.join(chain)}"
             raise SavedProgramFailed(message)
-        missing = program.missing(self._session.catalog)
+        missing = program.missing(self._outer.catalog)
         if missing:
             message = f"{program.id} is broken: it needs {', '.join(missing)}, not available here; nothing was sent"
             raise SavedProgramBroken(message)
@@ -83,7 +84,7 @@ class SavedRuns:
     async def _run(self, judged: JudgedCall, program: SavedProgram, stop: Stop) -> Outcome:
         path = judged.call.path
         with stop.noted():
-            run = await self._session.inner_run(judged, program, stop)
+            run = await self._pipeline.recorder.begin(judged, program, stop)
 
         law = program if run.code == program.code else _recorded(program, run.code)
 
@@ -95,9 +96,9 @@ class SavedRuns:
                 return await self._answered(placed, law)
 
         async def preflight(sites: Sequence[CallSite]) -> None:
-            check(sites, self._session.catalog, law)
+            check(sites, self._outer.catalog, law)
 
-        async with self._turns.at(path.count(WITHIN) + 1).turn(self._session.caller.id):
+        async with self._turns.at(path.count(WITHIN) + 1).turn(self._outer.caller.id):
             return await self._engine.run(
                 run.code,
                 names=self._names,
@@ -112,10 +113,10 @@ class SavedRuns:
 
     async def _answered(self, call: Call, law: SavedProgram) -> Any:
         most = self._limits.calls
-        if len(self._session.ledger) >= most:
+        if len(self._outer.ledger) >= most:
             message = f"the execution made {most:,} calls, those of saved programs included; more are not allowed"
             raise CallFailed(message, kind="calls_exhausted")
-        return await self._session.answer(call, law)
+        return await self._pipeline.answer(call, law)
 
 
 def _recorded(program: SavedProgram, code: str) -> SavedProgram:

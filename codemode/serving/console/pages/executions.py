@@ -13,7 +13,7 @@ from starlette.routing import Route
 from codemode.executions.life.feed import GOES_ON
 from codemode.executions.life.repeats import repeats
 from codemode.executions.report.html_report import outcome_page
-from codemode.executions.run.replay.ends import recorded_calls
+from codemode.executions.run.ends import recorded_calls
 from codemode.executions.types.ledger import LedgerEntry
 from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.executions.types.records import OPEN, ExecutionStatus

@@ -8,8 +8,9 @@ import pytest
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.tool import Effect
-from codemode.executions.run.dry_run import DryRunSession
-from codemode.executions.types.ledger import Ledger
+from codemode.executions.run.assembly import listing_run
+from codemode.executions.types.ledger import unwatched
+from codemode.executions.types.planned import Listing
 from codemode.gateway.caller import Caller
 from codemode.gateway.gateway import Gateway
 from codemode.gateway.policy import AccessPolicy
@@ -36,19 +37,22 @@ class DryRun:
         self.transport = RecordingTransport(lambda *_: {"id": 7})
         rules = AccessPolicy(PolicySettings.model_validate(policy))
         gateway = Gateway(Catalog((READ, CREATE, FREEZE, DROP)), {"fake": self.transport}, policy=rules)
-        self.session = DryRunSession("ex_1", gateway, caller or Caller("ann"), calls_in_flight=4, ledger=Ledger())
+        self.listing = Listing()
+        self.pipeline = listing_run(
+            "ex_1", gateway, caller or Caller("ann"), self.listing, calls_in_flight=4, watch=unwatched
+        )
         self._number = 0
 
     async def call(self, tool: str, **arguments: Any) -> Any:
         self._number += 1
-        return await self.session.answer(Call(self._number, str(self._number), tool, arguments))
+        return await self.pipeline.answer(Call(self._number, str(self._number), tool, arguments))
 
     @property
     def planned(self) -> tuple[PlannedCall, ...]:
-        return self.session.planned
+        return tuple(self.listing.calls)
 
     def states(self) -> list[str]:
-        return [str(entry.state) for entry in self.session.ledger.close()]
+        return [str(entry.state) for entry in self.pipeline.run.ledger.close()]
 
 
 async def test_reads_are_sent_and_writes_are_listed_with_the_decision_of_the_policy() -> None:
@@ -75,7 +79,7 @@ async def test_a_placeholder_is_accepted_by_a_write_and_keeps_a_read_from_being_
         f"allow: crm.freeze(id='{ID}', days=3) at this Python program",
     ]
     assert run.states() == ["planned", "planned", "not started"]
-    assert any("branches on one" in note for note in run.session.ledger.notes())
+    assert any("branches on one" in note for note in run.pipeline.run.ledger.notes())
 
 
 async def test_other_arguments_beside_a_placeholder_are_checked() -> None:

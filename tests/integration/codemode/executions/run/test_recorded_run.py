@@ -19,7 +19,7 @@ from codemode.errors import ExecutionEnded, JournalDamaged, NondeterminismError
 from codemode.executions.journal.key import DigestKey
 from codemode.executions.journal.seals import Seals
 from codemode.executions.journal.sqlite.journal import SqliteJournal
-from codemode.executions.run.replay.recorded_session import RecordedSession
+from codemode.executions.run.assembly import recorded_run
 from codemode.executions.run.replay.recording import ExecutionRecording
 from codemode.executions.types.ledger import unwatched
 from codemode.executions.types.record import Record
@@ -301,7 +301,7 @@ async def test_what_is_printed_in_many_pieces_is_written_as_one(tmp_path: Path) 
         Catalog(()), {}, ObservedShapes(FileValue(tmp_path / "shapes.json")), AccessPolicy(PolicySettings())
     )
     recording = ExecutionRecording(journal, await journal.create(given), given, Record(given.id, ()))
-    run = RecordedSession(recording, gateway, OWNER, calls_in_flight=1, watch=unwatched)
+    run = recorded_run(recording, gateway, OWNER, calls_in_flight=1, watch=unwatched).program
     for _ in range(1000):
         run.printed("x")
     await run.deliver([Delivery(0, now=1)])

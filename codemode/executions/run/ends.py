@@ -22,11 +22,9 @@ if TYPE_CHECKING:
     from collections.abc import Container, Iterable, Mapping, Sequence
 
     from codemode.catalog.catalog import Catalog
-    from codemode.executions.run.call_session import Send
     from codemode.executions.types.record import Record, RecordedCall
     from codemode.executions.types.records import PendingCall
     from codemode.gateway.call import JudgedCall, ToolOutcome
-    from codemode.transports.base import CallContext
     from codemode.transports.questions import InputRequired
 
 
@@ -42,9 +40,8 @@ def stopped(error: CodeModeError, *, has_sent: bool) -> Failure:
     return Failure(type(error).__name__, message)
 
 
-async def send_in_doubt(send: Send, judged: JudgedCall, context: CallContext) -> ToolOutcome:
-    """Send a write again that may have taken effect. An error of this attempt does not disprove the first one."""
-    outcome = await send(judged, context)
+def doubted(outcome: ToolOutcome) -> ToolOutcome:
+    """Return the outcome of a write that may have taken effect before: an error now does not disprove that."""
     if not isinstance(outcome.error, CallError) or outcome.state is CallState.COMMITTED:
         return outcome
     return replace(outcome, state=CallState.UNKNOWN, error=in_doubt(outcome.error))
@@ -99,16 +96,13 @@ def end_said(answered: PendingCall) -> End:
     return End(CallState.FAILED, error_fields(failed), is_error=True, facts={})
 
 
-async def send_answered(
-    send: Send, answered: Iterable[PendingCall], judged: JudgedCall, context: CallContext
-) -> ToolOutcome:
-    """Send a call with what people answered to the questions of its service."""
-    answers = {
+def service_answers(answered: Iterable[PendingCall], path: str) -> dict[str, Any]:
+    """Return what people answered to the questions of the service of a call, by the keys of the questions."""
+    return {
         question_key(question.asks): _elicited(question)
         for question in answered
-        if question.asks is not None and question.path == judged.call.path
+        if question.asks is not None and question.path == path
     }
-    return await send(judged, replace(context, answers=answers))
 
 
 def _elicited(question: PendingCall) -> dict[str, Any]:

@@ -1,0 +1,208 @@
+"""The pipeline: the stages of a call of one running program, in the order in which the call passes them."""
+
+from __future__ import annotations
+
+import json
+from contextlib import nullcontext
+from functools import partial
+from itertools import count
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.saved import program_of
+from codemode.errors import CodeModeError
+from codemode.executions.run.ends import value_of
+from codemode.executions.run.failures import for_program
+from codemode.executions.run.paging import PartialLists, collect, whole_list
+from codemode.executions.types.record import End
+from codemode.gateway.call import ToolCall
+from codemode.transports.base import CallContext
+from codemode.transports.http.idempotency import key_of
+
+if TYPE_CHECKING:
+    from collections.abc import Awaitable, Callable, Sequence
+
+    from codemode.catalog.saved import SavedProgram
+    from codemode.executions.run.context import RunContext
+    from codemode.executions.run.deciders import Decide, Judge
+    from codemode.executions.run.paging import WholeList
+    from codemode.executions.run.recorder import Recorder
+    from codemode.executions.saved.inner_run import SavedCalls
+    from codemode.executions.types.record import RecordedCall
+    from codemode.gateway.call import JudgedCall, ToolOutcome
+    from sandbox import Call
+
+    Send = Callable[[JudgedCall, CallContext], Awaitable[ToolOutcome]]
+
+
+class Pipeline:
+    """Makes the calls of one program: `judge` and `deciders` rule on them, and `recorder` keeps the record.
+
+    `listeners` get the path and the value of each call that succeeded. `saved` runs the saved programs that the program
+    calls. `partial_lists` are the lists of which it read some pages.
+    """
+
+    def __init__(
+        self,
+        run: RunContext,
+        recorder: Recorder,
+        *,
+        judge: Judge,
+        deciders: Sequence[Decide],
+        listeners: Sequence[Callable[[str, Any], None]] = (),
+    ) -> None:
+        self.run = run
+        self.recorder = recorder
+        self.saved: SavedCalls | None = None
+        self.partial_lists = PartialLists()
+        self._judge = judge
+        self._deciders = deciders
+        self._listeners = listeners
+        self._differing: set[str] = set()  # tools whose answers differ from their schemas
+
+    async def answer(self, call: Call, within: SavedProgram | None = None) -> Any:
+        """Return the value of a call of the program, or of the saved program `within` that it runs.
+
+        Raises CallFailed for the program to handle, and ProgramStopped to end the program.
+        """
+        gateway = self.run.gateway
+        try:
+            with self.run.floor.busy():
+                arguments = await gateway.restored(call.arguments, self.run.caller)
+            wanted = whole_list(call.tool, gateway.catalog)
+            if wanted is not None:
+                return await self._list(call._replace(arguments=arguments), wanted, within)
+            value = await self._make(self._call(call.path, call.tool, arguments, within), gateway.send)
+        except CodeModeError as error:
+            raise for_program(error) from None
+        if isinstance(value, dict) and any(isinstance(item, list) for item in value.values()):
+            self.partial_lists.add(gateway.catalog.get(call.tool), call.arguments, value)
+        return value
+
+    async def _list(self, call: Call, wanted: WholeList, within: SavedProgram | None) -> Any:
+        numbers = count(1)
+
+        def get_page(arguments: dict[str, Any], query: str) -> Awaitable[Any]:
+            page = self._call(f"{call.path}/{next(numbers)}", wanted.tool.id, arguments, within)
+            return self._make(page, partial(self.run.gateway.send_page, query=query))
+
+        return await collect(wanted, call.arguments, get_page, self.run.ledger.note)
+
+    def _call(self, path: str, tool: str, arguments: dict[str, Any], within: SavedProgram | None) -> ToolCall:
+        return ToolCall(self.run.execution, path, tool, arguments, self.run.caller, self.run.tally, within)
+
+    async def _make(self, call: ToolCall, send: Send) -> Any:
+        """Pass a call, or a page of a list, through all stages."""
+        recorded = self.recorder.recall(call)  # identify
+        if recorded is not None and recorded.end is not None:
+            return self._replay(recorded, recorded.end)
+        judged = self._judge(call)
+        decided = await self._decide(judged, recorded)
+        if isinstance(decided, End):
+            return await self._settle(judged, decided)
+        _refuse(decided.error)
+        program = program_of(decided.tool)
+        if program is not None and self.saved is not None:
+            return await self.saved.answer(await self._admit(decided), program)
+        outcome = await self._take_turn(decided, send)
+        _refuse(outcome.error)
+        return outcome.value
+
+    def _replay(self, recorded: RecordedCall, end: End) -> Any:
+        """Return the recorded value of a call. Nothing is sent."""
+        self.recorder.restore(recorded)
+        return value_of(end, is_page=recorded.is_page)
+
+    async def _decide(self, judged: JudgedCall, recorded: RecordedCall | None) -> JudgedCall | End:
+        """Return a call as the deciders leave it, or its end if it is not sent."""
+        for decide in self._deciders:
+            decided = await decide(judged, recorded)
+            if isinstance(decided, End):
+                if not decided.is_error:
+                    self._tell(judged.call.path, json.loads(decided.answer))
+                return decided
+            judged = decided
+        return judged
+
+    async def _settle(self, judged: JudgedCall, end: End) -> Any:
+        """Return the value of a call that has an end without being sent, and record the end."""
+        path = judged.call.path
+        facts: dict[str, Any] = {"error": json.loads(end.answer)["message"] if end.is_error else ""}
+        self.run.ledger.settle(path, end.state, **facts, **end.facts)
+        await self.recorder.settle(judged, end)
+        return value_of(end, is_page="/" in path)
+
+    async def _admit(self, judged: JudgedCall) -> JudgedCall:
+        """Let the plugins refuse a call. One whose start is recorded passed them then, and may have taken effect."""
+        if self.recorder.has_begun(judged.call.path):
+            return judged
+        admitted = await self.run.hooks.before(judged)
+        if admitted.error is not None:
+            self.run.ledger.amend(admitted)
+        _refuse(admitted.error)
+        return admitted
+
+    async def _take_turn(self, judged: JudgedCall, send: Send) -> ToolOutcome:
+        """Send a call once it has a slot. While a person is asked, calls wait that no person has answered."""
+        path, floor = judged.call.path, self.run.floor
+        admitted: JudgedCall | None = None
+        with floor.busy() if path in floor.answered else nullcontext():
+            while True:
+                async with floor.slot():
+                    admitted = admitted or await self._admit(judged)
+                    if await floor.may_send(path):
+                        return await self._send(admitted, send)
+                await floor.goes_on()
+
+    async def _send(self, judged: JudgedCall, send: Send) -> ToolOutcome:
+        path = judged.call.path
+        key = self._key(judged)
+        context = CallContext(
+            idempotency_key=key,
+            before_send=partial(self._start, judged, key),
+            on_progress=partial(self.run.ledger.progress, path),
+            answers=self.recorder.answers(path),
+        )
+        with self.run.floor.busy():
+            outcome = await self._check(judged, await send(judged, context))
+        await self.recorder.end(judged, outcome)
+        return outcome
+
+    def _key(self, judged: JudgedCall) -> str:
+        """Return the idempotency key of a call, or "" if its service accepts none."""
+        takes_key = judged.tool is not None and self.run.gateway.takes_key(judged.tool)
+        return key_of(self.run.execution, judged.call.path) if takes_key else ""
+
+    async def _start(self, judged: JudgedCall, key: str) -> None:
+        """Record the start of a call. Before a retry, check that the call may still be sent."""
+        path, started = judged.call.path, self.run.started
+        if path in started:
+            await self.recorder.confirm()
+            return
+        started.add(path)
+        await self.recorder.start(judged, key)
+        self.run.ledger.send(path)
+
+    async def _check(self, judged: JudgedCall, outcome: ToolOutcome) -> ToolOutcome:
+        """Return the outcome that the plugins leave of a sent call, and list it. A cancelled hook changes nothing."""
+        path, ledger = judged.call.path, self.run.ledger
+        outcome = self.recorder.checked(path, outcome)
+        if outcome.note and outcome.tool not in self._differing:
+            self._differing.add(outcome.tool)
+            ledger.note(outcome.note)
+        try:
+            outcome = await self.run.hooks.after(judged, outcome, ledger.note)
+        finally:
+            ledger.finish(path, outcome)
+        if outcome.error is None:
+            self._tell(path, outcome.value)
+        return outcome
+
+    def _tell(self, path: str, value: Any) -> None:
+        for listen in self._listeners:
+            listen(path, value)
+
+
+def _refuse(error: CodeModeError | None) -> None:
+    """Raise an error of a call in the form that the program sees."""
+    if error is not None:
+        raise for_program(error)
