@@ -27,7 +27,7 @@ def later_version(folder: Path, *, replays_alike: bool = True) -> Path:
         place = folder / "codemode" / "executions" / "journal" / "migrations" / dialect
         (place / f"{number:04}_later.sql").write_text(EXPAND)
     if not replays_alike:
-        dependencies = folder / "codemode" / "executions" / "replay" / "dependencies.py"
+        dependencies = folder / "codemode" / "executions" / "run" / "replay" / "dependencies.py"
         text = dependencies.read_text()
         changed = text.replace(f'REPLAYS_FROM = "{REPLAYS_FROM}"', f'REPLAYS_FROM = "{LATER}"')
         assert changed != text
