@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from sandbox import Call, Limits, Sandbox
+from sandbox.host.arguments import check_inputs
 
 SETTINGS: list[tuple[dict[str, Any], str]] = [
     ({"running": 0}, "running=0: expected an integer of at least 1"),
@@ -63,3 +64,14 @@ async def test_a_handler_that_is_no_async_function_failed_and_the_log_says_why(
             outcome = await sandbox.run(program, names=("shop",), call=handler)
     assert outcome.value == "internal_error"
     assert "can't be used in 'await' expression" in caplog.text or "can't be awaited" in caplog.text
+
+
+def test_inputs_that_no_program_can_get_are_rejected() -> None:
+    deep: list[Any] = []
+    for _ in range(2_000):
+        deep = [deep]
+    check_inputs({"rows": [1, {"id": "a"}]})
+    with pytest.raises(TypeError):
+        check_inputs({"rows": {1, 2}})
+    with pytest.raises(ValueError, match="nested"):
+        check_inputs({"rows": deep})
