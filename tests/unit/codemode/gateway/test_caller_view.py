@@ -7,6 +7,8 @@ import re
 import types
 from contextlib import AsyncExitStack
 from fnmatch import fnmatchcase
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -24,7 +26,6 @@ from codemode.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
 NAMESPACES = ("shop", "mail", "stock")
 NAMES = ("list_orders", "cancel_order", "get_customer", "send_letter", "find_parcel", "refund_payment")
@@ -114,17 +115,18 @@ async def test_every_answer_is_as_if_what_is_hidden_were_not_there(
     tmp_path: Path, chosen: list[dict[str, Any]]
 ) -> None:
     async with AsyncExitStack() as stack:
-        whole = await stack.enter_async_context(service(tmp_path, chosen, ALL))
+        one, other = (Path(stack.enter_context(TemporaryDirectory(dir=tmp_path))) for _ in range(2))  # a journal each
+        whole = await stack.enter_async_context(service(one, chosen, ALL))
         visible = {tool.id for tool in (await whole.view(Caller("k", ROLE))).catalog}
         hidden = sorted(ALL - visible)[:2]
         asked = [*hidden, *sorted(visible)[:1]]
-        told = await answers(whole, asked, tmp_path)
+        told = await answers(whole, asked, one)
         for question, answer in told:
             for name in ALL - visible:
                 assert name not in answer or name.partition(".")[2] in question
         if visible:
-            less = await stack.enter_async_context(service(tmp_path, _beside(chosen, visible), visible))
-            assert told == await answers(less, asked, tmp_path)
+            less = await stack.enter_async_context(service(other, _beside(chosen, visible), visible))
+            assert told == await answers(less, asked, other)
 
 
 def service(folder: Path, rules: list[dict[str, Any]], tools: set[str]) -> CodeMode:
