@@ -53,9 +53,9 @@ _PLAIN_STATEMENT = (
 #: What any clause may say: "deletes the duplicate", "deleting the other", "the duplicate is deleted".
 _STATEMENT = re.compile(
     r"(?:^|[:;,(/\u2013\u2014] ?|\band |\bthen |\bbut |\bby )"
-    r"(?:and |then |also |it |this |permanently |irrevocably )*"
+    r"(?:and |then |also |it |this |permanently |irrevocably ){0,4}"
     r"((?:delet|destroy|eras|purg|wip|obliterat)e?(?:s|ing)) (?!from\b)"
-    r"|\b(?:is|are|be|gets?) (?:then |also |permanently |irrevocably |immediately )*"
+    r"|\b(?:is|are|be|gets?) (?:then |also |permanently |irrevocably |immediately ){0,4}"
     r"(deleted|destroyed|erased|purged|wiped|lost)\b"
 )
 #: Sentences with a statement that may be about something else: a state, another agent, a later time.

@@ -15,6 +15,7 @@ from pydantic_core import to_jsonable_python
 from codemode.catalog.content import is_content
 from codemode.catalog.value_count import holds_too_many
 from codemode.errors import AnswerInvalid, ArgumentsInvalid, CallError, UpstreamError, UpstreamTimeout
+from codemode.shared.collection import without_collection
 from codemode.shared.foreign_code import await_contained, call_contained, described
 from codemode.transports.content import Content, ContentStore
 from codemode.transports.http.rate_limit import Pace
@@ -120,8 +121,10 @@ def _answer(tool: Tool, result: TypeAdapter[Any], value: Any, contents: OwnedCon
 def _data(result: TypeAdapter[Any], value: Any) -> Any:
     """Return a value as JSON data. Without a declared type, pydantic would write null for NaN and infinities."""
     if result is ANY:
-        return to_jsonable_python(value, by_alias=True, inf_nan_mode="strings")
-    return result.dump_python(value, mode="json", by_alias=True)
+        with without_collection():
+            return to_jsonable_python(value, by_alias=True, inf_nan_mode="strings")
+    with without_collection():
+        return result.dump_python(value, mode="json", by_alias=True)
 
 
 def _arguments(tool: Tool, plan: FunctionInvocation, arguments: Mapping[str, Any]) -> tuple[list[Any], dict[str, Any]]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import gc
 import json
 import re
-from contextlib import contextmanager
 from datetime import UTC, datetime
 from email.message import Message
 from email.utils import parsedate_to_datetime
@@ -16,12 +14,13 @@ from typing import TYPE_CHECKING, Any, AnyStr
 import orjson
 
 from codemode.errors import AnswerInvalid, UpstreamError
+from codemode.shared.collection import without_collection
 from codemode.text.prose import plain, shorten
 from codemode.transports.content import Content
 from codemode.transports.http.slices import parsed_in_slices
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Mapping
 
     from codemode.transports.content import OwnedContents
 
@@ -240,7 +239,7 @@ def _parsed(text: str | bytes) -> Any:
 def _quickly_parsed(encoded: bytes) -> Any:
     if len(encoded) < _LARGE:
         return orjson.loads(encoded)
-    with _without_collection():
+    with without_collection():
         return parsed_in_slices(encoded)
 
 
@@ -251,18 +250,6 @@ def _is_read_otherwise(encoded: bytes) -> bool:
 
 def _brackets(text: str | bytes) -> int:
     return text.count(b"[") + text.count(b"{") if isinstance(text, bytes) else text.count("[") + text.count("{")
-
-
-@contextmanager
-def _without_collection() -> Iterator[None]:
-    """Disable garbage collection: parsed data has no cycles, and the search for them takes longer than parsing."""
-    collects = gc.isenabled()
-    gc.disable()
-    try:
-        yield
-    finally:
-        if collects:
-            gc.enable()
 
 
 class _Integers:

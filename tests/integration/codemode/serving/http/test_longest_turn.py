@@ -5,6 +5,7 @@ A turn is processor time of this process, so that what else the machine does pla
 
 from __future__ import annotations
 
+import gc
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,6 +17,7 @@ from codemode import CodeMode
 from codemode.settings import Settings
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 #: Memory that may stay with the process after all requests: pools of the allocator, and what is imported once.
@@ -27,6 +29,15 @@ def test_the_inputs_come_from_the_constants_of_the_parsers() -> None:
     assert {4_300, 65_536, 131_072, 200} <= found.keys()
     texts = dict(around(4_300, 50_000))
     assert {f"numbers of {digits:,} digits" for digits in (4_299, 4_300, 4_301)} <= texts.keys()
+
+
+@pytest.fixture(autouse=True)
+def frozen() -> Iterator[None]:
+    """Leave what is loaded out of collections, as `codemode serve` does: the test process has loaded far more."""
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 async def test_no_list_or_page_holds_the_loop_beside_large_paused_programs() -> None:
