@@ -117,8 +117,8 @@ bench-agents: $(SERVERS)/suites/.installed ## the gold actions of every suite of
 	rm -f build/bench-agents.jsonl && mkdir -p build
 	$(SERVERS)/suites/bin/python -m pytest tests/integration/codemode/bench
 	failed=; for suite in agentdojo tau2 bfcl $(M3:%=m3:%) gym; do \
-	  $(SERVERS)/suites/bin/codemode bench $$suite --out build/bench-agents.jsonl || failed="$$failed $$suite"; done; \
-	$(SERVERS)/suites/bin/codemode bench report build/bench-agents.jsonl; \
+	  $(SERVERS)/suites/bin/codemode measure suite $$suite --out build/bench-agents.jsonl || failed="$$failed $$suite"; done; \
+	$(SERVERS)/suites/bin/codemode measure report build/bench-agents.jsonl; \
 	test -z "$$failed" || { echo "gold runs that failed:$$failed"; exit 1; }
 
 escapes: $(INSTALLED) ## every escape attempt against each layer alone, as a table

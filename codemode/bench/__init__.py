@@ -1,1 +1,1 @@
-"""`codemode bench`: agent tasks that others wrote, played and judged through the two tools."""
+"""`codemode measure`: agent tasks, played and judged through the two tools."""

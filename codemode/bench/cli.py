@@ -1,60 +1,71 @@
-"""`codemode bench`: play the tasks of a suite with a model or the suite's gold actions, and report the results."""
+"""`codemode measure`: play tasks with a model or their gold programs, report the results, measure search and menus."""
 
 from __future__ import annotations
 
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import typer
 import typer.core
 
-from codemode.bench import options  # noqa: TC001 -- typer evaluates the annotations
+from codemode.bench import catalog, options
 from codemode.errors import ConfigurationError
-from codemode.serving.cli.surface import AsJson, run_until_signal
+from codemode.serving.cli.surface import FOUND, AsJson, Surface, configuration, on_surface, run_until_signal
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
-from codemode.settings import AgentSettings, load_settings
+from codemode.settings import AgentSettings
 from codemode.text.counted import counted
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.bench.players import Player
+    from codemode.bench.results import Policy
+    from codemode.bench.suite import Suite
 
 
-class _RunByDefault(typer.core.TyperGroup):
-    """`codemode bench SUITE` is `codemode bench run SUITE`."""
+class _SuiteByDefault(typer.core.TyperGroup):
+    """`codemode measure TASKS.yaml` is `codemode measure suite TASKS.yaml`."""
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
-        if args and args[0] not in self.commands and not args[0].startswith("-"):
-            args = ["run", *args]
+        if args and args[0] not in self.commands and args[0] != "--help":
+            args = ["suite", *args]
         return super().parse_args(ctx, args)
 
 
-app = typer.Typer(cls=_RunByDefault, help="Measure a model on suites of agent tasks that others wrote.")
+app = typer.Typer(
+    cls=_SuiteByDefault, help="Measure a model on tasks, your own or of others, and search and menus on your tools."
+)
+app.command("search")(catalog.search)
+app.command("menu")(catalog.menu)
+app.command("embeddings")(catalog.embeddings)
 
 
-@app.command("run")
-def run(
+@app.command("suite")
+@on_surface
+def play(
+    surface: Surface,
     suite: options.SuiteName,
     model: options.Model = "",
     model_url: options.ModelUrl = "",
     mode: options.Modes = "code",
-    config: options.Config = None,
     temperature: options.Temperature = None,
     seed: options.Seed = None,
-    policy: options.PolicyName = "off",
+    policy: options.PolicyName = None,
     tasks: options.Tasks = "",
     repeats: options.Repeats = 1,
-    jobs: options.Jobs = 2,
-    out: options.Out = Path("bench.jsonl"),
+    jobs: options.Jobs = None,
+    out: options.Out = None,
     record: options.Record = None,
     replay: options.Replay = None,
     about: options.About = None,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Play the tasks of a suite, and judge them by the state they leave.
+    """Play the tasks of a suite, or of a file TASKS.yaml, and judge them by the state they leave.
+
+    Tasks without an example service are for the sources of the configuration, and its policy applies. Otherwise its
+    section `agent` alone is read, if --config names it.
 
     Exit code 1 if a gold program fails or leaves its task unsolved, unless the suite declares it, if a declared failure
     does not happen, and if the model was unreachable.
@@ -67,19 +78,21 @@ def run(
     from codemode.bench.runner import run_tasks
 
     async def work() -> int:
-        found = suite_of(suite)
-        chosen = chosen_tasks(found, tasks)
-        settings = _settings(config, model, model_url, temperature, seed)
+        chosen_suite = suite_of(suite)
+        conduct = _conduct(chosen_suite, surface, policy, jobs, out)
+        chosen = chosen_tasks(chosen_suite, tasks)
+        settings = _settings(conduct.agent, model, model_url, temperature, seed)
         players = chosen_players(settings, mode)
-        _check(players, out, record=record, replay=replay)
+        _check(players, conduct.out, record=record, replay=replay)
         conditions = _conditions(settings)
-        check_conditions(out, found.name, players, policy, conditions)
-        origin = {**origin_of((found, *players), conditions), **given(about or ())}
-        with progress(found.name, len(chosen) * repeats * len(players)) as ended:
-            play = partial(run_tasks, found.name, chosen, out=out, about=origin, ended=ended)
-            play = partial(play, policy=policy, repeats=repeats, jobs=jobs)
-            results = await played(players, play, settings, record=record, replay=replay)
-        return report_outcome(chosen, results, out, as_json=as_json)
+        check_conditions(conduct.out, chosen_suite.name, players, conduct.policy, conditions)
+        origin = {**origin_of((chosen_suite, *players), conditions), **given(about or ())}
+        attempts = len(chosen) * repeats * len(players)
+        with progress(chosen_suite.name, attempts, shown=show.errors.is_interactive or not as_json) as ended:
+            run = partial(run_tasks, chosen_suite.name, chosen, out=conduct.out, about=origin, ended=ended)
+            run = partial(run, policy=conduct.policy, repeats=repeats, jobs=conduct.jobs)
+            results = await played(players, run, settings, record=record, replay=replay)
+        return report_outcome(chosen, results, conduct.out, as_json=as_json)
 
     with errors_as_exit_codes(as_json=as_json):
         raise typer.Exit(run_until_signal(work()))
@@ -118,9 +131,40 @@ def report(
             typer.echo(text.encode(errors="replace"))  # in UTF-8, as the page says, and whatever a model wrote
 
 
-def _settings(config: Path | None, model: str, url: str, temperature: float | None, seed: int | None) -> AgentSettings:
-    """Return the section `agent` of the configuration, if any, with the options of the command line."""
-    settings = load_settings(config, needs_sources=False).agent if config is not None else AgentSettings()
+class _Conduct(NamedTuple):
+    """How a suite is played: the settings of the model, the policy, the tasks at a time, and the file of results."""
+
+    agent: AgentSettings
+    policy: Policy
+    jobs: int
+    out: Path | None
+
+
+def _conduct(chosen: Suite, surface: Surface, policy: Policy | None, jobs: int | None, out: Path | None) -> _Conduct:
+    """Return how a suite is played: configured sources, whose state attempts share, otherwise than fresh ones.
+
+    Raises ConfigurationError.
+    """
+    from codemode.bench.task_file import TaskFile
+
+    if isinstance(chosen, TaskFile) and chosen.needs_configuration:
+        if policy not in (None, "configured"):
+            message = f"--policy {policy}: the policy of the configuration applies to tasks on its sources"
+            raise ConfigurationError(message)
+        settings = surface.settings()
+        chosen.configure(settings)
+        return _Conduct(settings.agent, "configured", jobs or 1, out)
+    if surface.source:
+        message = f"--source: {chosen.name} has tools of its own"
+        raise ConfigurationError(message)
+    agent = AgentSettings() if surface.config is FOUND else configuration(surface.config, needs_sources=False).agent
+    return _Conduct(agent, policy or "off", jobs or 2, out or Path("bench.jsonl"))
+
+
+def _settings(
+    settings: AgentSettings, model: str, url: str, temperature: float | None, seed: int | None
+) -> AgentSettings:
+    """Return the section `agent` of the configuration with the options of the command line."""
     given = {
         "model": model or settings.model or "gold",
         "base_url": url or settings.base_url,
@@ -130,7 +174,7 @@ def _settings(config: Path | None, model: str, url: str, temperature: float | No
     return settings.model_copy(update=given)
 
 
-def _check(players: Sequence[Player], out: Path, *, record: Path | None, replay: Path | None) -> None:
+def _check(players: Sequence[Player], out: Path | None, *, record: Path | None, replay: Path | None) -> None:
     """Reject files that cannot be what the user means. Raises ConfigurationError."""
     from codemode.bench.modes import WITHOUT_MODEL
     from codemode.bench.results import read_results
@@ -138,7 +182,7 @@ def _check(players: Sequence[Player], out: Path, *, record: Path | None, replay:
     if players[0].model in WITHOUT_MODEL and (record or replay):
         message = f"--record and --replay are for the turns of a model: --model {players[0].model} needs none"
         raise ConfigurationError(message)
-    if replay and read_results(out):
+    if replay and out and read_results(out):
         message = f"--replay: {out} has results already, which would not be replayed: name another file with --out"
         raise ConfigurationError(message)
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, get_args
 
 from codemode.bench.clone import member_of, names_of
 from codemode.bench.players import AgentPlayer, GoldPlayer, IdlePlayer
 from codemode.errors import ConfigurationError
+from codemode.settings import AgentMode
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -21,7 +22,7 @@ PEERS = names_of("peers")
 #: Players that need no model, by the name that stands in its place.
 WITHOUT_MODEL: dict[str, type[GoldPlayer | IdlePlayer]] = {"gold": GoldPlayer, "idle": IdlePlayer}
 
-MODES: tuple[str, ...] = ("code", "hybrid", "menu", "native", "auto", *PEERS)
+MODES: tuple[str, ...] = (*get_args(AgentMode), *PEERS)
 
 
 def chosen_players(settings: AgentSettings, modes: str) -> Sequence[Player]:

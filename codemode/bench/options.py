@@ -1,4 +1,4 @@
-"""Options of `codemode bench`."""
+"""Options of `codemode measure`."""
 
 from __future__ import annotations
 
@@ -11,11 +11,13 @@ from codemode.bench.results import Policy
 
 # What is played.
 SuiteName = Annotated[
-    str, typer.Argument(help="agentdojo, bfcl, tau2, m3, gym, NAME:VARIANT, or FILE.py:NAME of your own.")
+    str, typer.Argument(metavar="SUITE", help="TASKS.yaml, gym, FILE.py:NAME, or in a clone agentdojo, bfcl, m3, tau2.")
 ]
 Tasks = Annotated[str, typer.Option(help="The first N tasks, or task ids separated by commas.")]
 Repeats = Annotated[int, typer.Option(min=1, help="Attempts at each task.")]
-Jobs = Annotated[int, typer.Option(min=1, max=64, help="Tasks that run at the same time.")]
+Jobs = Annotated[
+    int | None, typer.Option(min=1, max=64, help="Tasks that run at the same time. Default: 2; on your own sources 1.")
+]
 
 # Who plays, and how.
 Model = Annotated[
@@ -23,21 +25,29 @@ Model = Annotated[
 ]
 ModelUrl = Annotated[str, typer.Option(help="Its base URL up to /v1. Default: OPENAI_BASE_URL.")]
 Modes = Annotated[
-    str, typer.Option(help="How the model gets the tools: code, hybrid, menu, native, auto, fastmcp, pydantic-ai.")
+    str, typer.Option(help="How the model gets the tools: code, hybrid, menu, native, off, auto, fastmcp, pydantic-ai.")
 ]
-Config = Annotated[Path | None, typer.Option("--config", "-c", help="Configuration whose `agent` is used.")]
 Temperature = Annotated[float | None, typer.Option(min=0, max=2, help="Sampling temperature.")]
 Seed = Annotated[int | None, typer.Option(help="Sampling seed, for services that support it.")]
-PolicyName = Annotated[Policy, typer.Option(help="Destructive calls: `off` allows, `ask` pauses, `deny` hides.")]
+PolicyName = Annotated[
+    Policy | None, typer.Option(help="Destructive calls: `off`, the default, allows, `ask` pauses, `deny` hides.")
+]
 
 # What is written and read.
-Out = Annotated[Path, typer.Option(help="File of results. Attempts in it are not repeated.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        "--out",
+        "--results",
+        help="File of results. Attempts in it are not repeated. Default: bench.jsonl; on your own sources none.",
+    ),
+]
 Record = Annotated[Path | None, typer.Option(help="Append the model's answers to this file.")]
 Replay = Annotated[Path | None, typer.Option(help="Answer from this recording, without the model.")]
 About = Annotated[list[str] | None, typer.Option(help="NAME=VALUE to add to the origin of results. Repeatable.")]
 
 # What a report has.
-Files = Annotated[list[Path], typer.Argument(help="Files of results, as `codemode bench run` writes them.")]
+Files = Annotated[list[Path], typer.Argument(help="Files of results, as `codemode measure` writes them.")]
 Format = Annotated[Literal["markdown", "html"], typer.Option("--format", help="Format of the report.")]
 Prices = Annotated[str, typer.Option(help="INPUT,CACHED,OUTPUT: prices of a million tokens.")]
 Export = Annotated[

@@ -51,14 +51,14 @@ def given(facts: Iterable[str]) -> dict[str, str]:
 
 
 def check_conditions(
-    file: Path, suite: str, players: Sequence[Player], policy: Policy, conditions: Mapping[str, object]
+    file: Path | None, suite: str, players: Sequence[Player], policy: Policy, conditions: Mapping[str, object]
 ) -> None:
     """Reject a run whose settings differ from those of earlier attempts, with which it would be measured.
 
     Raises ConfigurationError.
     """
     playing = {(suite, player.model, player.mode, policy) for player in players}
-    for one in read_results(file):
+    for one in read_results(file) if file else ():
         if (one.suite, one.model, one.mode, one.policy) not in playing or not one.about:
             continue
         for name, value in conditions.items():

@@ -22,8 +22,8 @@ if TYPE_CHECKING:
 
 
 @contextmanager
-def progress(title: str, attempts: int) -> Iterator[Callable[[Result], None]]:
-    """Show a bar with solved tasks, tokens and the time left. Yield a function that takes the next result."""
+def progress(title: str, attempts: int, *, shown: bool) -> Iterator[Callable[[Result], None]]:
+    """Show a bar with solved tasks, tokens and the time left, if it is `shown`. Yield what takes the next result."""
     solved = tokens = 0
     bars = Progress(
         TextColumn("{task.description}"),
@@ -32,6 +32,7 @@ def progress(title: str, attempts: int) -> Iterator[Callable[[Result], None]]:
         TextColumn("{task.fields[solved]} solved, {task.fields[tokens]:,} tokens"),
         TimeRemainingColumn(),
         console=show.errors,
+        disable=not shown,
     )
     with bars:
         bar = bars.add_task(title, total=attempts, solved=0, tokens=0)
@@ -44,7 +45,7 @@ def progress(title: str, attempts: int) -> Iterator[Callable[[Result], None]]:
         yield ended
 
 
-def report_outcome(tasks: Sequence[Task], results: Sequence[Result], out: Path, *, as_json: bool) -> int:
+def report_outcome(tasks: Sequence[Task], results: Sequence[Result], out: Path | None, *, as_json: bool) -> int:
     """Print the results, and what went wrong with the run itself. Return the exit code."""
     reached = [one for one in results if not one.is_unreachable]
     if as_json:
@@ -56,7 +57,8 @@ def report_outcome(tasks: Sequence[Task], results: Sequence[Result], out: Path, 
     lost = [one for one in results if one.is_unreachable]
     if lost:
         attempts = counted(len(lost), "attempt")
-        problems.append(f"{attempts} not in {out}, which the same command repeats: {lost[0].fault}")
+        repeated = f" not in {out}, which the same command repeats" if out else " did not reach the model"
+        problems.append(f"{attempts}{repeated}: {lost[0].fault}")
     for line in problems:
         show.errors.print(show.plain(line), soft_wrap=True)
     return int(bool(problems))
@@ -66,8 +68,11 @@ def _print(results: Sequence[Result]) -> None:
     table = Table(box=None, padding=(0, 2), header_style="dim")
     for title in ("suite", "model", "mode", "solved"):
         table.add_column(title)
+    for title in ("tokens", "requests", "seconds"):
+        table.add_column(title, justify="right")
     for one in groups_of(results):
-        table.add_row(one.suite, one.model, one.mode, f"{one.solved}/{len(one.results)}")
+        effort = (f"{one.tokens or 0:,.0f}", f"{one.requests:.1f}", f"{one.duration_s:.1f}")
+        table.add_row(one.suite, one.model, one.mode, f"{one.solved}/{len(one.results)}", *effort)
     show.console.print(table)
     for result in results:
         if not result.solved:

@@ -108,7 +108,7 @@ class AgentPlayer:
         """Send the message to the model, with the conversation so far."""
         settings = with_instructions(self._settings, task)
         history = self._history.pop(id(episode), ()) if index else ()
-        async with Agent(service, settings, model=self._model) as agent:
+        async with Agent(service, settings, model=self._model, mode=settings.mode) as agent:
             events = agent.run(task.messages[index], history=history)
             record, result = await record_of(task.messages[index], events, service.catalog.namespaces)
         if index + 1 < len(task.messages):

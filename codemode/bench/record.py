@@ -104,7 +104,7 @@ class ModelReplay:
 
     def __init__(self, file: Path) -> None:
         if not file.exists():
-            message = f"there is no recording {file}: `codemode bench run SUITE --model NAME --record {file}` writes it"
+            message = f"there is no recording {file}: `codemode measure SUITE --model NAME --record {file}` writes it"
             raise ConfigurationError(message)
         self._file = file
         self._attempts: dict[Key, list[_Turn]] = {}

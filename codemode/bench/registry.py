@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from importlib.resources import files
+from pathlib import Path
 from traceback import extract_tb
 from typing import TYPE_CHECKING, Any
 
 from codemode.bench.clone import REMEDY, member_of, names_of
-from codemode.bench.gym import Gym
+from codemode.bench.task_file import TaskFile
 from codemode.errors import ConfigurationError, SourceError
 from codemode.sources.functions.source import import_target
 from codemode.text.nearest import did_you_mean
@@ -18,13 +20,15 @@ if TYPE_CHECKING:
 
 
 def suite_of(text: str) -> Suite:
-    """Return the suite in `NAME`, `FILE.py:NAME` or `package.module:NAME`, each with `:VARIANT` or without.
+    """Return the suite in `TASKS.yaml`, or in `NAME`, `FILE.py:NAME`, `package.module:NAME` with or without `:VARIANT`.
 
     Raises ConfigurationError.
     """
     name, _, rest = text.partition(":")
-    if name == "gym":
-        return Gym()
+    if text.endswith((".yaml", ".yml")):
+        return TaskFile(Path(text))
+    if text == "gym":
+        return TaskFile(Path(str(files("api_specs.gym") / "tasks.yaml")), "gym")
     if "." not in name:
         return _of_the_clone(name, rest)
     attribute, _, variant = rest.partition(":")
@@ -62,7 +66,7 @@ def _of_the_clone(name: str, variant: str) -> Suite:
         names = ("gym", *suites)
         known = did_you_mean(name, names) or f"; the suites are {', '.join(names)}"
         where = "" if suites else ". Suites that others wrote come with a clone of codemode"
-        message = f"there is no suite {name!r}{known}{where}. A suite of your own is FILE.py:NAME"
+        message = f"there is no suite {name!r}{known}{where}. A suite of your own is FILE.py:NAME, or TASKS.yaml"
         raise ConfigurationError(message)
     kind = member_of(suites[name], "suite")
     suite: Suite = kind(variant) if variant else kind()

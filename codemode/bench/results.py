@@ -17,9 +17,9 @@ if TYPE_CHECKING:
 #: What tells two attempts apart: suite, task, model, mode, policy, repeat.
 Key = tuple[str, str, str, str, str, int]
 
-#: What the access policy does with destructive calls: `off` allows them, `ask` leaves them to a person, `deny` hides
-#: their tools. `ask-writes` and `deny-writes` do so with all calls but reads.
-Policy = Literal["off", "ask", "deny", "ask-writes", "deny-writes"]
+#: What the access policy does with destructive calls: `configured` leaves it as it is, `off` allows them, `ask` leaves
+#: them to a person, `deny` hides their tools. `ask-writes` and `deny-writes` do so with all calls but reads.
+Policy = Literal["configured", "off", "ask", "deny", "ask-writes", "deny-writes"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,7 +169,7 @@ def read_all(files: Sequence[Path]) -> list[Result]:
     results = []
     for file in files:
         if not file.exists():
-            message = f"there is no file {file}: `codemode bench run SUITE --out {file}` writes it"
+            message = f"there is no file {file}: `codemode measure SUITE --out {file}` writes it"
             raise ConfigurationError(message)
         for result in read_results(file):
             if (other := found.get(result.key)) is not None:
@@ -205,7 +205,7 @@ def _read(line: str, file: Path, number: int) -> Result:
         found = json.loads(line)
         return Result(**{**found, "turns": [_turn(one) for one in found.get("turns", ())]})
     except (ValueError, KeyError, TypeError, AttributeError) as error:
-        message = f"{file}:{number}: not a result of codemode bench: {error}"
+        message = f"{file}:{number}: not a result of `codemode measure`: {error}"
         raise ConfigurationError(message) from None
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import time
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, nullcontext
 from dataclasses import replace
 from tempfile import TemporaryDirectory
 from types import MappingProxyType
@@ -31,6 +31,7 @@ if TYPE_CHECKING:
 
 
 _DECISIONS: dict[Policy, dict[str, str]] = {
+    "configured": {},
     "off": {"destructive": "allow"},
     "ask": {"destructive": "ask"},
     "deny": {"destructive": "deny"},
@@ -93,6 +94,7 @@ class _Attempt:
         self.definitions: dict[str, int] = {}
         self.traces: dict[str, TraceTokens] = {}
         self._calls: list[ToolCall] = []
+        self._settings = Settings()
         self._folder = ""  # no attempt gets what another one has learned
         self._task = task
         self._player = player
@@ -108,15 +110,17 @@ class _Attempt:
         async with AsyncExitStack() as entering:
             self._folder = entering.enter_context(TemporaryDirectory(prefix="codemode-bench-"))
             sources = await entering.enter_async_context(episode.sources())
+            self._settings = episode.settings or self._settings_with(sources, self._policy)
             tools = _merged({}, episode.tools)
             if episode.setup:
-                async with self._service(tools, sources, "off") as service:
+                preparing = episode.settings or self._settings_with(sources, "off")
+                async with self._service(tools, preparing) as service:
                     (await service.execute(episode.setup)).raise_for_status()
-            service = await entering.enter_async_context(self._service(tools, sources, self._policy))
+            service = await entering.enter_async_context(self._service(tools, self._settings))
             for index in range(len(self._task.messages)):
                 if index in episode.added:
                     tools = _merged(tools, episode.added[index])
-                    service = await entering.enter_async_context(self._service(tools, sources, self._policy))
+                    service = await entering.enter_async_context(self._service(tools, self._settings))
                 await self._turn(service, episode, index)
             self.tools = len(service.catalog)
             self.definitions = definition_tokens(service)
@@ -124,15 +128,19 @@ class _Attempt:
                 self.traces = trace_tokens(self.definitions, self.turns, self.records)
             return await self._judged(episode, Run(self.turns, service))
 
-    def _service(self, tools: Mapping[str, Sequence[object]], sources: Mapping[str, Any], policy: Policy) -> CodeMode:
+    def _settings_with(self, sources: Mapping[str, Any], policy: Policy) -> Settings:
+        return Settings.model_validate(
+            {
+                "sources": sources,
+                "policy": {"default": _DECISIONS[policy]},
+                "state_folder": self._folder,
+                "journal": {"enabled": False},
+            }
+        )
+
+    def _service(self, tools: Mapping[str, Sequence[object]], settings: Settings) -> CodeMode:
         functions = {name: recorded(members, self._calls.append) for name, members in tools.items()}
-        settings = {
-            "sources": sources,
-            "policy": {"default": _DECISIONS[policy]},
-            "state_folder": self._folder,
-            "journal": {"enabled": False},
-        }
-        return CodeMode.from_settings(Settings.model_validate(settings), functions=functions)
+        return CodeMode.from_settings(settings, functions=functions)
 
     async def _turn(self, service: CodeMode, episode: Episode, index: int) -> None:
         before = len(self._calls)
@@ -157,7 +165,7 @@ async def run_tasks(
     tasks: Sequence[Task],
     player: Player,
     *,
-    out: Path,
+    out: Path | None = None,
     policy: Policy = "off",
     jobs: int = 1,
     repeats: int = 1,
@@ -165,7 +173,7 @@ async def run_tasks(
     player_of: Callable[[Key], Player] | None = None,
     ended: Callable[[Result], None] = lambda _: None,
 ) -> list[Result]:
-    """Attempt the tasks, `jobs` at a time, and append each result to `out`. Attempts in `out` are not repeated.
+    """Attempt the tasks, `jobs` at a time, and append each result to the file `out`. Attempts in it are not repeated.
 
     `player_of` returns the player of one attempt; without it, `player` makes all attempts. Returns the results of
     these tasks, in their order. Raises OSError, and ConfigurationError if `out` is not a file of results or another run
@@ -175,14 +183,14 @@ async def run_tasks(
     free = asyncio.Semaphore(jobs)
     keys = [(suite, task.id, player.model, player.mode, policy, repeat) for task in tasks for repeat in range(repeats)]
     by_id = {task.id: task for task in tasks}
-    with LineFile(out) as lines:
-        known = {result.key: result for result in read_results(out)}
+    with nullcontext() if out is None else LineFile(out) as lines:
+        known = {result.key: result for result in read_results(out)} if out else {}
 
         async def attempt(key: Key) -> None:
             async with free:
                 playing = player if player_of is None else player_of(key)
                 result = await run_task(suite, by_id[key[1]], playing, policy=policy, repeat=key[-1], about=about)
-            if not result.is_unreachable:  # such an attempt is repeated when the run is continued
+            if lines is not None and not result.is_unreachable:  # such an attempt is repeated when the run is continued
                 lines.append(result.to_line())
             known[key] = result
             ended(result)

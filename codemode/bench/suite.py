@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from codemode.service import CodeMode
+    from codemode.settings import Settings
 
 
 class ToolCall(NamedTuple):
@@ -66,6 +67,7 @@ class Episode:
     - `tools`: functions or tool objects by namespace, bound to the fresh state.
     - `added`: further tools that first exist at a turn, by the turn's index.
     - `sources`: yields `sources` of a configuration, for services that run as long as the attempt.
+    - `settings`: in place of `sources`, a configuration that applies as it is: sources, policy, journal.
     - `setup`: a program that prepares the state, or "".
     - `gold`: one program for each message, which does what the suite says is right.
     - `gold_answers`: one text for each message. Without it, the answer is the result of the gold program.
@@ -79,6 +81,7 @@ class Episode:
     tools: Mapping[str, Sequence[object]] = field(default_factory=dict)
     added: Mapping[int, Mapping[str, Sequence[object]]] = field(default_factory=dict)
     sources: Callable[[], AbstractAsyncContextManager[Mapping[str, Any]]] = no_sources
+    settings: Settings | None = None
     setup: str = ""
     has_trace: bool = True
 

@@ -250,7 +250,7 @@ class MenuSettings(Section):
         description="Maximum length of the list of categories, and of instructions and examples, in tokens.",
     )
     record_usage: bool = Field(
-        default=True, description="Store which tools were called, as input of `codemode menu-tune`."
+        default=True, description="Store which tools were called, as input of `codemode measure menu`."
     )
     roles: dict[Name, RoleMenuSettings] = Field(
         default={},

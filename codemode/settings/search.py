@@ -27,11 +27,12 @@ class SearchSettings(Section):
 
     budget_tokens: int = Field(default=1_200, ge=100, description="Maximum length of one answer of search, in tokens.")
     record_usage: bool = Field(
-        default=True, description="Store which hit was called after a search, as input of `codemode search-tune`."
+        default=True,
+        description="Store which hit was called after a search, as input of `codemode measure search --tune`.",
     )
     ranking: dict[str, float] = Field(
         default={},
-        description="Ranking weights that replace the built-in ones. `codemode search-tune` proposes them.",
+        description="Ranking weights that replace the built-in ones. `codemode measure search --tune` proposes them.",
         examples=[{"action": 0.8}],
     )
     enrichment: dict[str, Enrichment] = Field(

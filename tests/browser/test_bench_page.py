@@ -1,4 +1,4 @@
-"""The report of `codemode bench` as a page: it fits a phone, and nothing that a model wrote runs."""
+"""The report of `codemode measure` as a page: it fits a phone, and nothing that a model wrote runs."""
 
 from __future__ import annotations
 

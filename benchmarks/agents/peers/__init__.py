@@ -1,1 +1,1 @@
-"""One code mode a file, as `player`: `codemode bench SUITE --mode NAME` in a clone."""
+"""One code mode a file, as `player`: `codemode measure SUITE --mode NAME` in a clone."""

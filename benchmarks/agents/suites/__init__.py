@@ -1,1 +1,1 @@
-"""One suite a file, as `suite`: `codemode bench NAME` in a clone."""
+"""One suite a file, as `suite`: `codemode measure NAME` in a clone."""

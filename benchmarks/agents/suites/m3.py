@@ -46,7 +46,7 @@ class M3ToolEval:
 
     def __init__(self, folder: str = "") -> None:
         if not folder:
-            raise ConfigurationError("m3 needs a clone of github.com/xingyaoww/code-act: `codemode bench m3:FOLDER`")
+            raise ConfigurationError("m3 needs a clone of github.com/xingyaoww/code-act: `codemode measure m3:FOLDER`")
         self._folder = next((one for one in (Path(folder) / _FOLDER, Path(folder)) if (one / "tasks").is_dir()), None)
         if self._folder is None:
             message = f"{folder} has no {_FOLDER / 'tasks'}: it is not a clone of github.com/xingyaoww/code-act"

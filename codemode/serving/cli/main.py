@@ -97,20 +97,23 @@ COMMANDS = {
     "notify": Command("notify", "Test and show messages to people about what waits for them.", _GOVERN),
     "saved": Command("saved", "Manage saved programs: good programs that became tools.", _GOVERN),
     "journal": Command("journal", "Check, copy, restore, migrate and shrink the journal of executions.", _GOVERN),
-    "eval": Command("evaluate", "Measure a model on tasks: success, tokens, turns and time in each mode.", _IMPROVE),
-    "bench": Command("codemode.bench.cli", "Measure a model on suites of agent tasks that others wrote.", _IMPROVE),
-    "embed": Command(
-        "search",
-        "Create the embeddings of all tools now, as `search.embeddings` configures them, and show the progress.",
+    "measure": Command(
+        "codemode.bench.cli",
+        "Measure a model on tasks, your own or of others, and search and menus on your tools.",
         _IMPROVE,
     ),
-    "search-eval": Command(
-        "search", "Measure search on your own labelled queries, as they are and with typing mistakes.", _IMPROVE
-    ),
-    "search-tune": Command(
-        "search", "Propose cross-validated ranking weights from labelled queries, for `search.ranking`.", _IMPROVE
-    ),
-    "menu-tune": Command("menu", "Propose default and core tools from the calls recorded on this machine.", _IMPROVE),
+}
+
+#: Words of commands that have another name now. The first ones that a command line begins with are replaced.
+RENAMED = {
+    ("bench", "report"): ("measure", "report"),
+    ("bench", "run"): ("measure", "suite"),
+    ("bench",): ("measure",),
+    ("embed",): ("measure", "embeddings"),
+    ("eval",): ("measure", "suite", "--mode", "native,menu,code"),
+    ("menu-tune",): ("measure", "menu"),
+    ("search-eval",): ("measure", "search"),
+    ("search-tune",): ("measure", "search", "--tune"),
 }
 
 
@@ -158,7 +161,7 @@ class _CommandLine(_Commands):
 
     def main(self, args: Sequence[str] | None = None, *, standalone_mode: bool = True, **more: Any) -> Any:  # type: ignore[override]
         """Run the command line. With `--json`, usage errors are JSON too."""
-        words = list(sys.argv[1:] if args is None else args)
+        words = _with_new_names(list(sys.argv[1:] if args is None else args))
         if not standalone_mode or not wants_json(words):
             return super().main(words, standalone_mode=standalone_mode, **more)
         try:
@@ -168,6 +171,15 @@ class _CommandLine(_Commands):
         except typer.Abort:
             code = 1
         return sys.exit(code)
+
+
+def _with_new_names(words: list[str]) -> list[str]:
+    """Return a command line with the new name of its command, which is reported on standard error."""
+    for old, new in RENAMED.items():
+        if tuple(words[: len(old)]) == old:
+            sys.stderr.write(f"`codemode {' '.join(old)}` is `codemode {' '.join(new)}` now\n")
+            return [*new, *words[len(old) :]]
+    return words
 
 
 def imported(name: str) -> Any:

@@ -1,9 +1,8 @@
-"""`codemode menu` and `menu-tune`: show the menu for a message, and propose defaults from usage."""
+"""`codemode menu`: show the menu for a message."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
 from pathlib import Path  # noqa: TC003 -- typer reads it at run time
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -44,31 +43,6 @@ def menu(
         else:
             show.console.print(show.plain(found.explain()), soft_wrap=True)
         return 0 if len(found) else 1
-
-    with_service(surface, work, as_json=as_json)
-
-
-@app.command("menu-tune")
-@on_surface
-def menu_tune(
-    surface: Surface,
-    as_json: AsJson = False,  # noqa: FBT002
-) -> None:
-    """Propose default and core tools from the calls recorded on this machine."""
-
-    async def work(service: CodeMode) -> int:
-        proposal = await service.propose_menu()
-        if as_json:
-            show.print_json(None if proposal is None else asdict(proposal))
-        elif proposal is None:
-            show.console.print("too few recorded calls for a proposal")
-        else:
-            shares = f"{proposal.now:.0%} now, {proposal.proposed:.0%} with the proposal, on held-out calls"
-            show.console.print(f"calls without a matching keyword: {proposal.calls}; offered: {shares}")
-            show.console.print(f"menu:\n  defaults: [{', '.join(proposal.defaults)}]", markup=False)
-            if proposal.core:
-                show.console.print(f"  # most called tools, for core: {', '.join(proposal.core)}", markup=False)
-        return 0 if proposal is not None and proposal.worthwhile else 1
 
     with_service(surface, work, as_json=as_json)
 

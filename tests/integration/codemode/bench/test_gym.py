@@ -6,8 +6,8 @@ from dataclasses import replace
 from textwrap import dedent
 from typing import TYPE_CHECKING
 
-from codemode.bench.gym import Gym
 from codemode.bench.players import GoldPlayer
+from codemode.bench.registry import suite_of
 from codemode.bench.runner import run_tasks
 
 if TYPE_CHECKING:
@@ -147,7 +147,7 @@ class WrongPlayer(GoldPlayer):
 
 
 async def test_each_judge_rejects_a_plausible_wrong_program(tmp_path: Path) -> None:
-    tasks = Gym().tasks()
+    tasks = suite_of("gym").tasks()
     assert [*WRONG] == [task.id for task in tasks]
     results = await run_tasks("gym", tasks, WrongPlayer(), out=tmp_path / "out.jsonl", jobs=2)
     assert [result.task for result in results if result.solved] == []

@@ -50,7 +50,7 @@ def one_call(seen: Seen) -> Say:
     return Say(calls=[((free or [*seen.tools])[0], {})])
 
 
-@pytest.mark.parametrize("mode", [one for one in MODES if one not in PEERS])
+@pytest.mark.parametrize("mode", [one for one in MODES if one not in {*PEERS, "off"}])
 @pytest.mark.parametrize(("name", "choice", "package"), EACH)
 async def test_each_mode_plays_a_task(
     name: str, choice: str, package: str, mode: str, monkeypatch: pytest.MonkeyPatch

@@ -1,4 +1,4 @@
-"""`codemode bench` plays several modes in one run, with the section `agent` of a configuration."""
+"""`codemode measure` plays several modes in one run, with the section `agent` of a configuration."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ def test_modes_are_played_in_one_run_with_the_settings_of_the_file(folder: Path)
         agent = {"model": "m", "base_url": server.base_url, "answer_tokens": 99, "temperature": 0.5}
         (folder / "c.json").write_text(json.dumps({"agent": agent}))
         options = ("--mode", "code,native", "-c", "c.json", "--temperature", "0", "--seed", "3", "--json")
-        ended = codemode("bench", "suite.py:Doors", *options, folder=folder, OPENAI_API_KEY=server.key)
+        ended = codemode("measure", "suite.py:Doors", *options, folder=folder, OPENAI_API_KEY=server.key)
         bodies = [seen.body for seen in server.seen]
     assert ended.returncode == 0, ended.stderr
     assert [(one["mode"], one["solved"]) for one in json.loads(ended.stdout)] == [("code", 1), ("native", 1)]
@@ -71,13 +71,13 @@ def test_modes_are_played_in_one_run_with_the_settings_of_the_file(folder: Path)
 
 
 def test_gold_is_played_without_a_model(folder: Path) -> None:
-    ended = codemode("bench", "suite.py:Doors", "--json", folder=folder)
+    ended = codemode("measure", "suite.py:Doors", "--json", folder=folder)
     assert ended.returncode == 0, ended.stderr
     assert json.loads(ended.stdout)[0]["model"] == "gold"
 
 
 def test_nothing_is_solved_without_a_call_if_the_judge_looks(folder: Path) -> None:
-    ended = codemode("bench", "suite.py:Doors", "--model", "idle", "--json", folder=folder)
+    ended = codemode("measure", "suite.py:Doors", "--model", "idle", "--json", folder=folder)
     assert ended.returncode == 0, ended.stderr
     (group,) = json.loads(ended.stdout)
     assert (group["model"], group["solved"]) == ("idle", 0)
@@ -101,13 +101,13 @@ def test_a_gold_run_fails_if_a_task_ends_otherwise_than_its_suite_says(
         "begin)]", f"begin, gold_fails={known!r})]"
     )
     (folder / "suite.py").write_text(suite)
-    ended = codemode("bench", "suite.py:Doors", folder=folder)
+    ended = codemode("measure", "suite.py:Doors", folder=folder)
     assert ended.returncode == code, ended.stderr
     assert ("unexpected: close: " in ended.stderr) == bool(code)
 
 
 def test_an_unknown_mode_is_rejected(folder: Path) -> None:
-    ended = codemode("bench", "suite.py:Doors", "--model", "m", "--mode", "code,nativ", folder=folder)
+    ended = codemode("measure", "suite.py:Doors", "--model", "m", "--mode", "code,nativ", folder=folder)
     assert ended.returncode == 2
     assert "no mode 'nativ'" in ended.stderr
     assert "native" in ended.stderr

@@ -74,13 +74,13 @@ def script(seen: Seen) -> Say:
 def bench(folder: Path, *options: str, **environment: str) -> Ended:
     """Run the suite on a model."""
     (folder / "shop.py").write_text(SUITE, encoding="utf-8")
-    run = ("bench", "shop.py:Shop", "--model", "m", "--jobs", "3", "--repeats", "2")
+    run = ("measure", "shop.py:Shop", "--model", "m", "--jobs", "3", "--repeats", "2")
     return codemode(*run, *options, folder=folder, **environment)
 
 
 def figures(folder: Path, name: str) -> list[dict[str, object]]:
     """The measures of a file, without those of time."""
-    ended = codemode("bench", "report", name, "--price", "2,1,8", "--json", folder=folder)
+    ended = codemode("measure", "report", name, "--price", "2,1,8", "--json", folder=folder)
     groups: list[dict[str, object]] = json.loads(ended.stdout)
     return [{name: value for name, value in group.items() if not name.endswith("_s")} for group in groups]
 
@@ -113,7 +113,7 @@ def test_a_replay_gives_the_same_figures_without_the_model(recorded: Path) -> No
 
 
 def test_the_time_of_a_turn_is_split(recorded: Path) -> None:
-    group, _ = json.loads(codemode("bench", "report", "first.jsonl", "--json", folder=recorded).stdout)
+    group, _ = json.loads(codemode("measure", "report", "first.jsonl", "--json", folder=recorded).stdout)
     assert 0 < group["model_s"] < group["duration_s"]
     assert 0 < group["tools_s"] < group["duration_s"]
 
@@ -121,7 +121,7 @@ def test_the_time_of_a_turn_is_split(recorded: Path) -> None:
 def test_a_replay_on_other_tools_says_what_differs(recorded: Path) -> None:
     changed = SUITE.replace("Pay an order.", "Pay one order now.")
     (recorded / "other.py").write_text(changed, encoding="utf-8")
-    run = ("bench", "other.py:Shop", "--model", "m", "--repeats", "2")
+    run = ("measure", "other.py:Shop", "--model", "m", "--repeats", "2")
     ended = codemode(*run, "--out", "third.jsonl", "--replay", "turns.jsonl", folder=recorded)
     assert ended.returncode == 2
     assert "request 2 is not in turns.jsonl" in ended.stderr
@@ -130,7 +130,7 @@ def test_a_replay_on_other_tools_says_what_differs(recorded: Path) -> None:
 
 def test_figures_do_not_replace_the_results_that_they_come_from(recorded: Path) -> None:
     before = (recorded / "first.jsonl").read_bytes()
-    ended = codemode("bench", "report", "first.jsonl", "--export", "./first.jsonl", folder=recorded)
+    ended = codemode("measure", "report", "first.jsonl", "--export", "./first.jsonl", folder=recorded)
     assert (ended.returncode, (recorded / "first.jsonl").read_bytes()) == (2, before)
     assert "whose texts would be lost" in ended.stderr
 
@@ -186,8 +186,8 @@ def test_options_that_cannot_be_meant_are_rejected(options: tuple[str, ...], mes
 
 
 def test_figures_are_exported_and_reported_as_one(recorded: Path) -> None:
-    ended = codemode("bench", "report", "first.jsonl", "--export", "figures.jsonl.xz", folder=recorded)
+    ended = codemode("measure", "report", "first.jsonl", "--export", "figures.jsonl.xz", folder=recorded)
     assert "wrote the figures of 12 attempts to figures.jsonl.xz" in ended.stderr
     assert figures(recorded, "figures.jsonl.xz") == figures(recorded, "first.jsonl")
-    page = codemode("bench", "report", "first.jsonl", "--format", "html", folder=recorded).stdout
+    page = codemode("measure", "report", "first.jsonl", "--format", "html", folder=recorded).stdout
     assert page.count('id="attempt-') == 12

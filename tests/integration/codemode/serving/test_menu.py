@@ -110,16 +110,16 @@ def test_a_menu_on_the_command_line(config: str, tmp_path: Path) -> None:
 
 
 def test_defaults_are_proposed_from_what_was_called(config: str, tmp_path: Path) -> None:
-    assert CliRunner().invoke(app, ["menu-tune", "--config", config]).exit_code == 1
+    assert CliRunner().invoke(app, ["measure", "menu", "--config", config]).exit_code == 1
     record = load_settings(config).learned() / "menu-usage.jsonl"
     record.parent.mkdir(parents=True, exist_ok=True)
     line = {"tool": "gym.surveys.get_surveys", "by": "not offered", "unmatched": True}
     record.write_text(f"{json.dumps(line)}\n" * 20, encoding="utf-8")
-    shown = CliRunner().invoke(app, ["menu-tune", "--config", config])
+    shown = CliRunner().invoke(app, ["measure", "menu", "--config", config])
     assert shown.exit_code == 0, shown.output
     assert "0% now, 100% with the proposal" in shown.stdout
     assert "  defaults: [surveys]" in shown.stdout
-    told = json.loads(CliRunner().invoke(app, ["menu-tune", "--json", "--config", config]).stdout)
+    told = json.loads(CliRunner().invoke(app, ["measure", "menu", "--json", "--config", config]).stdout)
     assert told["core"] == ["gym.surveys.get_surveys"]
 
 

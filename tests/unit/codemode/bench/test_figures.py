@@ -77,7 +77,7 @@ def test_two_files_with_one_attempt_are_reported_apart(tmp_path: Path) -> None:
 
 
 def test_a_missing_file_is_named_with_the_command_that_writes_it(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"no file .*gone\.jsonl: `codemode bench run SUITE --out"):
+    with pytest.raises(ConfigurationError, match=r"no file .*gone\.jsonl: `codemode measure SUITE --out"):
         read_all([tmp_path / "gone.jsonl"])
 
 

@@ -74,7 +74,7 @@ def test_a_page_loads_nothing_from_elsewhere() -> None:
 
 
 def test_a_page_of_no_results_is_a_page() -> None:
-    assert "codemode bench" in html_of([])
+    assert "codemode measure" in html_of([])
 
 
 def test_a_plot_has_a_point_for_each_mode_and_two_for_gold_traces() -> None:

@@ -190,7 +190,7 @@ async def test_an_unknown_attempt_is_named_with_the_nearest(file: Path) -> None:
 
 
 def test_a_missing_recording_is_named_with_the_command_that_writes_it(file: Path) -> None:
-    with pytest.raises(ConfigurationError, match=r"no recording .*turns\.jsonl: `codemode bench run .* --record"):
+    with pytest.raises(ConfigurationError, match=r"no recording .*turns\.jsonl: `codemode measure .* --record"):
         ModelReplay(file)
 
 

@@ -54,8 +54,6 @@ def test_it_prints_json_when_it_is_asked_to(subtests: pytest.Subtests) -> None:
 
 #: Commands whose first error is not about the configuration: they write one, read another file first, or need none.
 WITHOUT_CONFIGURATION = {
-    "bench report",
-    "bench run",
     "config explain",
     "config schema",
     "demo",
@@ -63,8 +61,9 @@ WITHOUT_CONFIGURATION = {
     "init",
     "keys create",
     "mcp uninstall",
-    "search-eval",
-    "search-tune",
+    "measure report",
+    "measure search",
+    "measure suite",
     "sources add",
     "sources discover",
     "sources remove",
@@ -219,3 +218,13 @@ def test_who_waits_on_a_terminal_is_told_what_for(monkeypatch: pytest.MonkeyPatc
             while is_terminal and "reading the sources …" not in shown.getvalue():
                 pass
         assert ("reading the sources …" in shown.getvalue()) is is_terminal
+
+
+def test_a_renamed_command_runs_as_the_new_one(subtests: pytest.Subtests) -> None:
+    for old, new in cli.RENAMED.items():
+        with subtests.test(" ".join(old)):
+            ended = CliRunner().invoke(app, [*old, "--help"])
+            assert ended.exit_code == 0, ended.output
+            assert f"`codemode {' '.join(old)}` is `codemode {' '.join(new)}` now" in ended.stderr
+            path = " ".join(word for word in new[:2] if not word.startswith("-"))
+            assert f"Usage: codemode {path}" in " ".join(ended.stdout.split()).replace("root", "codemode")

@@ -87,7 +87,7 @@ def test_embeddings_are_made_on_demand_and_used_from_then_on(
         f"search: {{embeddings: {{kind: openai, model: m, base_url: {service.base_url}, api_key: {{env: KEY}}}}}}\n"
         f"state_folder: {tmp_path}/state\ncache_folder: {tmp_path}/cache\n"
     )
-    made = codemode("embed", "--config", str(config), KEY="a-key-of-mine")
+    made = codemode("measure", "embeddings", "--config", str(config), KEY="a-key-of-mine")
     assert made.returncode == 0, made.stderr
     assert "137 tools are embedded" in made.stdout
     asked = len(service.asked)
@@ -95,12 +95,12 @@ def test_embeddings_are_made_on_demand_and_used_from_then_on(
     assert found["note"] == ""
     assert service.asked[asked:] == [["list"], ["limousine"]]
     service.misbehave = lambda *_: (401, {}, b"wrong key: a-key-of-mine")
-    refused = codemode("embed", "--config", str(config), KEY="a-key-of-mine")
+    refused = codemode("measure", "embeddings", "--config", str(config), KEY="a-key-of-mine")
     assert refused.returncode == 1
     assert "answered 401; look at search.embeddings.api_key" in refused.stdout
     assert "a-key-of-mine" not in refused.stdout + refused.stderr
     config.write_text(f"sources: {{gym: {{location: {gym.document}, credentials: [{{kind: none}}]}}}}\n")
-    none = codemode("embed", "--config", str(config))
+    none = codemode("measure", "embeddings", "--config", str(config))
     assert none.returncode == 2
     assert "search.embeddings is not configured" in none.stderr
 
@@ -309,7 +309,7 @@ def test_sources_are_added_checked_listed_and_removed(gym: Gym, tmp_path: Path) 
 
 def test_search_is_measured_on_labelled_queries(gym: Gym) -> None:
     queries = str(gym.document.parent / "queries.yaml")
-    measured = json.loads(codemode("search-eval", queries, "--json", "--source", str(gym.document)).stdout)
+    measured = json.loads(codemode("measure", "search", queries, "--json", "--source", str(gym.document)).stdout)
     assert measured["as given"]["queries"] > 100
     assert measured["as given"]["recall_10"] > 0.8
     assert measured["with typos"]["recall_10"] > 0.75

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 #: Each command that reads the configuration, and that needs no more arguments than these to do so.
 READERS = [
     ("tools",), ("search", "x"), ("cost",), ("menu", "x"), ("run", "program.py"), ("call", "evil.f"), ("serve",),
-    ("mcp",), ("chat", "x"), ("embed",), ("menu-tune",), ("search-eval", "q.yaml"), ("search-tune", "q.yaml"),
+    ("mcp",), ("chat", "x"),
+    ("measure", "tasks.yaml"), ("measure", "search", "q.yaml"), ("measure", "menu"), ("measure", "embeddings"),
     ("config", "check"),
     ("sources", "list"), ("sources", "check"), ("sources", "refresh"), ("sources", "accept", "evil"),
     ("auth", "login", "evil"), ("auth", "logout", "evil"), ("auth", "status"), ("keys", "list"), ("policy", "check"),
@@ -45,6 +46,7 @@ journal: {{key: {{command: [touch, {tmp_path / "ran"}]}}}}
         encoding="utf-8",
     )
     (folder / "program.py").write_text("evil.f()", encoding="utf-8")
+    (folder / "tasks.yaml").write_text("tasks: [{id: a, message: b, check: 'True'}]\n", encoding="utf-8")
     (folder / "q.yaml").write_text("- {query: f, expected: [evil.f]}\n", encoding="utf-8")
     return folder
 
@@ -61,7 +63,7 @@ def test_no_command_does_what_a_found_file_says(words: tuple[str, ...], folder: 
 
 
 def test_every_command_was_tried_or_reads_no_found_file() -> None:
-    without = {"demo", "init", "doctor", "bench", "eval", "trust"}
+    without = {"demo", "init", "doctor", "trust"}
     assert {words[0] for words in READERS} == set(COMMANDS) - without
 
 

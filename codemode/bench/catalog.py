@@ -1,0 +1,130 @@
+"""`codemode measure search`, `menu` and `embeddings`: how well models find the tools of one's own."""
+
+from __future__ import annotations
+
+import asyncio
+from contextlib import nullcontext
+from dataclasses import asdict
+from pathlib import Path  # noqa: TC003 -- typer reads annotations
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+from rich.table import Table
+
+from codemode.catalog.loading import LoadingStep
+from codemode.errors import ConfigurationError
+from codemode.serving.cli.surface import FOUND, AsJson, Config, Surface, loading_bars, on_surface, with_service
+from codemode.serving.output import terminal as show
+
+if TYPE_CHECKING:
+    from codemode.search.evaluation.evaluation import Metrics
+    from codemode.service import CodeMode
+
+SHOWN_EVERY_S = 0.3
+
+
+@on_surface
+def search(
+    surface: Surface,
+    file: Annotated[Path, typer.Argument(help="Queries with the tools they need: YAML or JSON Lines.")],
+    tune: Annotated[bool, typer.Option("--tune", help="Propose ranking weights for `search.ranking`.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Measure search on your own labelled queries, as they are and with typing mistakes.
+
+    With --tune, propose cross-validated ranking weights. Exit code 1 if there are no better ones.
+    """
+
+    async def work(service: CodeMode) -> int:
+        return (_tuned if tune else _measured)(service, file, as_json=as_json)
+
+    with_service(surface, work, as_json=as_json)
+
+
+def _measured(service: CodeMode, file: Path, *, as_json: bool) -> int:
+    from codemode.search.evaluation.evaluation import with_typos
+
+    plain = service.evaluate_search(file)
+    mistyped = service.evaluate_search(file, change=with_typos)
+    if as_json:
+        show.print_json({"as given": asdict(plain), "with typos": asdict(mistyped)})
+    else:
+        show.console.print(_table({"as given": plain, "with typos": mistyped}))
+    return 0
+
+
+def _tuned(service: CodeMode, file: Path, *, as_json: bool) -> int:
+    proposal = service.propose_weights(file)
+    if as_json:
+        measured = {"now": asdict(proposal.before), "proposed": asdict(proposal.after)}
+        show.print_json({**measured, "ranking": dict(proposal.changed) if proposal.worthwhile else {}})
+        return 0 if proposal.worthwhile else 1
+    show.console.print(_table({"now": proposal.before, "proposed, held out": proposal.after}))
+    if not proposal.worthwhile:
+        show.console.print("keep the current weights: no change improves the held-out queries")
+        return 1
+    show.console.print("add this to the configuration:\n\nsearch:\n  ranking:")
+    for feature, weight in proposal.changed.items():
+        show.console.print(f"    {feature}: {weight:g}")
+    return 0
+
+
+def _table(rows: dict[str, Metrics]) -> Table:
+    table = Table(box=None, padding=(0, 1), header_style="dim")
+    for title in ("", "queries", "recall@1", "recall@10", "nDCG@10", "MRR@10", "all in 10"):
+        table.add_column(title, justify="right" if title else "left", no_wrap=True)
+    for title, row in rows.items():
+        values = (row.recall_1, row.recall_10, row.ndcg_10, row.mrr_10, row.all_gold)
+        table.add_row(title, str(row.queries), *(f"{value:.3f}" for value in values))
+    return table
+
+
+@on_surface
+def menu(
+    surface: Surface,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Propose default and core tools from the calls recorded on this machine."""
+
+    async def work(service: CodeMode) -> int:
+        proposal = await service.propose_menu()
+        if as_json:
+            show.print_json(None if proposal is None else asdict(proposal))
+        elif proposal is None:
+            show.console.print("too few recorded calls for a proposal")
+        else:
+            shares = f"{proposal.now:.0%} now, {proposal.proposed:.0%} with the proposal, on held-out calls"
+            show.console.print(f"calls without a matching keyword: {proposal.calls}; offered: {shares}")
+            show.console.print(f"menu:\n  defaults: [{', '.join(proposal.defaults)}]", markup=False)
+            if proposal.core:
+                show.console.print(f"  # most called tools, for core: {', '.join(proposal.core)}", markup=False)
+        return 0 if proposal is not None and proposal.worthwhile else 1
+
+    with_service(surface, work, as_json=as_json)
+
+
+def embeddings(
+    config: Config = FOUND,
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """Create the embeddings of all tools now, as `search.embeddings` configures them, and show the progress."""
+
+    async def work(service: CodeMode) -> int:
+        progress = await service.settle_search((), 0)
+        if progress is None:
+            message = "search.embeddings is not configured; docs/how-to/embeddings.md explains how"
+            raise ConfigurationError(message)
+        bars = None if as_json else loading_bars()
+        with bars.shown() if bars else nullcontext():
+            while not progress.has_ended:
+                if bars:
+                    bars.update(LoadingStep("embedding", tools=progress.total, done=progress.done))
+                await asyncio.sleep(SHOWN_EVERY_S)
+                progress = await service.settle_search((), 0) or progress
+        if as_json:
+            show.print_json({"total": progress.total, "done": progress.done, "problem": progress.problem})
+        else:
+            show.console.print(show.plain(progress.problem or f"{progress.total:,} tools are embedded"))
+        return 0 if progress.is_ready else 1
+
+    with_service(Surface(config), work, as_json=as_json)
