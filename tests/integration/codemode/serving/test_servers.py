@@ -58,21 +58,21 @@ async def test_an_execution_is_followed_and_cancelled_through_another_server(her
 
 async def test_what_a_killed_server_ran_is_shared_by_the_others(here: Place, url: str) -> None:
     hold = here.upstream.hold("/get")
-    count = 12
-    async with several(here, url, 3, journal={"lease_s": 2}) as (first, second, third):
-        started = [await first.start(f"up.x.get(n={n})") for n in range(count)]
-        await here.upstream.wait_for(count)
+    room = {"load": {"running": 8, "per_key_running": 8}}
+    async with several(here, url, 3, journal={"lease_s": 2}, server=room) as (first, second, third):
+        own = [await server.start(f"up.x.get(n={n})") for server in (second, third) for n in range(4)]
+        started = [await first.start(f"up.x.get(n={n})") for n in range(10, 18)]
+        await here.upstream.wait_for(16)
         first.process.kill()
-        await here.upstream.wait_for(2 * count)  # the reads are repeated
+        await here.upstream.wait_for(24)  # the reads are repeated: each of the others had room for four
         control = await asyncpg.connect(url)
         holders = Counter(
             row["server"] for row in await control.fetch("SELECT server FROM executions WHERE id = any($1)", started)
         )
         await control.close()
-        assert sum(holders.values()) == count
-        assert max(holders.values()) < count
+        assert sorted(holders.values()) == [4, 4]
         hold.set()
-        assert {(await second.ended(one))["status"] for one in started} == {"completed"}
+        assert {(await second.ended(one))["status"] for one in (*own, *started)} == {"completed"}
         with pytest.raises(httpx2.ConnectError):
             await first.running()
         assert await third.running() == []
