@@ -5,6 +5,7 @@ The host fetches the pages through the gateway. Each page is a call in the ledge
 
 from __future__ import annotations
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import replace
@@ -101,6 +102,9 @@ class _Walk:
         self._last: Page | None = None
         self._read = 0
         self._page, self._offset = _counted(wanted.tool)
+        self._size = _size(wanted.tool, arguments)
+        self._digests: set[str] = set()  # of the pages that were counted
+        self._is_led = False  # the answers lead through the list
         self._is_whole = not {self._page, self._offset}.intersection(arguments)
 
     async def step(self, get_page: GetPage) -> None:
@@ -112,9 +116,9 @@ class _Walk:
             items = self._new_items(page.items, last.items)
             if len(items) < len(page.items):
                 page = replace(page, items=items)
-        if last is not None and _repeats(page, last):
+        if last is not None and (repetition := self._repetition(page, last)):
             if not self._is_first_again():
-                self._end(f"stopped at page {self._number} of the list, which repeats the previous page")
+                self._end(f"stopped at page {self._number} of the list, which repeats {repetition}")
                 return
         else:
             self._read += len(page.items)
@@ -134,8 +138,9 @@ class _Walk:
         except CallFailed as error:
             if self._last is None:
                 raise
-            if self._last.is_counted and error.status in _BEYOND_END:
-                self._end(f"the list ended at page {self._number}, which answered {error.status}")
+            is_whole = self._is_whole and self._last.total == self._read
+            if self._last.is_counted and error.status is not None and (is_whole or error.status in _BEYOND_END):
+                self._end("" if is_whole else f"the list ended at page {self._number}, which answered {error.status}")
                 return None
             raise self._failed(error) from None
 
@@ -156,6 +161,17 @@ class _Walk:
         is_same = self._offset and len(items) > 1 and before and items[0] == before[-1] and _are_records(items[:1])
         return items[1:] if is_same else items
 
+    def _repetition(self, page: Page, last: Page) -> str:
+        """Return which page was the same, "" if none was. Counted pages are compared with all before."""
+        if not _are_records(page.items):
+            return ""
+        if page.items == last.items:
+            return "the previous page"
+        if not last.is_counted:
+            return ""
+        self._digests.add(_digest(last.items))
+        return "an earlier page" if _digest(page.items) in self._digests else ""
+
     def _is_first_again(self) -> bool:
         """Return whether the page is the first one, which was asked without a number, now by its number."""
         numbers = [arguments.get(self._page) for arguments, _ in self._asked]
@@ -163,7 +179,10 @@ class _Walk:
 
     def _go_on(self, page: Page) -> None:
         following = None if page.next_arguments is None else (page.next_arguments, page.next_query)
-        is_whole = page.is_counted and self._is_whole and page.total == self._read
+        if self._is_led and page.is_counted:
+            following = None
+        self._is_led = self._is_led or (following is not None and not page.is_counted)
+        is_whole = page.is_counted and self._is_whole and page.total == self._read and self._is_total(page)
         if len(self.collected) >= self._limit or self._number >= PAGES:
             self.is_over = True
             if following is not None and not is_whole:
@@ -175,6 +194,10 @@ class _Walk:
             self._end(f"stopped at page {self._number} of the list, which leads back to an earlier page")
         else:
             self._next = following
+
+    def _is_total(self, page: Page) -> bool:
+        """Return whether the total is that of the list: on a first page that may be full, it may be the page's."""
+        return self._number > 1 or len(page.items) < self._size or not page.items
 
     def _end(self, note: str) -> None:
         """End the walk. A total that the service stated is compared."""
@@ -190,9 +213,17 @@ def _counted(tool: Tool) -> tuple[str, str]:
     return (paging.page, "" if paging.page else paging.offset) if paging is not None else ("", "")
 
 
-def _repeats(page: Page, last: Page) -> bool:
-    """Return whether a page is the previous one again."""
-    return page.items == last.items and _are_records(page.items)
+def _size(tool: Tool, arguments: Mapping[str, Any]) -> int:
+    """Return the number of items of a full page, 0 if it is not known."""
+    paging = walked(tool)
+    size = (arguments.get(paging.size) or paging.size_default) if paging is not None and paging.size else None
+    return size if type(size) is int else 0
+
+
+def _digest(items: list[Any]) -> str:
+    """Return what tells pages of records apart. Hashing all items of a large page would take long."""
+    ends = [len(items), *items[:1], *items[-1:]]
+    return hashlib.sha256(json.dumps(ends, default=str).encode()).hexdigest()
 
 
 def _set_page_size(wanted: WholeList, arguments: dict[str, Any], limit: int) -> None:

@@ -284,3 +284,54 @@ async def test_an_item_that_two_counted_pages_share_is_read_once() -> None:
 
     found, _ = await walked("items", {}, FromOne(25))
     assert [item["id"] for item in found] == list(range(25))
+
+
+class OfSteps(Upstream):
+    """Pages of records: their ids, whether the next page is counted, and the stated total. An empty one is the last."""
+
+    def __init__(self, pages: list[tuple[list[int], bool, int | None]]) -> None:
+        super().__init__(0)
+        self.steps = pages
+
+    async def page(self, arguments: dict[str, Any], query: str = "") -> Page:
+        ids, is_counted, total = self.steps[len(self.asked) % len(self.steps)]
+        self.asked.append(arguments)
+        items = [{"id": at} for at in ids]
+        following = {"offset": len(self.asked)} if items else None
+        return Page(items, items, following, is_counted=is_counted, total=total)
+
+
+async def test_a_list_that_its_answers_lead_through_is_not_counted_afterwards() -> None:
+    upstream = OfSteps([([1], False, None), ([2], False, None), ([3], True, None)])
+    assert await walked("items", {}, upstream) == ([{"id": 1}, {"id": 2}, {"id": 3}], [])
+    assert len(upstream.asked) == 3
+
+
+async def test_a_counted_page_that_was_read_before_ends_the_list() -> None:
+    upstream = OfSteps([([1], True, None), ([2], True, None)])
+    found, notes = await walked("items", {}, upstream)
+    assert (found, len(upstream.asked)) == ([{"id": 1}, {"id": 2}], 3)
+    assert notes == ["gym.clients.list: stopped at page 3 of the list, which repeats an earlier page"]
+
+
+async def test_a_total_of_the_first_page_alone_does_not_end_the_list() -> None:
+    upstream = OfSteps([([1, 2], True, 2), ([3, 4], True, 2), ([], False, 0)])
+    found, notes = await walked("items", {}, upstream)
+    assert ([item["id"] for item in found], notes) == ([1, 2, 3, 4], [])
+
+
+async def test_a_total_of_a_page_that_is_not_full_ends_the_list() -> None:
+    upstream, wanted = OfSteps([([1, 2], True, 2)]), whole_list("gym.clients.list.items", SIZED)
+    assert wanted is not None
+    assert len(await collect(wanted, {}, upstream.page, unnoted)) == 2
+    assert len(upstream.asked) == 1
+
+
+async def test_a_page_beyond_the_total_may_fail() -> None:
+    class Strict(OfSteps):
+        async def page(self, arguments: dict[str, Any], query: str = "") -> Page:
+            if self.asked:
+                raise CallFailed("gym answered 400", kind="upstream_error", status=400)
+            return await super().page(arguments, query)
+
+    assert await walked("items", {}, Strict([([1, 2], True, 2)])) == ([{"id": 1}, {"id": 2}], [])
