@@ -112,7 +112,7 @@ class _Plan:
         self.body = tool.details.body
         self.merges = tool.details.body_merges
         self.body_needs = self._needs()  # fields that are required if any other field is given
-        self.takes_whole_body = bool(self.fields) and WHOLE_BODY not in self.slots
+        self.takes_whole_body = self.body is not None and WHOLE_BODY not in self.slots
         self.checks_body = bool(self.fields) and self.body is not None and _has_rules_across_fields(self.body)
 
     def _needs(self) -> frozenset[str]:

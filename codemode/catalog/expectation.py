@@ -26,9 +26,6 @@ _TYPES: dict[str, tuple[type, ...]] = {
     "null": (NoneType,),
 }
 
-#: Formats of strings whose values may be content references, which are objects.
-_CONTENT = ("binary", "byte")
-
 _ABSENT = object()
 
 
@@ -127,7 +124,7 @@ def _fields(schema: Schema, levels: int, *, learned: bool) -> tuple[tuple[str, E
 def _names(schema: Schema, depth: int) -> list[str]:
     """Return the names of the possible types, without duplicates. Empty if any type is possible."""
     whole = schema.resolved()
-    if whole.first("format") in _CONTENT or depth > _LEVELS:
+    if whole.first("format") == "byte" or whole.is_file() or depth > _LEVELS:
         return []
     names = list(whole.types())
     if not names:

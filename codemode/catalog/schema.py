@@ -276,6 +276,17 @@ class Schema:
                 return ("array",)
         return ()
 
+    def is_file(self) -> bool:
+        """Whether a value is the bytes of a file: `format: binary`, or from OpenAPI 3.1 on `contentMediaType` alone.
+
+        Text and JSON in a string are no files.
+        """
+        if self.first("format") == "binary" or "file" in self.types():
+            return True
+        media_type = str(self.first("contentMediaType") or "text/plain")
+        is_text = media_type.startswith("text/") or "json" in media_type
+        return not is_text and self.first("contentEncoding") is None
+
     def is_nullable(self) -> bool:
         """Whether null is allowed, in any dialect."""
         if self.get("nullable") is True:
@@ -340,6 +351,16 @@ def _merged_property(declarations: list[Schema]) -> Schema:
     if len(distinct) == 1 or len({schema.base for schema in distinct}) > 1:
         return distinct[0]
     return distinct[0].at(distinct[0].graph.merged([schema.value for schema in distinct]))
+
+
+def either(schemas: list[Schema]) -> Schema:
+    """Return a schema that allows what any of these allows."""
+    distinct = list({id(schema.value): schema for schema in schemas}.values())
+    if len(distinct) == 1:
+        return distinct[0]
+    if len({schema.base for schema in distinct}) > 1:  # their references resolve in different documents
+        return distinct[0].at(True)
+    return distinct[0].at({"anyOf": [schema.value for schema in distinct]})
 
 
 def walk(value: Any) -> Iterator[Mapping[str, Any]]:

@@ -193,7 +193,7 @@ class Shapes:
             return self._array(schema, hint, depth)
         if name == "object":
             return self._named(schema, hint, depth)
-        if name == "string" and schema.first("format") == "binary":
+        if name == "string" and schema.is_file():
             return "Content"
         text = _SCALARS.get(name, "Any")
         return restricted(text, schema) if self.is_compact and self.direction is Direction.REQUEST else text

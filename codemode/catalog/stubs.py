@@ -20,7 +20,7 @@ from codemode.catalog.restrictions import example_of
 from codemode.catalog.shapes import Direction, Shapes, literals
 from codemode.catalog.side_effects import side_effects
 from codemode.catalog.tokens import estimate
-from codemode.catalog.tool import Effect
+from codemode.catalog.tool import Effect, Location
 from codemode.text.prose import first_sentence, plain, shorten
 from codemode.text.visible import visible
 
@@ -174,12 +174,14 @@ def _remarks(tool: Tool, *, notes: bool, pages: bool, observed: Schema | None) -
     if notes:
         beside = side_effects(tool)
         remarks += [beside] if beside else []
-        binary = [parameter.name for parameter in tool.parameters if parameter.schema.first("format") == "binary"]
+        binary = [parameter.name for parameter in tool.parameters if parameter.schema.is_file()]
         remarks += [f"{_listed(binary)}: {_BINARY}"] if binary else []
     if pages and paging_of(tool) is not None:
         remarks.append(".items(...) gives all pages")
     return remarks
 
+
+_IN_BODY = (Location.BODY, Location.BODY_FIELD)
 
 _BINARY = 'text, {"$base64": ...}, or what a download gave'
 
@@ -231,6 +233,8 @@ def _documentation(tool: Tool) -> list[str]:
     lines.append(f"  effect: {tool.effect}")
     if tool.details.body_merges:
         lines.append("  merge patch: a member that is None in an object, or in body={...}, is removed")
+    if tool.details.body is not None and not any(p.location in _IN_BODY for p in tool.parameters):
+        lines.append("  body: the document declares none; body={...} is sent as JSON")
     if paging_of(tool) is not None:
         lines.append(f"  in pages: {_name(tool)}.items(..., limit=N) gives N items or all, .pages(...) the answers")
     lines.extend(f"  example: {shorten(example, 300)}" for example in examples_of(tool)[:2])

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.identifiers import parameter_names
-from codemode.catalog.schema import Dialect, Schema
+from codemode.catalog.schema import Dialect, Schema, either
 from codemode.catalog.tool import Location, Parameter
 from codemode.sources.openapi.bodies import is_form
 from codemode.transports.http.invocation import BodyKind
@@ -190,7 +190,7 @@ def _undeclared_placeholders(operation: Operation, declared: set[str]) -> list[_
 
 
 def _body_arguments(body: BodyPlan | None) -> list[_Argument]:
-    if body is None:
+    if body is None or not body.is_declared:
         return []
     flat = flat_fields(body)
     if flat is None:
@@ -229,19 +229,9 @@ def flat_fields(body: BodyPlan) -> tuple[dict[str, Schema], frozenset[str]] | No
         return None
     fields = dict(own)
     for name in dict.fromkeys(name for member, _ in members for name in member):
-        fields.setdefault(name, _either([member[name] for member, _ in members if name in member]))
+        fields.setdefault(name, either([member[name] for member, _ in members if name in member]))
     common = frozenset.intersection(*(names for _, names in members)) if members else frozenset()
     return fields, (required | common) & frozenset(fields)
-
-
-def _either(schemas: list[Schema]) -> Schema:
-    """Return the schema of a field of a union: it allows what any member allows."""
-    distinct = list({id(schema.value): schema for schema in schemas}.values())
-    if len(distinct) == 1:
-        return distinct[0]
-    if len({schema.base for schema in distinct}) > 1:  # their references resolve in different documents
-        return distinct[0].at(True)
-    return distinct[0].at({"anyOf": [schema.value for schema in distinct]})
 
 
 def _request_properties(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.schema import Dialect, Schema
+from codemode.catalog.schema import Dialect, Schema, either
 from codemode.transports.http.invocation import BodyKind, BodyPlan, FieldEncoding
 
 if TYPE_CHECKING:
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
 
 #: The order of preference among the declared kinds. JSON schemas say most about types.
 _PREFERENCE = (BodyKind.JSON, BodyKind.FORM, BodyKind.MULTIPART, BodyKind.LINES, BodyKind.TEXT, BodyKind.BYTES)
+
+#: Kinds whose values are objects with fields.
+_WITH_FIELDS = (BodyKind.JSON, BodyKind.FORM, BodyKind.MULTIPART)
 
 #: Methods whose requests usually have a body (RFC 9110, section 9.3).
 _WITH_BODY = ("POST", "PUT", "PATCH")
@@ -25,7 +28,16 @@ _LINES = ("application/x-ndjson", "application/ndjson", "application/jsonl", "ap
 def body_of(operation: Operation, nodes: list[Schema]) -> BodyPlan | None:
     """Return the body of an operation, or None. `nodes` are its Parameter Objects."""
     if operation.document.dialect is Dialect.SWAGGER_2_0:
-        return _swagger_body(operation, nodes)
+        plan = _swagger_body(operation, nodes)
+    else:
+        plan = _declared_body(operation)
+    if plan is None and operation.method in _WITH_BODY:  # often forgotten in documents that are written by hand
+        schema = operation.node.at(True)
+        return BodyPlan(BodyKind.JSON, ("application/json",), schema, required=False, is_declared=False)
+    return None if plan is None or _is_empty(plan) else plan
+
+
+def _declared_body(operation: Operation) -> BodyPlan | None:
     declared = operation.node.get("requestBody")
     if not isinstance(declared, Mapping):
         return None
@@ -34,9 +46,10 @@ def body_of(operation: Operation, nodes: list[Schema]) -> BodyPlan | None:
     if not isinstance(content, Mapping) or not content:
         return None
     plan = _plan(node, content, required=node.get("required") is True)
-    if not plan.required and operation.method in _WITH_BODY and plan.schema.required():
+    needs_fields = all(one.schema.required() for one in plan.choices or (plan,))
+    if not plan.required and operation.method in _WITH_BODY and needs_fields:
         plan = replace(plan, required=True)  # `required: true` is often forgotten, but its fields are required
-    return None if _is_empty(plan) else plan
+    return plan
 
 
 def kind_of(media_type: str) -> BodyKind:
@@ -73,24 +86,59 @@ def item_schema(media: Any) -> Any:
 
 
 def _plan(node: Schema, content: Mapping[str, Any], *, required: bool) -> BodyPlan:
-    by_kind: dict[BodyKind, list[str]] = {}
-    for media_type in content:
-        by_kind.setdefault(kind_of(str(media_type)), []).append(str(media_type))
-    kind = next(kind for kind in _PREFERENCE if kind in by_kind)
-    media_types = tuple(sorted(by_kind[kind], key=lambda name: name.partition(";")[0].lower() != "application/json"))
-    media = content[media_types[0]]
+    """Return the plan of a `content` table: that of the preferred media type, with the others as choices."""
+    choices: list[BodyPlan] = []
+    for media_type, media in content.items():
+        one = _of_media_type(node, str(media_type), media, required=required)
+        same = next((i for i, known in enumerate(choices) if _is_same(known, one)), None)
+        if same is None:
+            choices.append(one)
+        else:
+            names = sorted((*choices[same].media_types, *one.media_types), key=_is_special)
+            choices[same] = replace(choices[same], media_types=tuple(names))
+    choices.sort(key=lambda one: (_PREFERENCE.index(one.kind), not _is_object(one.schema), _is_special(one.media_type)))
+    first = choices[0]
+    if len(choices) == 1:
+        return first
+    objects = [part for one in choices if one.kind in _WITH_FIELDS for part in _objects(one.schema)]
+    fields = either(_distinct(objects) or [first.schema])
+    return replace(first, schema=fields, choices=tuple(choices), whole=either(_distinct([c.schema for c in choices])))
+
+
+def _of_media_type(node: Schema, media_type: str, media: Any, *, required: bool) -> BodyPlan:
+    kind = kind_of(media_type)
     schema = item_schema(media) or (media.get("schema") if isinstance(media, Mapping) else None)
     encodings = media.get("encoding") if isinstance(media, Mapping) else None
     declared = node.at(schema if isinstance(schema, (Mapping, bool)) else _default_schema(kind))
-    if "*/*" in media_types and declared.resolved().first("format") == "binary":
+    if media_type == "*/*" and declared.resolved().first("format") == "binary":
         kind = BodyKind.BYTES
-    return BodyPlan(
-        kind=kind,
-        media_types=tuple(_concrete_media_type(media_type, kind) for media_type in media_types),
-        schema=declared,
-        required=required,
-        encodings=_encodings(encodings),
-    )
+    name = _concrete_media_type(media_type, kind)
+    return BodyPlan(kind, (name,), declared, required=required, encodings=_encodings(encodings))
+
+
+def _is_same(first: BodyPlan, second: BodyPlan) -> bool:
+    return first.kind is second.kind and bool(first.schema.value == second.schema.value)
+
+
+def _is_special(media_type: str) -> bool:
+    return media_type.partition(";")[0].lower() != "application/json"
+
+
+def _distinct(schemas: list[Schema]) -> list[Schema]:
+    return [one for i, one in enumerate(schemas) if all(one.value != other.value for other in schemas[:i])]
+
+
+def _objects(schema: Schema) -> list[Schema]:
+    """Return an object schema with fields, or the members of a union of objects. Empty for any other schema."""
+    if not _is_object(schema):
+        return []
+    resolved = schema.resolved()
+    return [schema] if resolved.properties() else [*resolved.variants()]
+
+
+def _is_object(schema: Schema) -> bool:
+    resolved = schema.resolved()
+    return bool(resolved.properties() or resolved.variants()) and resolved.types() in ((), ("object",))
 
 
 def _is_empty(plan: BodyPlan) -> bool:
@@ -153,8 +201,7 @@ def _swagger_body(operation: Operation, nodes: list[Schema]) -> BodyPlan | None:
         if node.get("in") == "body":
             media_types = declared or ["application/json"]
             content = {name: {"schema": node.get("schema")} for name in media_types}
-            plan = _plan(node, content, required=node.get("required") is True)
-            return None if _is_empty(plan) else plan
+            return _plan(node, content, required=node.get("required") is True)
     fields = [node for node in nodes if node.get("in") == "formData"]
     return _form(operation, fields, declared) if fields else None
 

@@ -132,7 +132,7 @@ def details_of(operation: Operation) -> Details:
         parameters,
         invocation,
         returns,
-        body.schema if body else None,
+        (body.whole or body.schema) if body else None,
         body is not None and body.required,
         body is not None and body.merges,
         paging_of_extension(operation.node, parameters),

@@ -15,6 +15,7 @@ from urllib.parse import quote_plus as _quote_plus
 from codemode.catalog.content import is_content
 from codemode.errors import CallError
 from codemode.transports.http import styles
+from codemode.transports.http.body_choice import plan_for
 from codemode.transports.http.escaping import plain_name, query_text, separator_text
 from codemode.transports.http.invocation import BodyKind, FieldEncoding, is_merge_patch
 from codemode.transports.http.xml import xml_of
@@ -27,6 +28,9 @@ if TYPE_CHECKING:
 _PLAIN = FieldEncoding()
 _CHARSET = re.compile(r"""charset\s*=\s*["']?([\w.:-]+)""", re.IGNORECASE)
 
+#: What would end a name in a header: quotes, a backslash, and control characters.
+_UNSAFE_IN_NAME = re.compile(r'["\\\x00-\x1f\x7f]')
+
 quote_plus = partial(_quote_plus, errors="replace")
 
 
@@ -35,6 +39,7 @@ def encode_body(plan: BodyPlan, value: Any, contents: OwnedContents) -> tuple[by
 
     Raises CallError if referenced content is no longer stored, or if a field could be read as another one.
     """
+    plan = plan_for(plan, value)
     match plan.kind:
         case BodyKind.JSON:
             return _json(contents.as_base64(value)), _json_type(plan.media_types, value)
@@ -105,7 +110,7 @@ def _form(plan: BodyPlan, value: Any) -> str:
 def _form_style(encoding: FieldEncoding, item: Any) -> str:
     if encoding.style:
         return encoding.style
-    if _is_json(encoding.content_type) and isinstance(item, (Mapping, list)):
+    if _is_json(encoding.content_type):
         return "json"
     return "deepObject" if _is_nested(item) else "form"
 
@@ -148,7 +153,7 @@ def _parts(
         return
     field = f'Content-Disposition: form-data; name="{_quoted(name)}"'
     more = "".join(f"\r\n{header}: {text}" for header, text in encoding.headers)
-    if is_content(value) or (isinstance(value, str) and schema is not None and _is_file(schema)):
+    if is_content(value) or (isinstance(value, str) and schema is not None and schema.is_file()):
         content = contents.get(value)
         media_type = (
             content.media_type if "*" in encoding.content_type or not encoding.content_type else encoding.content_type
@@ -178,9 +183,6 @@ def _items(schema: Schema) -> Schema | None:
     return schema.at(items) if isinstance(items, Mapping) else None
 
 
-def _is_file(schema: Schema) -> bool:
-    return schema.first("format") == "binary" or "file" in schema.types()
-
-
 def _quoted(name: str) -> str:
-    return quote(name, safe=" !#$&'()*+,-./:;<=>?@[]^_`{|}~", errors="replace")
+    """Return a name of a field or file as browsers send it: UTF-8, without what ends it (RFC 7578, 4.2; WHATWG)."""
+    return _UNSAFE_IN_NAME.sub(lambda match: quote(match[0]), name.encode("utf-8", "replace").decode())

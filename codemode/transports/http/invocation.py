@@ -38,13 +38,22 @@ class FieldEncoding:
 
 @dataclass(frozen=True, slots=True)
 class BodyPlan:
-    """The request body. `media_types` are the declared ones of its kind, preferred one first."""
+    """The request body. `media_types` are the declared ones of its kind, preferred one first.
+
+    - `choices`: one plan for each kind and schema of the document, if there are several. The value decides between them
+      (`codemode.transports.http.body_choice`), and `schema` then allows the fields of all.
+    - `whole`: the schema of a whole body, also one without fields. Default: `schema`.
+    - `is_declared`: the document has a body. If not, one can be sent as JSON all the same.
+    """
 
     kind: BodyKind
     media_types: tuple[str, ...]
     schema: Schema
     required: bool
     encodings: dict[str, FieldEncoding] = field(default_factory=dict)
+    choices: tuple[BodyPlan, ...] = ()
+    whole: Schema | None = None
+    is_declared: bool = True
 
     @property
     def is_open(self) -> bool:

@@ -48,6 +48,10 @@ _UNAUTHORIZED = 401
 #: Advice for an operation that needs credentials although its document declares none.
 _UNASKED = 'no credential was sent, because the document declares none here; set `scheme: "*"` to send one always'
 
+#: Methods whose requests usually have a body, statuses of requests that lack one, and the advice then.
+_WITH_BODY, _OF_BODIES = ("POST", "PUT", "PATCH"), (400, 411, 415, 422)
+_NO_BODY = "no body was sent; if the service needs one, body={...} sends it as JSON"
+
 #: Connections reserved for token requests, beyond those of calls.
 _SPARE_CONNECTIONS = 4
 
@@ -226,6 +230,8 @@ class HttpTransport:
             error = answers.error_of(answer.body, answer.headers, answer.status, self._reach.source)
             if answer.status == _UNAUTHORIZED and not chosen and self._authentication.has_credentials:
                 error.args = (f"{error}; {_UNASKED}",)
+            if answer.status in _OF_BODIES and request.body is None and request.method in _WITH_BODY:
+                error.args = (f"{error}; {_NO_BODY}",)
             raise error
         return answer
 
