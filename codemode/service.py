@@ -27,6 +27,7 @@ from codemode.executions.plugins.loading import load_hooks
 from codemode.executions.reviewers.loading import load_reviewers
 from codemode.executions.run.executor import Executor, nothing
 from codemode.executions.run.program_functions import program_functions
+from codemode.executions.saved.runs import SavedRuns
 from codemode.executions.state.conversations import Conversations
 from codemode.executions.types.ledger import unwatched
 from codemode.gateway.answer_checks import AnswerChecks
@@ -140,13 +141,14 @@ class CodeMode:
         self._usage = UsageLog(settings.learned() / "usage.jsonl") if settings.search.record_usage else None
         rejecting, approving = load_reviewers(settings.reviewers)
         self.hooks = load_hooks(settings.plugins, plugins, first=rejecting, last=approving)
+        self._conversations = Conversations(settings.conversations, self.result)
         self._programs = Runner(
-            Executor(settings.sandbox, settings.limits, self.hooks, stages=(plan_stage,)),
+            Executor(settings.sandbox, settings.limits, self.hooks, stages=(plan_stage, SavedRuns)),
             view=self.view,
             functions=lru_cache(256)(self._functions_of),  # building the validators takes longer than a program
             policy=lambda: self.settings.policy,
             destinations=lambda: self._destinations,
-            conversations=Conversations(settings.conversations, self.result),
+            parts=(self._conversations,),
         )
         self._results = Results()
         #: Carries out requests for executions.
@@ -269,7 +271,7 @@ class CodeMode:
 
             notifier = notifier_of(self.settings, journal, Secrets(), self.observers.notified)
         if journal is not None:
-            self._programs.conversations.journal = journal
+            self._conversations.journal = journal
             settings, url = self.settings, self.settings.server.public_url
             executions = Executions(
                 journal, self._programs, settings.journal, self._approvers, notifier=notifier, public_url=url

@@ -16,8 +16,6 @@ TIED = {
     "codemode.executions: cards, life",
     "codemode.executions: life, plans",
     "codemode.executions: life, rollback",
-    "codemode.executions: run, saved",
-    "codemode.executions: run, state",
 }
 
 

@@ -47,7 +47,6 @@ from codemode.executions.types.ids import new_execution
 from codemode.executions.types.outcome import ExecutionOutcome, unasked
 from codemode.executions.types.record import Record
 from codemode.executions.types.records import (
-    CONVERSATION,
     FRESH_READS,
     OPEN,
     PAGE,
@@ -204,7 +203,6 @@ class Executions:
         request, of_plan = await self.plans.applied(request.digested() if request.key else request, caller)
         record, reuse = await self._to_repair(request, caller)
         own = own_settings(request, caller, self._journal.digest)
-        has_conversation = CONVERSATION in own
         new = NewExecution(
             id=new_execution(),
             owner=caller.id,
@@ -212,7 +210,7 @@ class Executions:
             code=request.code,
             seed=new_seed(),
             start_us=time.time_ns() // 1000,
-            settings={**await self._programs.settings(caller, has_conversation=has_conversation), **own, **of_plan},
+            settings={**await self._programs.settings(caller, own), **own, **of_plan},
             digests=self._programs.environment(self._journal.digest),
             credentials=tuple(sorted(request.credentials)),
             resume_from=record.execution if record is not None else "",

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.errors import WrongArgument
 from codemode.executions.run.executor import nothing
-from codemode.executions.state.conversation import conversation_key
+from codemode.executions.types.conversation import conversation_key
 from codemode.executions.types.ids import may_be_plan
 from codemode.executions.types.ledger import unwatched
 from codemode.executions.types.records import (
@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 class Programs(Protocol):
     """Runs programs and knows their dependencies."""
 
-    async def settings(self, caller: Caller, *, has_conversation: bool) -> dict[str, Any]:
-        """Return what a run needs for its replay, besides the program."""
+    async def settings(self, caller: Caller, own: Mapping[str, Any]) -> dict[str, Any]:
+        """Return what a run needs for its replay, besides the program and its `own_settings`."""
         ...
 
     def environment(self, digest: Callable[[Any], str]) -> Mapping[str, str]:

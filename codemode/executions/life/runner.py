@@ -14,14 +14,15 @@ from codemode.executions.types.ids import new_execution
 from codemode.gateway.caller import Caller
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator, Mapping
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence
 
     from codemode.catalog.catalog import Catalog
     from codemode.errors import CodeModeError
+    from codemode.executions.life.part import Part
     from codemode.executions.life.programs import Request
+    from codemode.executions.run.bound import Bound
     from codemode.executions.run.executor import Executor, ProgramFunction
     from codemode.executions.run.replay.recording import ExecutionRecording
-    from codemode.executions.state.conversations import Conversations
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.planned import Listing
@@ -57,6 +58,7 @@ class Runner:
     """Runs programs, recorded or unrecorded.
 
     `view` returns the part of the catalog visible to a caller, `functions` the functions of the caller's programs.
+    `parts` are those of the features.
     `under_way` has one event for each running program, which is set when the program ends.
     """
 
@@ -68,9 +70,9 @@ class Runner:
         functions: Callable[[Caller], Mapping[str, ProgramFunction]],
         policy: Callable[[], PolicySettings],
         destinations: Callable[[], Mapping[str, Destination]],
-        conversations: Conversations,
+        parts: Sequence[Part] = (),
     ) -> None:
-        self.conversations = conversations
+        self.parts = parts
         self.observers = Observers()
         self.under_way: set[asyncio.Event] = set()
         self.executor = executor
@@ -107,13 +109,13 @@ class Runner:
         unrecorded: CodeModeError | None = None,
         dry_run: Listing | None = None,
     ) -> ExecutionOutcome:
-        """Run the program of a request without recording it. It shares the state of the request's conversation.
+        """Run the program of a request without recording it.
 
         If recording was required and failed for the reason `unrecorded`, the program may only read. With `dry_run`,
         writes are added to this list instead of being sent. Raises WrongArgument, `sandbox.SandboxError`.
         """
         is_dry = dry_run is not None
-        state = self.conversations.unrecorded(request.conversation, caller, dry_run=is_dry, why=unrecorded)
+        bound = _some(part.bound_unrecorded(request, caller, dry_run=is_dry, why=unrecorded) for part in self.parts)
         await self.start()
         gateway = (await self._view(caller)).gateway
         if unrecorded is not None:
@@ -131,10 +133,10 @@ class Runner:
                 watch=called,
                 inputs=request.inputs,
                 dry_run=dry_run,
-                state=state,
+                bound=bound,
             )
-            if state is not None:
-                outcome = await state.ended(outcome)
+            for each in bound:
+                outcome = await each.ended(outcome)
             ended.append(outcome)
         return outcome
 
@@ -144,10 +146,11 @@ class Runner:
         outcome = await self.run(request, caller, unrecorded=why)
         return replace(outcome, notes=(*outcome.notes, _UNRECORDED))
 
-    async def settings(self, caller: Caller, *, has_conversation: bool) -> dict[str, Any]:
+    async def settings(self, caller: Caller, own: Mapping[str, Any]) -> dict[str, Any]:
         """See `codemode.executions.life.programs.Programs`."""
         gateway = (await self._view(caller)).gateway
-        return self.executor.settings(gateway, self._functions(caller), has_conversation=has_conversation)
+        bound = [signature for part in self.parts for signature in part.signatures(own)]
+        return self.executor.settings(gateway, self._functions(caller), bound)
 
     def environment(self, digest: Callable[[Any], str]) -> Mapping[str, str]:
         """See `codemode.executions.life.programs.Programs`."""
@@ -185,7 +188,7 @@ class Runner:
         await self.start()
         gateway = (await self._view(caller)).gateway
         given = recording.given
-        state = self.conversations.recorded(recording, caller)
+        bound = _some(part.bound(recording, caller) for part in self.parts)
         with self._observed(Started.of(given.id, caller, given.code), watch) as (_, called, ended):
             outcome = await self.executor.run(
                 given.code,
@@ -195,10 +198,10 @@ class Runner:
                 begun=begun,
                 watch=called,
                 recording=recording,
-                state=state,
+                bound=bound,
             )
-            if state is not None:
-                outcome = await state.ended(outcome)
+            for each in bound:
+                outcome = await each.ended(outcome)
             ended.append(outcome)
         return outcome
 
@@ -221,3 +224,7 @@ class Runner:
             self.under_way.discard(over)
             over.set()
             self.observers.ended(execution, ended[0] if ended else None)
+
+
+def _some(bound: Iterable[Bound | None]) -> tuple[Bound, ...]:
+    return tuple(each for each in bound if each is not None)

@@ -15,6 +15,7 @@ from codemode.errors import ApprovalRequired
 from codemode.executions.plans.matching import MadeCall, PlanMatching
 from codemode.executions.run.ends import value_of
 from codemode.executions.run.replay.dependencies import meaning
+from codemode.executions.run.stage import Stage
 from codemode.executions.types.plan import PLAN, ApprovedPlan
 from codemode.gateway.call import CallState
 from codemode.gateway.policy import Decision, Ruling
@@ -23,11 +24,12 @@ from codemode.text.times import has_passed, rfc3339
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.executions.run.replay.decisions import Decisions
+    from codemode.executions.run.stage import Staging
     from codemode.executions.types.record import RecordedCall
     from codemode.gateway.call import JudgedCall
 
 
-class PlanStage:
+class PlanStage(Stage):
     """Approves the calls of a program that its plan lists."""
 
     def __init__(self, plan: ApprovedPlan, decisions: Decisions) -> None:
@@ -51,7 +53,7 @@ class PlanStage:
             self._matching.answered(call.path, value_of(call.end, is_page="/" in call.path))
 
     async def decide(self, judged: JudgedCall, recorded: RecordedCall | None) -> JudgedCall:
-        """See `codemode.executions.run.deciders.Stage`."""
+        """See `Stage`."""
         may_be_sent = judged.state in (CallState.NOT_STARTED, CallState.PENDING)
         if recorded is not None or judged.tool is None or not may_be_sent:
             return judged
@@ -72,7 +74,7 @@ class PlanStage:
         return self._run.amend(judged.allowed(f"{rule}, approved by {self._plan.by} in {self._plan.id}"))
 
     def answered(self, path: str, value: Any) -> None:
-        """See `codemode.executions.run.deciders.Stage`."""
+        """See `Stage`."""
         self._matching.answered(path, value)
 
     def _made(self, path: str, tool: Tool, arguments: Any) -> MadeCall:
@@ -82,10 +84,11 @@ class PlanStage:
         return MadeCall(path, tool.id, arguments, digest, definition)
 
 
-def plan_stage(decisions: Decisions) -> PlanStage | None:
+def plan_stage(staging: Staging) -> PlanStage | None:
     """Return what the plan of an execution adds to its run, None if it runs under none."""
-    settings = decisions.recording.given.settings
-    return PlanStage(ApprovedPlan.from_json(settings[PLAN]), decisions) if PLAN in settings else None
+    decisions = staging.decisions
+    plan = decisions.recording.given.settings.get(PLAN) if decisions is not None else None
+    return PlanStage(ApprovedPlan.from_json(plan), decisions) if decisions is not None and plan is not None else None
 
 
 def _asked(judged: JudgedCall, tool: Tool, difference: str, plan: str) -> JudgedCall:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -22,20 +22,23 @@ from codemode.executions.types.ledger import Ledger, LedgerEntry
 from codemode.executions.types.records import HAD_SECRETS, HELD_SECRETS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from codemode.executions.plugins.hooks import Hooks
-    from codemode.executions.run.deciders import Stage
     from codemode.executions.run.replay.program_recording import ProgramRecording
     from codemode.executions.run.replay.recording import ExecutionRecording
+    from codemode.executions.run.stage import Stage
     from codemode.executions.types.planned import Listing
     from codemode.gateway.caller import Caller
     from codemode.gateway.gateway import Gateway
 
 Watch = Callable[[LedgerEntry], None]
 
-#: Returns what a feature adds to a recorded run, None for nothing.
-StageOf = Callable[[Decisions], "Stage | None"]
+#: Returns what features add to a run. The decisions are None for a run without a record.
+StagesOf = Callable[[RunContext, Decisions | None], Sequence["Stage"]]
+
+
+def no_stages(_: RunContext, __: Decisions | None) -> Sequence[Stage]:
+    """Add nothing to a run."""
+    return ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,12 +53,19 @@ class RecordedRun:
 
 
 def unrecorded_run(
-    execution: str, gateway: Gateway, caller: Caller, *, calls_in_flight: int, watch: Watch, hooks: Hooks = NO_HOOKS
+    execution: str,
+    gateway: Gateway,
+    caller: Caller,
+    *,
+    calls_in_flight: int,
+    watch: Watch,
+    hooks: Hooks = NO_HOOKS,
+    stages: StagesOf = no_stages,
 ) -> Pipeline:
     """Return the pipeline of a run that keeps no record."""
     ledger = Ledger(watch)
     run = RunContext(execution, gateway, caller, ledger, Floor(calls_in_flight, ledger), hooks)
-    return Pipeline(run, Unrecorded(), judge=run.judge, deciders=unrecorded(run))
+    return Pipeline(run, Unrecorded(), judge=run.judge, deciders=unrecorded(run), stages=stages(run, None))
 
 
 def listing_run(
@@ -67,12 +77,13 @@ def listing_run(
     calls_in_flight: int,
     watch: Watch,
     hooks: Hooks = NO_HOOKS,
+    stages: StagesOf = no_stages,
 ) -> Pipeline:
     """Return the pipeline of a dry run, which adds what it does not send to `listing`."""
     ledger = Ledger(watch, mask=listing.masked)
     run = RunContext(execution, gateway, caller, ledger, Floor(calls_in_flight, ledger), hooks)
     dry = DryRun(run, listing)
-    return Pipeline(run, Unrecorded(), judge=dry.judge, deciders=(dry.decide,))
+    return Pipeline(run, Unrecorded(), judge=dry.judge, deciders=(dry.decide,), stages=stages(run, None))
 
 
 def recorded_run(
@@ -83,9 +94,9 @@ def recorded_run(
     calls_in_flight: int,
     watch: Watch,
     hooks: Hooks = NO_HOOKS,
-    stages: Iterable[StageOf] = (),
+    stages: StagesOf = no_stages,
 ) -> RecordedRun:
-    """Return the pipeline of a run that is recorded, with the stages that features add to it."""
+    """Return the pipeline of a run that is recorded."""
 
     def masked(secret: object) -> str:
         return f"[secret {recording.journal.digest(secret)[:DIGITS]}]"
@@ -100,12 +111,5 @@ def recorded_run(
         ledger.note(recording.gap)
     if recording.given.settings.get(HAD_SECRETS):
         ledger.note(HELD_SECRETS)
-    added = [stage for stage in (stage_of(decisions) for stage_of in stages) if stage is not None]
-    pipeline = Pipeline(
-        run,
-        recorder,
-        judge=run.judge,
-        deciders=(*(stage.decide for stage in added), *decisions.deciders()),
-        listeners=tuple(stage.answered for stage in added),
-    )
+    pipeline = Pipeline(run, recorder, judge=run.judge, deciders=decisions.deciders(), stages=stages(run, decisions))
     return RecordedRun(pipeline, recorder.program, comparison, decisions, writer)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable
 from functools import partial
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from codemode.executions.plugins.plugin import Rejected
 from codemode.executions.run.ends import rejection
@@ -17,8 +17,6 @@ from codemode.executions.types.record import End, RecordedCall
 from codemode.gateway.call import CallState, JudgedCall
 
 if TYPE_CHECKING:
-    from typing import Any
-
     from codemode.executions.run.context import RunContext
     from codemode.gateway.call import ToolCall
 
@@ -28,18 +26,6 @@ Judge = Callable[["ToolCall"], JudgedCall]
 #: Returns a judged call as the next decider gets it, or the end of a call that is not sent. The record is that of a
 #: call that was sent before and has no recorded end, else None.
 Decide = Callable[[JudgedCall, RecordedCall | None], Awaitable[JudgedCall | End]]
-
-
-class Stage(Protocol):
-    """What a feature adds to a run: it decides before anyone else, and hears the values of the calls."""
-
-    async def decide(self, judged: JudgedCall, recorded: RecordedCall | None) -> JudgedCall | End:
-        """See `Decide`."""
-        ...
-
-    def answered(self, path: str, value: Any) -> None:
-        """Take the value of a call that succeeded."""
-        ...
 
 
 def unrecorded(run: RunContext) -> tuple[Decide, ...]:

@@ -19,10 +19,10 @@ from codemode.executions.run.advice import advised
 from codemode.executions.run.assembly import listing_run, recorded_run, unrecorded_run
 from codemode.executions.run.clock_notes import clock_notes
 from codemode.executions.run.engines import engine_name, engine_of
+from codemode.executions.run.inner_run import InnerPrograms
 from codemode.executions.run.preflight import CHECKED, check
+from codemode.executions.run.stage import Staging
 from codemode.executions.run.turns import Turns
-from codemode.executions.saved.runs import SavedRuns
-from codemode.executions.state.program_state import SIGNATURES
 from codemode.executions.types.ids import new_execution
 from codemode.executions.types.ledger import unwatched
 from codemode.executions.types.outcome import CANCELLED, ExecutionOutcome
@@ -37,10 +37,13 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from codemode.executions.plugins.hooks import Hooks
-    from codemode.executions.run.assembly import RecordedRun, StageOf
+    from codemode.executions.run.assembly import RecordedRun
+    from codemode.executions.run.bound import Bound
+    from codemode.executions.run.context import RunContext
     from codemode.executions.run.pipeline import Pipeline
+    from codemode.executions.run.replay.decisions import Decisions
     from codemode.executions.run.replay.recording import ExecutionRecording
-    from codemode.executions.state.program_state import ProgramState
+    from codemode.executions.run.stage import Stage, StageOf
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.planned import Listing
     from codemode.executions.types.records import ExecutionStatus
@@ -73,7 +76,7 @@ def nothing() -> None:
 class Executor:
     """Owns the engine and runs programs in it, one or many at a time, against a given gateway.
 
-    `stages` make what features add to recorded runs.
+    `stages` make what features add to runs.
     """
 
     def __init__(
@@ -116,7 +119,7 @@ class Executor:
         inputs: Mapping[str, Any] = MappingProxyType({}),
         recording: ExecutionRecording | None = None,
         dry_run: Listing | None = None,
-        state: ProgramState | None = None,
+        bound: Sequence[Bound] = (),
     ) -> ExecutionOutcome:
         """Run `code` with every namespace of the gateway's catalog bound.
 
@@ -124,33 +127,32 @@ class Executor:
         from the end of its record. With `dry_run`, writes are added to this list instead of being sent.
 
         `functions` are available to the program beside the tools, by signature (`search(queries)`). They validate their
-        own arguments with pydantic, and appear in no ledger. `state` adds the functions of a conversation.
+        own arguments with pydantic, and appear in no ledger. `bound` adds what features bind in the program.
 
         `begun` is called when the program has compiled and is about to run. `watch` is called with each call's entry
         when the call is refused, sent and ended. `inputs` are variables of the program; a recording has its own.
 
         Errors of the program or of a tool are part of the outcome. Raises `sandbox.SandboxError` if no program can run.
         """
+        by_name = _by_name(functions, gateway)
+        by_feature = _by_name({name: one for each in bound for name, one in each.functions.items()}, gateway)
+        own_names = by_name.keys() | by_feature.keys()
         recorded = None
         if recording is None:
-            run = self._unrecorded(execution or new_execution(), gateway, caller, dry_run, watch)
-        else:
-            recorded = recorded_run(recording, gateway, caller, stages=self._stages, **self._queue(watch))
-            run = recorded.pipeline
-        if recording is None:
-            names, limits = self.names(gateway, functions, has_conversation=state is not None), self._limits
+            signatures = [signature for each in bound for signature in each.signatures]
+            names, limits = self.names(gateway, functions, signatures), self._limits
+            queue = self._queue(watch, limits, names)
+            run = self._unrecorded(execution or new_execution(), gateway, caller, dry_run, queue)
         else:
             names, limits = recording.given.settings["names"], Limits(**recording.given.settings["limits"])
-        run.saved = SavedRuns(run, self.sandbox, self._turns, limits=limits, names=names)
-        by_name = _by_name(functions, gateway)
-        stateful = _by_name(state.functions, gateway) if state is not None else {}
-        own_names = by_name.keys() | stateful.keys()
+            recorded = recorded_run(recording, gateway, caller, **self._queue(watch, limits, names))
+            run = recorded.pipeline
 
         async def answer(call: Call) -> Any:
             if recorded is not None:
                 recorded.comparison.identify(call)
-            if call.tool in stateful:
-                return await _answered(partial(stateful[call.tool], call), call, caller)
+            if call.tool in by_feature:
+                return await _answered(partial(by_feature[call.tool], call), call, caller)
             function = by_name.get(call.tool)
             if function is None:
                 return await run.answer(call)
@@ -190,14 +192,19 @@ class Executor:
         gateway: Gateway,
         caller: Caller,
         listing: Listing | None,
-        watch: Callable[[LedgerEntry], None],
+        queue: Mapping[str, Any],
     ) -> Pipeline:
         if listing is None:
-            return unrecorded_run(execution, gateway, caller, **self._queue(watch))
-        return listing_run(execution, gateway, caller, listing, **self._queue(watch))
+            return unrecorded_run(execution, gateway, caller, **queue)
+        return listing_run(execution, gateway, caller, listing, **queue)
 
-    def _queue(self, watch: Callable[[LedgerEntry], None]) -> dict[str, Any]:
-        return {"calls_in_flight": self._calls_in_flight, "watch": watch, "hooks": self.hooks}
+    def _queue(self, watch: Callable[[LedgerEntry], None], limits: Limits, names: Sequence[str]) -> dict[str, Any]:
+        stages = partial(self._made_stages, InnerPrograms(self.sandbox, self._turns, limits, names))
+        return {"calls_in_flight": self._calls_in_flight, "watch": watch, "hooks": self.hooks, "stages": stages}
+
+    def _made_stages(self, inner: InnerPrograms, run: RunContext, decisions: Decisions | None) -> tuple[Stage, ...]:
+        made = (stage_of(Staging(run, decisions, inner)) for stage_of in self._stages)
+        return tuple(stage for stage in made if stage is not None)
 
     async def check(
         self, code: str, gateway: Gateway, functions: Mapping[str, ProgramFunction] = MappingProxyType({})
@@ -217,19 +224,21 @@ class Executor:
         return None if failure is None or CHECKED in failure.refusals else _visible(failure)
 
     def settings(
-        self, gateway: Gateway, functions: Mapping[str, ProgramFunction], *, has_conversation: bool = False
+        self, gateway: Gateway, functions: Mapping[str, ProgramFunction], bound: Sequence[str] = ()
     ) -> dict[str, Any]:
         """Return what a recorded run needs for its replay, besides the program, as JSON data."""
-        names = self.names(gateway, functions, has_conversation=has_conversation)
+        names = self.names(gateway, functions, bound)
         return {"names": list(names), "limits": self._limits_json}
 
     def names(
-        self, gateway: Gateway, functions: Mapping[str, ProgramFunction], *, has_conversation: bool = False
+        self, gateway: Gateway, functions: Mapping[str, ProgramFunction], bound: Sequence[str] = ()
     ) -> tuple[str, ...]:
-        """Return the names that a program sees: namespaces, and functions and values that no namespace hides."""
+        """Return the names that a program sees: namespaces, and functions and values that no namespace hides.
+
+        `bound` are the signatures of what features bind.
+        """
         domains = gateway.catalog.domains
-        own = SIGNATURES if has_conversation else ()
-        signatures = {_bound(signature): signature for signature in (*functions, *own)}
+        signatures = {_bound(signature): signature for signature in (*functions, *bound)}
         shown = [signature for name, signature in signatures.items() if name not in domains]
         return (*domains, *(one for one in shown if one.partition("=")[2] not in domains))
 

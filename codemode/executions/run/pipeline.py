@@ -8,7 +8,6 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.saved import program_of
 from codemode.errors import CodeModeError
 from codemode.executions.run.ends import value_of
 from codemode.executions.run.failures import for_program
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from codemode.executions.run.deciders import Decide, Judge
     from codemode.executions.run.paging import WholeList
     from codemode.executions.run.recorder import Recorder
-    from codemode.executions.saved.inner_run import SavedCalls
+    from codemode.executions.run.stage import Stage
     from codemode.executions.types.record import RecordedCall
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from sandbox import Call
@@ -35,10 +34,9 @@ if TYPE_CHECKING:
 
 
 class Pipeline:
-    """Makes the calls of one program: `judge` and `deciders` rule on them, and `recorder` keeps the record.
+    """Makes the calls of one program: `judge`, the `stages` of features and `deciders` rule on them.
 
-    `listeners` get the path and the value of each call that succeeded. `saved` runs the saved programs that the program
-    calls. `partial_lists` are the lists of which it read some pages.
+    `recorder` keeps the record. `partial_lists` are the lists of which the program read some pages.
     """
 
     def __init__(
@@ -48,15 +46,14 @@ class Pipeline:
         *,
         judge: Judge,
         deciders: Sequence[Decide],
-        listeners: Sequence[Callable[[str, Any], None]] = (),
+        stages: Sequence[Stage] = (),
     ) -> None:
         self.run = run
         self.recorder = recorder
-        self.saved: SavedCalls | None = None
         self.partial_lists = PartialLists()
         self._judge = judge
-        self._deciders = deciders
-        self._listeners = listeners
+        self._stages = stages
+        self._deciders = (*(stage.decide for stage in stages), *deciders)
         self._differing: set[str] = set()  # tools whose answers differ from their schemas
 
     async def answer(self, call: Call, within: SavedProgram | None = None) -> Any:
@@ -100,9 +97,9 @@ class Pipeline:
         if isinstance(decided, End):
             return await self._settle(judged, decided)
         _refuse(decided.error)
-        program = program_of(decided.tool)
-        if program is not None and self.saved is not None:
-            return await self.saved.answer(await self._admit(decided), program)
+        stage = next((stage for stage in self._stages if stage.runs(decided)), None)
+        if stage is not None:
+            return await stage.run(await self._admit(decided), self)
         outcome = await self._take_turn(decided, send)
         _refuse(outcome.error)
         return outcome.value
@@ -198,8 +195,8 @@ class Pipeline:
         return outcome
 
     def _tell(self, path: str, value: Any) -> None:
-        for listen in self._listeners:
-            listen(path, value)
+        for stage in self._stages:
+            stage.answered(path, value)
 
 
 def _refuse(error: CodeModeError | None) -> None:

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Protocol
 
-from codemode.executions.saved.inner_run import InnerRun
+from codemode.executions.run.inner_run import InnerRun
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codemode.catalog.saved import SavedProgram
-    from codemode.executions.saved.inner_run import Stop
+    from codemode.executions.run.inner_run import Stop
     from codemode.executions.types.record import End, RecordedCall
     from codemode.gateway.call import JudgedCall, ToolCall, ToolOutcome
 

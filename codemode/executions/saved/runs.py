@@ -1,4 +1,4 @@
-"""Run saved programs within another program: each in a sandbox of its own, with the pipeline of its caller.
+"""The stage of saved programs: each runs in a sandbox of its own, with the pipeline of its caller.
 
 The inner calls pass the same pipeline, under the path of the saved program's call: `3:1` is the first call of the
 program that call 3 runs. They pass the same policy, approvals, limits and journal.
@@ -8,50 +8,52 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.saved import program_of
+from codemode.executions.run.inner_run import WITHIN, Stop
 from codemode.executions.run.preflight import check
+from codemode.executions.run.stage import Stage
 from codemode.executions.run.turns import MOST_DEEP
 from codemode.executions.saved.errors import SavedProgramBroken, SavedProgramFailed, SavedProgramInvalid
 from codemode.executions.saved.file import parse
-from codemode.executions.saved.inner_run import WITHIN, Stop
 from codemode.gateway.call import CallState, ToolOutcome
 from sandbox import CallFailed, ProgramStopped, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Sequence
 
     from codemode.catalog.saved import SavedProgram
-    from codemode.executions.run.pipeline import Pipeline
-    from codemode.executions.run.turns import Turns
+    from codemode.executions.run.stage import Calls, Staging
     from codemode.gateway.call import JudgedCall
-    from sandbox import Call, CallSite, Engine, Limits, Outcome
+    from sandbox import Call, CallSite, Outcome
 
 
-class SavedRuns:
-    """The saved programs that one program calls. `names` are the namespaces that they see."""
+class SavedRuns(Stage):
+    """Runs the saved programs that one program calls. They see its namespaces."""
 
-    def __init__(
-        self, pipeline: Pipeline, engine: Engine, turns: Turns, *, limits: Limits, names: Collection[str]
-    ) -> None:
-        self._pipeline = pipeline
-        self._outer = pipeline.run
-        self._engine = engine
-        self._turns = turns
-        self._limits = limits
-        self._names = tuple(name for name in names if not {"(", "="} & set(name))
+    def __init__(self, staging: Staging) -> None:
+        self._outer = staging.run
+        self._programs = staging.programs
+        self._names = tuple(name for name in staging.programs.names if not {"(", "="} & set(name))
         self._ids: dict[str, str] = {}
 
-    async def answer(self, judged: JudgedCall, program: SavedProgram) -> Any:
+    def runs(self, judged: JudgedCall) -> bool:
+        """Return whether a call is one of a saved program."""
+        return program_of(judged.tool) is not None
+
+    async def run(self, judged: JudgedCall, pipeline: Calls) -> Any:
         """Run a program and return its value, or its error to the caller.
 
         Raises CallFailed, and ProgramStopped if one of its calls stops the whole execution.
         """
+        program = program_of(judged.tool)
+        assert program is not None  # noqa: S101 - see `runs`
         ledger, path = self._outer.ledger, judged.call.path
         ledger.send(path)
         self._ids[path] = program.id
         stop = Stop()
         try:
             self._refuse_broken(path, program)
-            value = _value(program, await self._run(judged, program, stop))
+            value = _value(program, await self._ended(judged, program, stop, pipeline))
         except (SavedProgramBroken, SavedProgramFailed) as error:
             if stop.failure is not None:
                 ledger.settle(path, CallState.PENDING)  # it goes on with the execution
@@ -81,10 +83,10 @@ class SavedRuns:
         around = (WITHIN.join(parts[:count]) for count in range(1, len(parts)))
         return [self._ids[one] for one in around if one in self._ids]
 
-    async def _run(self, judged: JudgedCall, program: SavedProgram, stop: Stop) -> Outcome:
+    async def _ended(self, judged: JudgedCall, program: SavedProgram, stop: Stop, pipeline: Calls) -> Outcome:
         path = judged.call.path
         with stop.noted():
-            run = await self._pipeline.recorder.begin(judged, program, stop)
+            run = await pipeline.recorder.begin(judged, program, stop)
 
         law = program if run.code == program.code else _recorded(program, run.code)
 
@@ -93,30 +95,30 @@ class SavedRuns:
             with stop.noted():
                 if run.recording is not None:
                     run.recording.identify(placed)
-                return await self._answered(placed, law)
+                return await self._answered(placed, law, pipeline)
 
         async def preflight(sites: Sequence[CallSite]) -> None:
             check(sites, self._outer.catalog, law)
 
-        async with self._turns.at(path.count(WITHIN) + 1).turn(self._outer.caller.id):
-            return await self._engine.run(
+        async with self._programs.turns.at(path.count(WITHIN) + 1).turn(self._outer.caller.id):
+            return await self._programs.engine.run(
                 run.code,
                 names=self._names,
                 call=call,
                 preflight=preflight,
                 seed=run.seed,
                 now=run.now,
-                limits=self._limits,
+                limits=self._programs.limits,
                 inputs={**program.defaults, **judged.arguments},
                 recording=run.recording,
             )
 
-    async def _answered(self, call: Call, law: SavedProgram) -> Any:
-        most = self._limits.calls
+    async def _answered(self, call: Call, law: SavedProgram, pipeline: Calls) -> Any:
+        most = self._programs.limits.calls
         if len(self._outer.ledger) >= most:
             message = f"the execution made {most:,} calls, those of saved programs included; more are not allowed"
             raise CallFailed(message, kind="calls_exhausted")
-        return await self._pipeline.answer(call, law)
+        return await pipeline.answer(call, law)
 
 
 def _recorded(program: SavedProgram, code: str) -> SavedProgram:

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.saved import SAVED, SavedProgram, program_of
 from codemode.errors import ConfigurationError
+from codemode.executions.run.inner_run import WITHIN
 from codemode.executions.run.preflight import check
 from codemode.executions.saved.errors import SavingForbidden, SavingRefused
 from codemode.executions.saved.folder import SavedFolder
-from codemode.executions.saved.inner_run import WITHIN
 from codemode.executions.saved.promotion import completed, draft
 from codemode.executions.saved.shared_programs import SharedPrograms
 from codemode.executions.saved.sites import call_sites

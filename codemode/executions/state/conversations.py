@@ -6,17 +6,19 @@ from collections import OrderedDict
 from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 
-from codemode.executions.state.conversation import conversation_key
+from codemode.executions.life.part import Part
 from codemode.executions.state.dry_state import DryState
 from codemode.executions.state.memory import MemoryState, plain_digest
-from codemode.executions.state.program_state import ProgramState
+from codemode.executions.state.program_state import SIGNATURES, ProgramState
+from codemode.executions.types.conversation import conversation_key
 from codemode.executions.types.records import CONVERSATION
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from codemode.errors import CodeModeError
     from codemode.executions.journal.base import Journal
+    from codemode.executions.life.programs import Request
     from codemode.executions.run.replay.recording import ExecutionRecording
     from codemode.executions.state.program_state import StateReader
     from codemode.executions.types.state_values import StateKey, StateWrite
@@ -36,7 +38,7 @@ class LoadResult(Protocol):
         ...
 
 
-class Conversations:
+class Conversations(Part):
     """Gives each program the state of its conversation. `result` returns a caller's result by its handle.
 
     Set `journal` to keep the state there.
@@ -49,14 +51,18 @@ class Conversations:
         self._settings = settings
         self._result = result
 
-    def recorded(self, recording: ExecutionRecording, caller: Caller) -> ProgramState | None:
+    def signatures(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        """See `Part`."""
+        return SIGNATURES if CONVERSATION in settings else ()
+
+    def bound(self, recording: ExecutionRecording, caller: Caller) -> ProgramState | None:
         """Return the state for a recorded program, None if it has no conversation."""
         key = recording.given.settings.get(CONVERSATION, "")
         write = partial(recording.journal.store_state, recording.lease)
         return self._state(key, caller, recording.journal, write)
 
-    def unrecorded(
-        self, conversation: str, caller: Caller, *, dry_run: bool, why: CodeModeError | None
+    def bound_unrecorded(
+        self, request: Request, caller: Caller, *, dry_run: bool, why: CodeModeError | None
     ) -> ProgramState | None:
         """Return the state for an unrecorded program, None if it has no conversation.
 
@@ -64,7 +70,7 @@ class Conversations:
         WrongArgument for an invalid id.
         """
         kept: Journal | MemoryState = self.journal or self._memory
-        key = conversation_key(conversation, caller.id, self.journal.digest if self.journal else plain_digest)
+        key = conversation_key(request.conversation, caller.id, self.journal.digest if self.journal else plain_digest)
         if why is not None:
             absent = _Unavailable(why)
             return self._state(key, caller, absent, absent.store_state)

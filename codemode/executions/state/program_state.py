@@ -18,13 +18,12 @@ from codemode.text.visible import visible
 from sandbox import JsonText
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
+    from codemode.executions.run.bound import BoundFunction
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.settings import ConversationSettings
     from sandbox import Call
-
-    StateFunction = Callable[[Call], Awaitable[Any]]
 
 log = logging.getLogger(__name__)
 
@@ -79,7 +78,7 @@ class StateReader(Protocol):
 
 
 class ProgramState:
-    """What one program shares with the others of its conversation.
+    """The `codemode.executions.run.bound.Bound` of one program: what it shares with the others of its conversation.
 
     `owner` and `conversation` (a digest) say whose state it is. `write` stores a value for the path of a call, once.
     `result` returns the result with a handle. `greets` returns whether the conversation is not yet told about state.
@@ -105,7 +104,12 @@ class ProgramState:
         self._settings = settings
 
     @property
-    def functions(self) -> Mapping[str, StateFunction]:
+    def signatures(self) -> Sequence[str]:
+        """What the program sees."""
+        return SIGNATURES
+
+    @property
+    def functions(self) -> Mapping[str, BoundFunction]:
         """The functions by signature. They raise CodeModeError, and ValidationError for wrong arguments."""
         return {STORE: self._store, LOAD: self._load}
 

@@ -17,7 +17,7 @@ from pydantic import (
 
 from codemode.errors import WrongArgument
 from codemode.executions.life.programs import Request, require_inputs
-from codemode.executions.state.conversation import EXPECTED, LONGEST_ID, is_conversation
+from codemode.executions.types.conversation import EXPECTED, LONGEST_ID, is_conversation
 from codemode.executions.types.plan import PlanVerdict  # noqa: TC001 -- pydantic reads it at run time
 from codemode.executions.types.records import Verdict  # noqa: TC001 -- pydantic reads it at run time
 from codemode.model.arguments import read_arguments

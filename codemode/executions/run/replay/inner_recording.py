@@ -11,14 +11,14 @@ import json
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
-from codemode.executions.saved.inner_run import WITHIN, InnerRun
+from codemode.executions.run.inner_run import WITHIN, InnerRun
 from codemode.executions.types.records import JournalEntry
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.catalog.saved import SavedProgram
-    from codemode.executions.saved.inner_run import Stop
+    from codemode.executions.run.inner_run import Stop
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.record import Began
     from sandbox import Call, Delivery

@@ -20,9 +20,9 @@ if TYPE_CHECKING:
 
     from codemode.catalog.saved import SavedProgram
     from codemode.executions.run.context import RunContext
+    from codemode.executions.run.inner_run import InnerRun, Stop
     from codemode.executions.run.replay.decisions import Decisions
     from codemode.executions.run.replay.writer import JournalWriter
-    from codemode.executions.saved.inner_run import InnerRun, Stop
     from codemode.executions.types.record import End, RecordedCall
     from codemode.gateway.call import JudgedCall, ToolCall, ToolOutcome
     from sandbox import Delivery

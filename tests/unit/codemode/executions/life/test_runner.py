@@ -5,8 +5,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.executions.life.runner import Runner
 from codemode.executions.run.executor import Executor
-from codemode.executions.state.conversations import Conversations
-from codemode.settings import ConversationSettings, LimitSettings, PolicySettings, SandboxSettings
+from codemode.settings import LimitSettings, PolicySettings, SandboxSettings
 from codemode.sources.destination import Destination
 
 if TYPE_CHECKING:
@@ -17,10 +16,6 @@ if TYPE_CHECKING:
 
 
 async def _no_view(_: Caller) -> View:
-    raise AssertionError
-
-
-async def _no_result(handle: str, *, caller: Caller) -> Any:
     raise AssertionError
 
 
@@ -38,7 +33,6 @@ def test_the_digests_of_the_environment_are_computed_once_until_a_reload() -> No
         functions=lambda _: MappingProxyType({}),
         policy=lambda: policy,
         destinations=lambda: destinations,
-        conversations=Conversations(ConversationSettings(), _no_result),
     )
     policy = PolicySettings()
     first = runner.environment(digest)

@@ -1,31 +1,32 @@
-"""What sessions and saved programs know of each other: the run of a saved program, and what stops it."""
+"""The run of a saved program within another program, and what stops it."""
 
 from __future__ import annotations
 
 from contextlib import contextmanager
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from sandbox import ProgramStopped, Recording
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Collection, Iterator
     from datetime import datetime
 
-    from codemode.catalog.saved import SavedProgram
-    from codemode.gateway.call import JudgedCall
-    from sandbox import Call, Failure
+    from codemode.executions.run.turns import Turns
+    from sandbox import Call, Engine, Failure, Limits
 
 #: Between the path of a saved program's call and those of its own calls.
 WITHIN = ":"
 
 
-class SavedCalls(Protocol):
-    """Answers the calls of saved programs."""
+@dataclass(frozen=True, slots=True)
+class InnerPrograms:
+    """Where programs within one program run: the engine, their turns and limits, and the names that they see."""
 
-    async def answer(self, judged: JudgedCall, program: SavedProgram) -> Any:
-        """Run a program and return its value. Raises CallFailed, and ProgramStopped if the execution stops."""
-        ...
+    engine: Engine
+    turns: Turns
+    limits: Limits
+    names: Collection[str]
 
 
 class InnerRecorder(Recording, Protocol):

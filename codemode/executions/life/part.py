@@ -1,0 +1,35 @@
+"""What a feature does for one service: the places where executions ask it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping, Sequence
+
+    from codemode.errors import CodeModeError
+    from codemode.executions.life.programs import Request
+    from codemode.executions.run.bound import Bound
+    from codemode.executions.run.replay.recording import ExecutionRecording
+    from codemode.gateway.caller import Caller
+
+
+class Part:
+    """Base class. Override what the feature needs; each method is called in one place, which it names."""
+
+    def signatures(self, settings: Mapping[str, Any]) -> Sequence[str]:
+        """Return what a recorded program with these settings sees. Called by `Runner.settings`."""
+        return ()
+
+    def bound(self, recording: ExecutionRecording, caller: Caller) -> Bound | None:
+        """Return what is bound in a recorded program, None for nothing. Called by `Runner.perform`."""
+        return None
+
+    def bound_unrecorded(
+        self, request: Request, caller: Caller, *, dry_run: bool, why: CodeModeError | None
+    ) -> Bound | None:
+        """Return what is bound in an unrecorded program, None for nothing. Called by `Runner.run`.
+
+        If the program was to be recorded, `why` is the error that prevented it. Raises WrongArgument.
+        """
+        return None

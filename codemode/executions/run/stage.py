@@ -1,0 +1,62 @@
+"""What a feature adds to a run: a stage of its own in the pipeline of each call."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any, Protocol
+
+if TYPE_CHECKING:
+    from codemode.catalog.saved import SavedProgram
+    from codemode.executions.run.context import RunContext
+    from codemode.executions.run.inner_run import InnerPrograms
+    from codemode.executions.run.recorder import Recorder
+    from codemode.executions.run.replay.decisions import Decisions
+    from codemode.executions.types.record import End, RecordedCall
+    from codemode.gateway.call import JudgedCall
+    from sandbox import Call
+
+
+class Calls(Protocol):
+    """The pipeline, as far as a stage makes calls with it."""
+
+    @property
+    def recorder(self) -> Recorder:
+        """Return who keeps the record."""
+        ...
+
+    async def answer(self, call: Call, within: SavedProgram | None = None) -> Any:
+        """Return the value of a call of the saved program `within`. See `Pipeline.answer`."""
+        ...
+
+
+class Stage:
+    """Base class of stages. Override what the feature needs; `codemode.executions.run.pipeline` has the order."""
+
+    async def decide(self, judged: JudgedCall, recorded: RecordedCall | None) -> JudgedCall | End:
+        """Decide on a call before anyone else. See `codemode.executions.run.deciders.Decide`."""
+        return judged
+
+    def runs(self, judged: JudgedCall) -> bool:
+        """Return whether `run` makes this allowed call. It is then not sent."""
+        return False
+
+    async def run(self, judged: JudgedCall, pipeline: Calls) -> Any:
+        """Return the value of a call. Raises CallFailed, and ProgramStopped if the execution stops."""
+        raise NotImplementedError
+
+    def answered(self, path: str, value: Any) -> None:
+        """Take the value of a call that succeeded."""
+
+
+@dataclass(frozen=True, slots=True)
+class Staging:
+    """What the stages of one run are made from. `decisions` are None for a run without a record."""
+
+    run: RunContext
+    decisions: Decisions | None
+    programs: InnerPrograms
+
+
+#: Returns what a feature adds to a run, None for nothing.
+StageOf = Callable[[Staging], "Stage | None"]
