@@ -10,6 +10,7 @@ import operator
 from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, cast
 
+from codemode.catalog.schema import says_nullable
 from codemode.text.ecma_patterns import compile_pattern
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def _compiled(schema: Schema) -> Check:
             return _reject
         parts.append(part)
     check = parts[0] if len(parts) == 1 else _all(parts)
-    return _or_none(check) if value.get("nullable") is True else check
+    return _or_none(check) if says_nullable(value) else check
 
 
 def _is_annotation(key: str) -> bool:

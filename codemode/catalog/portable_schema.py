@@ -12,6 +12,8 @@ import json
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from codemode.catalog.schema import says_nullable
+
 #: Schemas in one definition. A larger definition is cut at a smaller depth.
 MOST_SCHEMAS = 300
 
@@ -104,7 +106,7 @@ class _Portable:
             _cut(branch) if cut else self._of(_merged([branch, rest]), within, depth - 1)
             for branch, within, cut in branches
         ]
-        return _any_of(made, flat.get("description"), is_nullable=flat.get("nullable") is True)
+        return _any_of(made, flat.get("description"), is_nullable=says_nullable(flat))
 
     def _flat(self, schema: Any, inside: tuple[str, ...]) -> tuple[dict[str, Any], tuple[str, ...], bool]:
         """Return a schema with its references and `allOf` merged in, the definitions around it, and whether to cut."""
@@ -244,7 +246,7 @@ def _types(flat: Mapping[str, Any]) -> list[str]:
         types = list(dict.fromkeys(_type_of(value) for value in _values(flat)))
     if not types:
         types = [next((name for name, words in _IMPLIED.items() if any(word in flat for word in words)), "")]
-    if flat.get("nullable") is True and types != [""]:
+    if says_nullable(flat) and types != [""]:
         types.append("null")
     return sorted(filter(None, dict.fromkeys(types)), key=lambda name: name == "null")
 

@@ -289,15 +289,11 @@ class Schema:
 
     def is_nullable(self) -> bool:
         """Whether null is allowed, in any dialect."""
-        if self.get("nullable") is True:
+        if says_nullable(self.value):
             return True
         for part in self.conjuncts():
             declared = part.get("type")
-            if (
-                part.get("nullable") is True
-                or declared == "null"
-                or (isinstance(declared, list) and "null" in declared)
-            ):
+            if says_nullable(part.value) or declared == "null" or (isinstance(declared, list) and "null" in declared):
                 return True
             enum = part.get("enum")
             if isinstance(enum, list) and None in enum and declared is None:
@@ -361,6 +357,11 @@ def either(schemas: list[Schema]) -> Schema:
     if len({schema.base for schema in distinct}) > 1:  # their references resolve in different documents
         return distinct[0].at(True)
     return distinct[0].at({"anyOf": [schema.value for schema in distinct]})
+
+
+def says_nullable(schema: Any) -> bool:
+    """Whether a schema has `nullable: true` (OpenAPI 3.0), or its extension for Swagger 2.0."""
+    return isinstance(schema, Mapping) and (schema.get("nullable") is True or schema.get("x-nullable") is True)
 
 
 def walk(value: Any) -> Iterator[Mapping[str, Any]]:

@@ -15,9 +15,11 @@ from collections.abc import Mapping
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog import value_names
 from codemode.catalog.identifiers import type_name
 from codemode.catalog.restrictions import restricted
 from codemode.catalog.tokens import estimate
+from codemode.text.prose import shorten
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
@@ -30,6 +32,9 @@ MOST_VARIANTS = 6
 
 #: The most literals of a result in compact types. More are rendered as their type.
 _RESULT_LITERALS = 4
+
+#: The most characters of the named values of one field.
+_LONGEST_NAMES = 120
 
 #: The most fields of the envelope of a list.
 _PAGE_FIELDS = 6
@@ -151,6 +156,8 @@ class Shapes:
         notes = []
         if self.direction is Direction.REQUEST and len(required) < len(fields):
             notes.append(f"required: {', '.join(required)}" if required else "all optional")
+        named = ((field, value_names.in_words(value)) for field, value in list(fields.items())[:limit])
+        notes += [f"{field}: {shorten(names, _LONGEST_NAMES)}" for field, names in named if names]
         if len(fields) > limit:
             notes.append(f"{len(fields) - limit} more fields")
         return "; ".join(notes)

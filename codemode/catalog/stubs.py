@@ -14,6 +14,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog import value_names
 from codemode.catalog.example_calls import accepts_example
 from codemode.catalog.paging import paging_of
 from codemode.catalog.restrictions import example_of
@@ -36,6 +37,7 @@ FULL_TOKENS = 1500
 
 _CLOSING_TOKENS = 60  # tokens of `full` for the names of omitted types
 _LONGEST_DEFAULT = 40  # characters
+_LONGEST_NAMES = 120  # characters of the named values of one parameter, beside a signature
 _LONGEST_SUMMARY = 80  # characters, beside a name
 
 
@@ -176,6 +178,8 @@ def _remarks(tool: Tool, *, notes: bool, pages: bool, observed: Schema | None) -
         remarks += [beside] if beside else []
         binary = [parameter.name for parameter in tool.parameters if parameter.schema.is_file()]
         remarks += [f"{_listed(binary)}: {_BINARY}"] if binary else []
+        named = ((parameter.name, value_names.in_words(parameter.schema)) for parameter in tool.parameters)
+        remarks += [f"{name}: {shorten(names, _LONGEST_NAMES)}" for name, names in named if names]
     if pages and paging_of(tool) is not None:
         remarks.append(".items(...) gives all pages")
     return remarks
@@ -248,6 +252,8 @@ def _parameter_line(parameter: Parameter, shapes: Shapes) -> str:
     values = literals(parameter.schema)
     if values is not None and len(values) > 12:
         facts.append("one of " + shorten(", ".join(str(value) for value in values), 200))
+    named = value_names.in_words(parameter.schema)
+    facts += [shorten(named, 300)] if named else []
     about = shorten(plain(parameter.description or str(parameter.schema.first("description") or "")), 200)
     return f"  {parameter.name}: {', '.join(facts)}" + (f". {about}" if about else "")
 

@@ -25,7 +25,7 @@ from jsonschema.exceptions import UndefinedTypeCheck, ValidationError, best_matc
 from jsonschema.validators import create
 
 from codemode.catalog.content import is_content
-from codemode.catalog.schema import Schema
+from codemode.catalog.schema import Schema, says_nullable
 from codemode.text.ecma_patterns import compile_pattern, matches
 
 if TYPE_CHECKING:
@@ -169,7 +169,7 @@ def _lenient(check: Any, is_usable: Callable[[Any], bool]) -> Check:
 
 def _nullable(check: Check) -> Check:
     def checked(validator: Any, value: Any, instance: Any, schema: Any) -> Iterator[ValidationError]:
-        if instance is None and schema.get("nullable") is True:
+        if instance is None and says_nullable(schema):
             return
         yield from check(validator, value, instance, schema)
 

@@ -54,6 +54,9 @@ _SORTED_LAST = (Location.HEADER, Location.COOKIE)
 
 _DEFAULT_STYLE = {Location.PATH: "simple", Location.HEADER: "simple", Location.QUERY: "form", Location.COOKIE: "form"}
 
+#: The styles that explode by default (OpenAPI 3.2, Parameter Object).
+_EXPLODED = ("form", "deepObject", "cookie")
+
 #: Swagger 2.0's `collectionFormat` as `style` and `explode` of OpenAPI 3.x.
 _COLLECTION_FORMATS = {
     "csv": ("form", False),
@@ -124,14 +127,14 @@ class _Argument:
 def _declared_arguments(operation: Operation, nodes: list[Schema]) -> list[_Argument]:
     arguments = []
     schemes = operation.document.scheme_parameters
-    path_template = operation.path
+    placeholders = operation.placeholders
     for node in nodes:
         name, location = node.get("name"), str(node.get("in"))
         if not isinstance(name, str) or location not in _LOCATIONS:
             continue  # `body` and `formData` of Swagger 2.0 are read with the body
         if (location, name.lower()) in schemes or (location == "header" and name.lower() in TRANSPORT_HEADERS):
             continue
-        if location == "path" and f"{{{name}}}" not in path_template:
+        if location == "path" and name not in placeholders:
             continue
         if location == "querystring" and not is_form(node.get("content")):
             continue
@@ -158,7 +161,7 @@ def _declared_argument(node: Schema, name: str, location: Location, dialect: Dia
     style = node.get("style")
     argument.style = style if isinstance(style, str) else _DEFAULT_STYLE[location]
     explode = node.get("explode")
-    argument.explode = explode if isinstance(explode, bool) else argument.style in ("form", "deepObject")
+    argument.explode = explode if isinstance(explode, bool) else argument.style in _EXPLODED
     argument.reserved = node.get("allowReserved") is True
     return argument
 

@@ -14,11 +14,10 @@ from codemode.sources.loaded import SourceWarning, Surface
 from codemode.sources.openapi.arguments import parameters_of, raw_parameters
 from codemode.sources.openapi.bodies import body_of, is_json
 from codemode.sources.openapi.discovery import EXPANSION
-from codemode.sources.openapi.flaws import flaws_of
+from codemode.sources.openapi.flaws import flaws_of, reserved_headers
 from codemode.sources.openapi.operations import ApiDocument, Operation
 from codemode.sources.openapi.pages import paging_of_extension
 from codemode.sources.openapi.responses import returns_of
-from codemode.sources.openapi.security import requirements_of
 from codemode.text.prose import first_sentence
 from codemode.transports.http.invocation import HttpInvocation
 
@@ -56,6 +55,7 @@ def load_openapi(
     warnings: list[SourceWarning] = []
     operations = _operations(api, warnings)
     warnings += dict.fromkeys(flaw for _, operation in operations.values() for flaw in flaws_of(operation))
+    warnings += reserved_headers(operation for _, operation in operations.values())
     ids = tool_ids(name, (key for key, _ in operations.values()), given=given)
     tools = tuple(_tool(operation, key, ids[key.key], name) for key, operation in operations.values())
     return Surface(
@@ -114,7 +114,9 @@ def details_of(operation: Operation) -> Details:
     nodes = raw_parameters(operation)
     body = body_of(operation, nodes)
     returns, accept = returns_of(operation)
-    path, query = _split(operation.path)
+    template = operation.template
+    path, query = _split(template.text)
+    expanded = (str(node.get("name")) for node in nodes if node.get(EXPANSION) is True)
     invocation = HttpInvocation(
         method=operation.method,
         path=path,
@@ -124,8 +126,8 @@ def details_of(operation: Operation) -> Details:
         accept=accept,
         is_json=bool(accept) and all(is_json(name) for name in accept),
         slashed=_slashed_parameters(operation, nodes),
-        expanded=frozenset(str(node.get("name")) for node in nodes if node.get(EXPANSION) is True),
-        security=requirements_of(operation.node, operation.document.root, operation.document.security_schemes),
+        expanded=template.expanded.union(expanded),
+        security=operation.security,
     )
     parameters = parameters_of(operation, nodes, body)
     return Details(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Dialect
@@ -20,6 +20,16 @@ _EXTRA_LOCATIONS = {
     Dialect.SWAGGER_2_0: ("body", "formData"),
     Dialect.OPENAPI_3_0: (),
     Dialect.OPENAPI_3_1: ("querystring",),
+}
+
+
+#: The headers that a source sets for all its calls, each with the way to set it.
+_SOURCE_HEADERS = {
+    "authorization": "set it with `credentials`",
+    "proxy-authorization": "a source has no proxy",
+    "cookie": "set it with `credentials` of kind api_key and location: cookie",
+    "user-agent": "set it with `headers`",
+    "content-encoding": "bodies are sent without compression",
 }
 
 
@@ -41,12 +51,32 @@ def flaws_of(operation: Operation) -> Iterator[SourceWarning]:
     yield from _body_flaws(operation)
 
 
+def reserved_headers(operations: Iterable[Operation]) -> Iterator[SourceWarning]:
+    """Yield one warning for each header that operations declare as a parameter, but the source sets."""
+    pointers: dict[str, list[str]] = {}
+    for operation in operations:
+        for holder, pointer in ((operation.node, operation.pointer), (operation.item, operation.item_pointer)):
+            declared = holder.get("parameters")
+            for index, value in enumerate(declared if isinstance(declared, list) else ()):
+                node = holder.at(value).resolved()
+                name = str(node.get("name"))
+                if node.get("in") == "header" and _is_withheld(name.lower(), operation):
+                    pointers.setdefault(name.title(), []).append(f"{pointer}/parameters/{index}")
+    for name, places in pointers.items():
+        others = len(set(places)) - 1
+        more = f" (and {others} more parameters)" if others else ""
+        yield SourceWarning(places[0], f"the header {name} is no argument{more}: {_SOURCE_HEADERS[name.lower()]}")
+
+
+def _is_withheld(name: str, operation: Operation) -> bool:
+    """Whether nothing else in the document says how the header of a parameter is set."""
+    if name not in _SOURCE_HEADERS or ("header", name) in operation.document.scheme_parameters:
+        return False
+    return name != "authorization" or not operation.security
+
+
 def _undeclared_placeholders(operation: Operation) -> Iterator[SourceWarning]:
-    if not operation.placeholders:
-        return
-    holders = (holder for holder in (operation.node, operation.item) if isinstance(holder.get("parameters"), list))
-    nodes = [holder.at(value).resolved() for holder in holders for value in holder.get("parameters")]
-    declared = {str(node.get("name")) for node in nodes if node.get("in") == "path"}
+    declared = operation.path_parameters
     for name in operation.placeholders:
         if name not in declared:
             yield SourceWarning(operation.pointer, f"{{{name}}} in the path is not declared: it is used as a string")
@@ -64,7 +94,7 @@ def _parameter_flaw(holder: Schema, value: Any, locations: tuple[str, ...], oper
         return "has no name: it is ignored"
     if location not in locations:
         return f"{name!r} has `in: {location}`, which is not one of {', '.join(locations)}: it is ignored"
-    if location == "path" and f"{{{name}}}" not in operation.path:
+    if location == "path" and name not in operation.placeholders:
         return f"{name!r} is a path parameter, but the path has no {{{name}}}: it is ignored"
     if location == "querystring" and not is_form(node.get("content")):
         return f"{name!r} is a query string that is not a form: it is ignored"

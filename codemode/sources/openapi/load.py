@@ -17,6 +17,7 @@ from codemode.sources.documents.digest import text_digest
 from codemode.sources.documents.parse import parse_document
 from codemode.sources.documents.references import FetchedTree, FileTree, fetch_tree
 from codemode.sources.openapi.discovery import as_openapi, is_discovery
+from codemode.sources.openapi.discriminators import with_children
 from codemode.sources.openapi.document import details_of, load_openapi
 from codemode.transports.http.fetch import LARGEST_DOCUMENT_BYTES, fetch_text
 
@@ -132,7 +133,7 @@ def _parsed(data: bytes, location: str, warnings: list[SourceWarning]) -> Any:
         raise SourceError("is not UTF-8 text", location=location) from None
     document = parse_document(text, location=location, warnings=warnings)
     try:
-        return as_openapi(document) if is_discovery(document) else document
+        return as_openapi(document) if is_discovery(document) else with_children(document)
     except SourceError as error:
         raise error.at(location) from None
 

@@ -13,14 +13,13 @@ from codemode.catalog.schema import Dialect, Graph, Schema
 from codemode.errors import SourceError
 from codemode.sources.documents.parse import escaped, own_uri
 from codemode.sources.loaded import SourceWarning
-from codemode.sources.openapi.security import scheme_of
+from codemode.sources.openapi.path_templates import PathTemplate, path_template
+from codemode.sources.openapi.security import requirements_of, scheme_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from codemode.transports.auth.requirements import SecurityScheme
-
-_PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
+    from codemode.transports.auth.requirements import Requirements, SecurityScheme
 
 #: HTTP methods of a Path Item Object (OpenAPI 3.2 adds `query` and `additionalOperations`).
 METHODS = ("get", "put", "post", "delete", "options", "head", "patch", "trace", "query")
@@ -55,14 +54,35 @@ class Operation:
         return OperationKey(self.method, self.path, operation_id if isinstance(operation_id, str) else "", tag)
 
     @property
+    def path_parameters(self) -> frozenset[str]:
+        """The names of the declared path parameters."""
+        declared = ((holder, value) for holder in (self.node, self.item) for value in _listed(holder.get("parameters")))
+        nodes = (holder.at(value).resolved() for holder, value in declared)
+        return frozenset(str(node.get("name")) for node in nodes if node.get("in") == "path")
+
+    @property
+    def template(self) -> PathTemplate:
+        """The path with plain placeholders."""
+        return path_template(self.path, self.path_parameters if "{" in self.path else ())
+
+    @property
     def placeholders(self) -> tuple[str, ...]:
         """The placeholder names of the path, in order."""
-        return tuple(_PLACEHOLDER.findall(self.path))
+        return self.template.names
+
+    @property
+    def security(self) -> Requirements:
+        """What the operation requires: alternatives of security schemes. None if the document has none."""
+        return requirements_of(self.node, self.document.root, self.document.security_schemes)
 
     def text(self, key: str) -> str:
         """Return a string field of the operation. Empty if it is missing or not a string."""
         value = self.node.get(key)
         return value if isinstance(value, str) else ""
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else []
 
 
 class ApiDocument:

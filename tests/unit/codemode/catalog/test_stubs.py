@@ -187,3 +187,15 @@ def test_every_stub_of_a_published_document_is_python_within_its_budget(
     name: str, shared_data: Callable[[str], Path]
 ) -> None:
     check_stubs(published(shared_data, name), name)
+
+
+def test_names_of_values_are_shown_with_the_type_and_in_definitions() -> None:
+    color = {"enum": [1, 2], "x-enumNames": ["Orange", "Sky"]}
+    fields = {name: {"type": "integer"} for name in "abc"}
+    tool = _tool(
+        {"color": color, "theme": {"title": "Theme", "type": "object", "properties": {"tone": color, **fields}}}
+    )
+
+    assert "color: 1 = Orange, 2 = Sky" in stubs.stub(tool)
+    assert "  color: Literal[1, 2], optional, 1 = Orange, 2 = Sky" in stubs.full(tool)
+    assert "tone: 1 = Orange, 2 = Sky" in stubs.full(tool)

@@ -9,7 +9,9 @@ import pytest
 
 from codemode.catalog import stubs
 from codemode.catalog.catalog import Catalog
+from codemode.catalog.checks import quick_check
 from codemode.catalog.tool import Effect, Location
+from codemode.catalog.validation import fits
 from codemode.errors import SourceError
 from codemode.sources.documents.parse import parse_document
 from codemode.sources.openapi.document import load_openapi
@@ -314,3 +316,28 @@ def test_of_two_operations_of_one_method_and_path_the_first_counts() -> None:
     assert [(tool.summary, tool.effect) for tool in surface.tools] == [("Delete everything.", Effect.DESTRUCTIVE)]
     (warning,) = surface.warnings
     assert warning == ("/paths/~1a/additionalOperations/GET", "GET /a is described twice: the first one counts")
+
+
+def test_a_placeholder_with_a_mark_is_filled_by_the_declared_parameter() -> None:
+    parameter = {"name": "path", "in": "path", "required": True, "schema": {"type": "string"}}
+    tool = _only(_document("/key/{**path}", {"parameters": [parameter]}, "get"))
+
+    assert [one.name for one in tool.parameters] == ["path"]
+    assert tool.invocation.path == "/key/{path}"
+    assert tool.invocation.expanded == {"path"}
+    assert tool.key == "GET /key/{**path}"
+
+
+def test_a_list_in_a_cookie_of_its_own_style_repeats_the_name() -> None:
+    color = {"name": "color", "in": "cookie", "style": "cookie", "schema": {"type": "array"}}
+    (parameter,) = _only(_document("/x", {"parameters": [color]}, "get")).parameters
+    assert (parameter.style, parameter.explode) == ("cookie", True)
+
+
+def test_the_extension_of_swagger_allows_null() -> None:
+    due = {"name": "due", "in": "query", "type": "string", "enum": ["a"], "x-nullable": True}
+    document = {"swagger": "2.0", "paths": {"/x": {"get": {"parameters": [due]}}}}
+    (parameter,) = _only(document).parameters
+    assert parameter.schema.is_nullable()
+    assert fits(parameter.schema, None)
+    assert quick_check(parameter.schema)(None)

@@ -131,3 +131,30 @@ def test_a_path_parameter_may_hold_slashes_where_the_document_shows_it(parameter
     operation = {"parameters": [{"name": "project", "in": "path", "required": True, **parameter}]}
     (tool,) = load_openapi({"openapi": "3.0.3", "paths": {"/x/{project}": {"get": operation}}}, name="api").tools
     assert tool.invocation.slashed == ({"project"} if may else frozenset())
+
+
+@pytest.mark.parametrize(
+    ("name", "advice"),
+    [
+        ("Authorization", "set it with `credentials`"),
+        ("user-agent", "set it with `headers`"),
+        ("Content-Encoding", "bodies are sent without compression"),
+        ("Cookie", "set it with `credentials` of kind api_key and location: cookie"),
+    ],
+)
+def test_a_header_that_the_source_sets_is_named_once(name: str, advice: str) -> None:
+    parameters = [{"name": name, "in": "header", "schema": {"type": "string"}}]
+    paths = {path: {"get": {"parameters": parameters}} for path in ("/a", "/b", "/c")}
+    (warned,) = load_openapi({"openapi": "3.0.3", "paths": paths}, name="api").warnings
+    assert warned.pointer == "/paths/~1a/get/parameters/0"
+    assert warned.reason == f"the header {name.title()} is no argument (and 2 more parameters): {advice}"
+
+
+def test_a_declared_scheme_explains_the_header() -> None:
+    operation = {
+        "parameters": [{"name": "Authorization", "in": "header"}, {"name": "Accept", "in": "header"}],
+        "security": [{"token": []}],
+    }
+    schemes = {"securitySchemes": {"token": {"type": "http", "scheme": "bearer"}}}
+    document = {"openapi": "3.0.3", "paths": {"/a": {"get": operation}}, "components": schemes}
+    assert load_openapi(document, name="api").warnings == ()
