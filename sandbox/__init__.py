@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from sandbox.errors import CallFailed, ProgramRefused, ProgramStopped, SandboxError, SandboxUnavailable
     from sandbox.guest.language.readings import is_blank
     from sandbox.host.arguments import check_inputs
-    from sandbox.host.calls import room
     from sandbox.host.launch import HASH_SEED
     from sandbox.host.layers import REMEDIES
     from sandbox.host.recording import Delivery, Recording
@@ -50,7 +49,6 @@ __all__ = [
     "Usage",
     "check_inputs",
     "is_blank",
-    "room",
     "value_of",
 ]
 
@@ -59,7 +57,6 @@ _HOME = {
     "REMEDIES": "sandbox.host.layers",
     "check_inputs": "sandbox.host.arguments",
     "is_blank": "sandbox.guest.language.readings",
-    "room": "sandbox.host.calls",
     "Delivery": "sandbox.host.recording",
     "Recording": "sandbox.host.recording",
     "Sandbox": "sandbox.host.sandbox",

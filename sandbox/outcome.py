@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Awaitable, Callable
 
 
 class Status(StrEnum):
@@ -50,13 +50,23 @@ class Refusal:
     hint: str = ""
 
 
-class Call(NamedTuple):
-    """One call that a program makes. `id` grows by one; `path` is its place in the tree of the program's tasks."""
+async def _at_once() -> None:
+    """Wait for nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call that a program makes. `id` grows by one; `path` is its place in the tree of the program's tasks.
+
+    A handler that queues calls awaits `room()` before it makes one: it returns when the program has read enough of its
+    earlier answers, and raises CallFailed if the program may get no more.
+    """
 
     id: int
     path: str
     tool: str
     arguments: dict[str, Any]
+    room: Callable[[], Awaitable[None]] = field(default=_at_once, compare=False, repr=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,7 @@ import asyncio
 import logging
 import sys
 from collections import deque
-from contextvars import ContextVar
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from sandbox.errors import CallFailed, ProgramStopped
@@ -27,18 +27,6 @@ _logger = logging.getLogger(__name__)
 
 #: Length to which the message of a too large error is cut.
 _MESSAGE_CHARACTERS = 2_000
-
-_ROOM: ContextVar[Callable[[], Awaitable[None]]] = ContextVar("room")
-
-
-async def room() -> None:
-    """Wait until the program has read enough of its earlier answers. Raises CallFailed if it may get no more.
-
-    Call handlers that queue calls await this before they make one.
-    """
-    wait = _ROOM.get(None)
-    if wait is not None:
-        await wait()
 
 
 class CallDesk:
@@ -135,7 +123,6 @@ class CallDesk:
             raise CallFailed(message, kind="answers_exhausted")
 
     async def _answer(self, call: Call) -> None:
-        _ROOM.set(self._room)
         try:
             data = await self._ask(call)
         except CallFailed as error:
@@ -161,7 +148,7 @@ class CallDesk:
             raise CallFailed(message, kind="no_tools")
         self._refuse_more()
         try:
-            answer = await self._handler(call)
+            answer = await self._handler(replace(call, room=self._room))
         except (CallFailed, ProgramStopped):
             raise
         except BaseException as error:  # an exit would end the loop, another's cancellation leave the program waiting

@@ -6,10 +6,10 @@ import asyncio
 from contextlib import asynccontextmanager, contextmanager
 from typing import TYPE_CHECKING, NoReturn
 
-from sandbox import ProgramStopped, room
+from sandbox import ProgramStopped
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Iterator
+    from collections.abc import AsyncIterator, Awaitable, Callable, Iterator
 
     from codemode.executions.types.ledger import Ledger
     from sandbox import Failure
@@ -59,8 +59,8 @@ class Floor:
         async with self._slots:
             yield
 
-    async def may_send(self, path: str) -> bool:
-        """Return whether a call in a slot may be sent now. It waits for room, unless a person has answered."""
+    async def may_send(self, path: str, room: Callable[[], Awaitable[None]]) -> bool:
+        """Return whether a call in a slot may be sent now. It waits for `room`, unless a person has answered."""
         if path in self.answered:  # the program may read nothing until this call has ended
             return True
         await room()

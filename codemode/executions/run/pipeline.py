@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from contextlib import nullcontext
+from dataclasses import replace
 from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
@@ -30,6 +31,7 @@ if TYPE_CHECKING:
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from sandbox import Call
 
+    Room = Callable[[], Awaitable[None]]
     Send = Callable[[JudgedCall, CallContext], Awaitable[ToolOutcome]]
 
 
@@ -67,8 +69,8 @@ class Pipeline:
                 arguments = await gateway.restored(call.arguments, self.run.caller)
             wanted = whole_list(call.tool, gateway.catalog)
             if wanted is not None:
-                return await self._list(call._replace(arguments=arguments), wanted, within)
-            value = await self._make(self._call(call.path, call.tool, arguments, within), gateway.send)
+                return await self._list(replace(call, arguments=arguments), wanted, within)
+            value = await self._make(self._call(call.path, call.tool, arguments, within), gateway.send, call.room)
         except CodeModeError as error:
             raise for_program(error) from None
         if isinstance(value, dict) and any(isinstance(item, list) for item in value.values()):
@@ -80,14 +82,14 @@ class Pipeline:
 
         def get_page(arguments: dict[str, Any], query: str) -> Awaitable[Any]:
             page = self._call(f"{call.path}/{next(numbers)}", wanted.tool.id, arguments, within)
-            return self._make(page, partial(self.run.gateway.send_page, query=query))
+            return self._make(page, partial(self.run.gateway.send_page, query=query), call.room)
 
         return await collect(wanted, call.arguments, get_page, self.run.ledger.note)
 
     def _call(self, path: str, tool: str, arguments: dict[str, Any], within: SavedProgram | None) -> ToolCall:
         return ToolCall(self.run.execution, path, tool, arguments, self.run.caller, self.run.tally, within)
 
-    async def _make(self, call: ToolCall, send: Send) -> Any:
+    async def _make(self, call: ToolCall, send: Send, room: Room) -> Any:
         """Pass a call, or a page of a list, through all stages."""
         recorded = self.recorder.recall(call)  # identify
         if recorded is not None and recorded.end is not None:
@@ -100,7 +102,7 @@ class Pipeline:
         stage = next((stage for stage in self._stages if stage.runs(decided)), None)
         if stage is not None:
             return await stage.run(await self._admit(decided), self)
-        outcome = await self._take_turn(decided, send)
+        outcome = await self._take_turn(decided, send, room)
         _refuse(outcome.error)
         return outcome.value
 
@@ -138,7 +140,7 @@ class Pipeline:
         _refuse(admitted.error)
         return admitted
 
-    async def _take_turn(self, judged: JudgedCall, send: Send) -> ToolOutcome:
+    async def _take_turn(self, judged: JudgedCall, send: Send, room: Room) -> ToolOutcome:
         """Send a call once it has a slot. While a person is asked, calls wait that no person has answered."""
         path, floor = judged.call.path, self.run.floor
         admitted: JudgedCall | None = None
@@ -146,7 +148,7 @@ class Pipeline:
             while True:
                 async with floor.slot():
                     admitted = admitted or await self._admit(judged)
-                    if await floor.may_send(path):
+                    if await floor.may_send(path, room):
                         return await self._send(admitted, send)
                 await floor.goes_on()
 

@@ -6,6 +6,7 @@ program that call 3 runs. They pass the same policy, approvals, limits and journ
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.saved import program_of
@@ -91,7 +92,7 @@ class SavedRuns(Stage):
         law = program if run.code == program.code else _recorded(program, run.code)
 
         async def call(inner: Call) -> Any:
-            placed = inner._replace(path=f"{path}{WITHIN}{inner.path}")
+            placed = replace(inner, path=f"{path}{WITHIN}{inner.path}")
             with stop.noted():
                 if run.recording is not None:
                     run.recording.identify(placed)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 import json
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Protocol
 
@@ -68,7 +69,7 @@ class InnerRecording:
     def replayed(self, call: Call) -> None:
         """See `sandbox.Recording`."""
         with self._stop.noted():
-            self._session.replayed(call._replace(path=f"{self._path}{WITHIN}{call.path}"), self._path)
+            self._session.replayed(replace(call, path=f"{self._path}{WITHIN}{call.path}"), self._path)
 
     def printed(self, text: str) -> None:
         """Drop output: it is the value of the program that counts."""

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from sandbox import Call, Limits
-from sandbox.host.calls import CallDesk, room
+from sandbox.host.calls import CallDesk
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -41,17 +41,17 @@ def call(number: int) -> Call:
     return Call(number, str(number), "tool", {})
 
 
-async def test_room_is_for_handlers_alone() -> None:
-    await room()  # elsewhere there is nothing to wait for
+async def test_a_call_that_no_desk_makes_waits_for_nothing() -> None:
+    await call(1).room()
 
 
 async def test_a_handler_waits_for_room_until_the_answers_before_it_are_read() -> None:
     asked = asyncio.Event()
 
-    async def answer(_: Call) -> int:
+    async def answer(asking: Call) -> int:
         desk.has_room = False
         asked.set()
-        await room()
+        await asking.room()
         return 1
 
     desk = Desk(answer)

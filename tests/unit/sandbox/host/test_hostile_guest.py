@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from sandbox import Call, CallFailed, CallSite, Delivery, Limits, Sandbox, Status, room
+from sandbox import Call, CallFailed, CallSite, Delivery, Limits, Sandbox, Status
 from sandbox.host.fork_server import ForkServer
 from tests.unit.sandbox.host.guest_programs import SAY, SLEEP
 from tests.unit.sandbox.host.keeper import Keeper
@@ -235,7 +235,7 @@ async def test_no_call_is_made_once_all_answers_together_are_too_large(
     class Large(Keeper):
         async def answer(self, call: Call) -> Any:
             self.made.append(call)
-            await room()
+            await call.room()
             return "x" * 1_000
 
     keeper = Large(recorded)
