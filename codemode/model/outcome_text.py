@@ -17,9 +17,10 @@ from codemode.text.shrunk_json import shrink
 from sandbox import JsonText
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from codemode.executions.plugins.hooks import Hooks
+    from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
 
 #: Characters of a result or an output shown to a model: about 5,000 tokens. A program can return less.
@@ -33,6 +34,9 @@ _PLANNED, _PLANNED_CHARACTERS = 50, 300
 
 #: Tools listed with their calls when the program did not complete.
 _NAMED = 10
+
+#: Characters of all answers that are shown of a program that did not complete, and of the arguments of one call.
+_ANSWERS_CHARACTERS, _ARGUMENTS_CHARACTERS = 2_000, 80
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,7 +167,21 @@ def _done(ended: ExecutionOutcome, *, can_resume: bool) -> str:
     made = "calls made: " + ", ".join([*lines[:_NAMED], *more])
     if not can_resume or ended.status == "paused":
         return made
-    return f"{made}\nto skip them, send the corrected program with resume_from={ended.id!r}"
+    skip = f"to skip them, send the corrected program with resume_from={ended.id!r}"
+    return "\n".join([made, *_answers(ended.calls), skip])
+
+
+def _answers(calls: Sequence[LedgerEntry]) -> list[str]:
+    """Return the beginnings of the answers that the program got before it failed, or that came too late for it."""
+    answered = [call for call in calls if call.preview and call.state in (CallState.COMMITTED, CallState.READ)]
+    lines, left = ["they answered:"], _ANSWERS_CHARACTERS
+    for call in answered:
+        line = f"  {call.tool}({_cut(_listed(call.arguments), _ARGUMENTS_CHARACTERS)}) -> {call.preview}"
+        left -= len(line)
+        if left < 0:
+            return [*lines, f"  and {len(answered) - len(lines) + 1} more"]
+        lines.append(line)
+    return lines if answered else []
 
 
 def _planned(ended: ExecutionOutcome) -> str:
@@ -197,8 +215,14 @@ def _continuing(ended: ExecutionOutcome) -> str:
 
 
 def _shown(arguments: Mapping[str, Any]) -> str:
-    return _cut(", ".join(f"{name}={value!r}" for name, value in arguments.items()), 300, "shortened")
+    return _cut(_listed(arguments), 300, "shortened")
 
 
-def _cut(text: str, limit: int, advice: str) -> str:
-    return text if len(text) <= limit else f"{text[:limit]}… ({len(text) - limit:,} more characters: {advice})"
+def _listed(arguments: Mapping[str, Any]) -> str:
+    return ", ".join(f"{name}={value!r}" for name, value in arguments.items())
+
+
+def _cut(text: str, limit: int, advice: str = "") -> str:
+    if len(text) <= limit:
+        return text
+    return f"{text[:limit]}… ({len(text) - limit:,} more characters: {advice})" if advice else f"{text[:limit]}…"

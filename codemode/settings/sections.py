@@ -66,6 +66,12 @@ class LimitSettings(Section):
     calls_in_flight: int = Field(
         default=64, ge=1, description="Calls that run at the same time. Further calls wait, in order."
     )
+    finish_s: float = Field(
+        default=10.0,
+        ge=0,
+        le=300,
+        description="Maximum seconds that writes under way may take to finish once their program has ended.",
+    )
 
 
 class SandboxSettings(Section):

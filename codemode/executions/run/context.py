@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import ArgumentsInvalid
 from codemode.executions.plugins.hooks import NO_HOOKS
+from codemode.executions.run.left_calls import LeftCalls
 from codemode.gateway.call import CallState
 from codemode.gateway.policy import Tally
 
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 class RunContext:
     """The execution, the door to its tools, its caller, and where its calls are listed, queued and counted.
 
-    `started` holds the paths of the calls whose start was recorded in this run.
+    `started` holds the paths of the calls whose start was recorded in this run, `left` those that go on by themselves.
     """
 
     execution: str
@@ -35,6 +36,7 @@ class RunContext:
     hooks: Hooks = NO_HOOKS
     tally: Tally = field(default_factory=Tally)
     started: set[str] = field(default_factory=set)
+    left: LeftCalls = field(default_factory=LeftCalls)
 
     @property
     def catalog(self) -> Catalog:

@@ -91,6 +91,7 @@ class Executor:
         #: The name of the engine, with its version if that is not ours.
         self.engine = engine_name(sandbox)
         self._calls_in_flight = limits.calls_in_flight
+        self._finish_s = limits.finish_s
         self._turns = Turns()
 
     async def start(self) -> None:
@@ -164,7 +165,8 @@ class Executor:
                 check((site for site in sites if site.name not in own_names), gateway.catalog)
 
         if recorded is None or recording is None:
-            ended = await self._in_turn(caller, code, names=names, call=answer, preflight=preflight, inputs=inputs)
+            program = self._in_turn(caller, code, names=names, call=answer, preflight=preflight, inputs=inputs)
+            ended = await self._to_the_end(run, program)
             return _outcome(run, ended, code, is_asked=_asks(run, ended), listing=dry_run)
         program = self._in_turn(
             caller,
@@ -178,9 +180,19 @@ class Executor:
             inputs=recording.given.settings.get(INPUTS, {}),
             recording=recorded.program,
         )
-        ended = await _ended(asyncio.ensure_future(program), recording.cancelled)
+        ended = await self._to_the_end(run, _ended(asyncio.ensure_future(program), recording.cancelled))
         plan = recording.given.settings.get(PLAN, {}).get("id", "")
         return _outcome_of_recorded(recorded, ended, code, plan)
+
+    async def _to_the_end(self, run: Pipeline, program: Awaitable[Outcome]) -> Outcome:
+        """Run a program, and let what it has sent and no longer awaits finish. Cancellation cuts it off."""
+        left = run.run.left
+        try:
+            ended = await program
+            await left.finish(0 if ended.status is Status.CANCELLED else self._finish_s)
+        finally:
+            await left.cut()
+        return ended
 
     async def _in_turn(self, caller: Caller, code: str, **options: Any) -> Outcome:
         async with self._turns.at(0).turn(caller.id):

@@ -9,6 +9,7 @@ from functools import partial
 from itertools import count
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.tool import Effect
 from codemode.errors import CodeModeError
 from codemode.executions.run.ends import value_of
 from codemode.executions.run.failures import for_program
@@ -161,10 +162,18 @@ class Pipeline:
             on_progress=partial(self.run.ledger.progress, path),
             answers=self.recorder.answers(path),
         )
-        with self.run.floor.busy():
-            outcome = await self._check(judged, await send(judged, context))
+        work = self._checked(judged, context, send)
+        if judged.tool is None or judged.tool.effect is Effect.READ:
+            outcome = await work
+        else:
+            left = partial(self.recorder.left, judged)
+            outcome = await self.run.left.guard(work, is_sent=lambda: path in self.run.started, left=left)
         await self.recorder.end(judged, outcome)
         return outcome
+
+    async def _checked(self, judged: JudgedCall, context: CallContext, send: Send) -> ToolOutcome:
+        with self.run.floor.busy():
+            return await self._check(judged, await send(judged, context))
 
     def _key(self, judged: JudgedCall) -> str:
         """Return the idempotency key of a call, or "" if its service accepts none."""

@@ -50,6 +50,10 @@ class Recorder(Protocol):
         """Record the end of a sent call."""
         ...
 
+    async def left(self, judged: JudgedCall, outcome: ToolOutcome) -> None:
+        """Record the end of a sent call that the program no longer awaits."""
+        ...
+
     async def settle(self, judged: JudgedCall, end: End) -> None:
         """Record the end of a call that is not sent."""
         ...
@@ -87,6 +91,9 @@ class Unrecorded:
         return outcome
 
     async def end(self, judged: JudgedCall, outcome: ToolOutcome) -> None:
+        """Record nothing."""
+
+    async def left(self, judged: JudgedCall, outcome: ToolOutcome) -> None:
         """Record nothing."""
 
     async def settle(self, judged: JudgedCall, end: End) -> None:

@@ -24,7 +24,7 @@ DIGITS = 24
 #: Characters of a tool's description in a question.
 _SUMMARY_CHARACTERS = 400
 
-_UNKNOWN = "it was sent, and its server was lost before the answer was recorded: check whether it took effect"
+_UNKNOWN = "it was sent, and no answer was recorded: check whether it took effect"
 
 
 def first_id(id_: str) -> str:

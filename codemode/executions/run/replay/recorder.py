@@ -103,8 +103,17 @@ class JournalRecorder:
         if isinstance(error, InputRequired):
             await self._decisions.pause_for_service(judged, error)
         if "/" in path:
-            answer = error_fields(for_program(error)) if error is not None else page_text(outcome.value)
-            await self._writer.append([self.ended(path, answer, is_error=error is not None)])
+            await self._append_end(path, outcome)
+
+    async def left(self, judged: JudgedCall, outcome: ToolOutcome) -> None:
+        """See `Recorder`. A service that asks a person gets no answer any more: its call stays without an end."""
+        if not isinstance(outcome.error, InputRequired):
+            await self._append_end(judged.call.path, outcome)
+
+    async def _append_end(self, path: str, outcome: ToolOutcome) -> None:
+        error = outcome.error
+        answer = error_fields(for_program(error)) if error is not None else page_text(outcome.value)
+        await self._writer.append([self.ended(path, answer, is_error=error is not None)])
 
     async def settle(self, judged: JudgedCall, end: End) -> None:
         """See `Recorder`."""

@@ -48,8 +48,8 @@ def test_every_mistake_is_named_at_once_with_line_key_and_nearest_key(tmp_path: 
         + ", ".join(sorted(SourceSettings.model_fields)),
         "  line 5: sources.gym.credentials.0.api_key.value.envv: unknown key; did you mean 'env'? valid: caller, "
         "command, env, file, keyring",
-        "  line 7: limits.wall: unknown key; did you mean 'wall_s'? valid: calls, calls_in_flight, cpu_s, memory_mib, "
-        "output_bytes, replies_mib, result_bytes, source_bytes, wall_s",
+        "  line 7: limits.wall: unknown key; did you mean 'wall_s'? valid: calls, calls_in_flight, cpu_s, finish_s, "
+        "memory_mib, output_bytes, replies_mib, result_bytes, source_bytes, wall_s",
         "  line 8: limits.cpu_s: Input should be greater than or equal to 1",
     ]
 
