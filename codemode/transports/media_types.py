@@ -1,4 +1,4 @@
-"""Recognize media types from the first bytes of files (WHATWG MIME Sniffing, section 6)."""
+"""Media types: which are text, and those of files by their first bytes (WHATWG MIME Sniffing, section 6)."""
 
 from __future__ import annotations
 
@@ -23,3 +23,11 @@ def media_type_of_bytes(data: bytes) -> str:
     if data[:4] == b"RIFF":
         return _RIFF.get(data[8:12], "")
     return next((media_type for signature, media_type in _SIGNATURES if data.startswith(signature)), "")
+
+
+def is_text(media_type: str) -> bool:
+    """Return whether content of a media type (lower case, without parameters) is text for people or programs."""
+    return media_type.startswith("text/") or media_type.endswith(_TEXT)
+
+
+_TEXT = ("xml", "yaml", "javascript", "graphql", "sdp", "/csv")

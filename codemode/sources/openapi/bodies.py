@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Dialect, Schema, either
 from codemode.transports.http.invocation import BodyKind, BodyPlan, FieldEncoding
+from codemode.transports.media_types import is_text
 
 if TYPE_CHECKING:
     from codemode.sources.openapi.operations import Operation
@@ -63,7 +64,7 @@ def kind_of(media_type: str) -> BodyKind:
         return BodyKind.LINES
     if is_json(name) or name == "*/*":
         return BodyKind.JSON
-    if name.startswith("text/") or name.endswith(("xml", "yaml", "javascript", "graphql", "sdp")):
+    if is_text(name):
         return BodyKind.TEXT
     return BodyKind.BYTES
 

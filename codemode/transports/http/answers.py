@@ -18,6 +18,7 @@ from codemode.shared.collection import without_collection
 from codemode.text.prose import plain, shorten
 from codemode.transports.content import Content
 from codemode.transports.http.slices import parsed_in_slices
+from codemode.transports.media_types import is_text
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -35,6 +36,9 @@ LINES = frozenset(
         "x-json-stream",
     )
 )  # fmt: skip
+
+#: Media types of answers that may stay open.
+STREAMS = LINES | {"text/event-stream"}
 
 #: Characters of an unusable answer that are shown, and that are read for it.
 EXCERPT, _READ = 300, 20_000
@@ -62,6 +66,10 @@ _KNOWN_CHARSET = re.compile(
     r"|ks_c_5601-1987|gb_?2312(-80)?|gbk|gb18030|big5(-hkscs)?"
 )
 _UNICODE = frozenset(("utf-8", "utf8", "utf-16", "utf-32", "us-ascii"))  # the JSON parser detects these
+#: Charsets of one byte for each character.
+_ONE_BYTE = re.compile(r"(latin|l)-?\d|(iso[-_]?)?8859|(windows|cp)-?125|koi8|macintosh")
+#: What services write before JSON so that no script tag can run it (Gerrit, Google, Facebook).
+_GUARD, _BEFORE_GUARD = re.compile(rb"\s*(\)\]\}'?,?|while ?\(1\);|for ?\(;;\);)\s*"), (b")", b"w", b"f", b"\n", b"\r")
 _BETWEEN_LINES = re.compile(rb"[\n\r\x1e]")
 _LINE_END = re.compile("\r\n|\n|\r")
 #: Size from which garbage collections during parsing take noticeable time, in bytes.
@@ -103,9 +111,18 @@ def decode(body: bytes, headers: Mapping[str, str], *, wants_json: bool, status:
         return stream_events
     if wants_json or not name:
         return _undeclared(body, name, charset, wants_json=wants_json, status=status, contents=contents)
-    if name.startswith("text/") or name.endswith(("xml", "yaml", "javascript", "graphql")):
+    if is_text(name):
         return _text(body, charset)
     return contents.put(Content(body, name, filename_of(headers)))
+
+
+def whole_part(body: bytes, name: str) -> bytes:
+    """Return the complete events or lines of a stream of media type `name` that was interrupted. Empty for none."""
+    if name == "text/event-stream":
+        return body[: max(body.rfind(end) for end in (b"\n\n", b"\r\r", b"\n\r\n")) + 1]
+    end = b"\x1e" if name == "application/json-seq" else b"\n"
+    lines = body[: body.rfind(end) + 1]
+    return lines if name in LINES or _lines_of_json(lines + b"null") is not None else b""
 
 
 def events(text: str) -> list[dict[str, Any]]:
@@ -190,17 +207,47 @@ def _undeclared(body: bytes, name: str, charset: str, *, wants_json: bool, statu
 
 def _json(body: bytes, charset: str, status: int) -> Any:
     _check_parts(body, status)
+    body = _GUARD.sub(b"", body, count=1) if body[:1] in _BEFORE_GUARD else body
     try:
-        text = body if charset in _UNICODE else body.decode(charset)
-    except (LookupError, UnicodeDecodeError):
-        text = body  # unknown or wrong charset: JSON is UTF-8 (RFC 8259, 8.1)
-    try:
-        data = loaded(text)
+        data = loaded(_decoded(body, charset))
     except (ValueError, RecursionError) as error:
+        lines = _lines_of_json(body)
+        if lines is not None:
+            return lines
         excerpt = shorten(_text(body[:4000], "utf-8"), EXCERPT)
         message = f"answered {status} with invalid JSON ({str(error)[:100]}): {excerpt!r}"
         raise AnswerInvalid(message, status=status, body=excerpt) from None
     return _without_surrogates(data) if _LONE_SURROGATE.search(body) else data
+
+
+def _decoded(body: bytes, charset: str) -> str | bytes:
+    """Return a JSON text in its charset. It is UTF-8 if the charset is unknown or wrong (RFC 8259, 8.1)."""
+    if charset in _UNICODE or (_ONE_BYTE.match(charset) and _is_utf_8(body)):
+        return body
+    try:
+        return body.decode(charset)
+    except (LookupError, UnicodeDecodeError):
+        return body
+
+
+def _is_utf_8(body: bytes) -> bool:
+    """Return whether bytes are UTF-8. Other text in a charset of one byte for each character hardly ever is."""
+    try:
+        return bool(body.decode("utf-8"))
+    except UnicodeDecodeError:
+        return False
+
+
+def _lines_of_json(body: bytes) -> list[Any] | None:
+    """Return the values of several lines of JSON under the media type of one, such as Kubernetes' watches."""
+    lines = body.split(b"\n", MOST_LINES + 1)
+    lines = [line for line in lines if line.strip()]
+    if not 1 < len(lines) <= MOST_LINES:
+        return None
+    try:
+        return [loaded(line) for line in lines]
+    except (ValueError, RecursionError):
+        return None
 
 
 def loaded(text: str | bytes) -> Any:

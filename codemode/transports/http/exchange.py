@@ -21,6 +21,7 @@ from codemode.errors import (
 )
 from codemode.transports.auth.credentials import Place
 from codemode.transports.http.addresses import is_same_origin, origin, upgraded
+from codemode.transports.http.answers import STREAMS, media_type_of, whole_part
 from codemode.transports.http.certificates import distrusted
 from codemode.transports.http.connection import ConnectError, ConnectionBroken, InvalidRequest, Request
 from codemode.transports.http.connections import Timeouts
@@ -178,8 +179,7 @@ class Exchange:
             name, text = raw.decode("ascii").lower(), _text(value)
             headers[name] = f"{headers[name]}, {text}" if name in headers else text
         try:
-            is_stream = headers.get("content-type", "").startswith("text/event-stream")
-            until = deadline - _TO_CLOSE_S if deadline is not None and is_stream else None
+            until = deadline - _TO_CLOSE_S if deadline is not None and _may_stay_open(headers) else None
             return Answer(response.status, headers, await self._read(response, headers, until))
         finally:
             response.close()
@@ -192,9 +192,10 @@ class Exchange:
                 await self._collect(response, unpacker, chunks)
             unpacker.end()
         except TimeoutError:
-            if not chunks:
+            whole = whole_part(b"".join(chunks), media_type_of(headers)[0])
+            if not whole:
                 raise self.late() from None
-            return _whole_events(b"".join(chunks))
+            return whole
         except PackedWrongly as error:
             message = f"{self._source}: the answer cannot be decompressed: {error}"
             raise _unusable(message, response.status) from None
@@ -250,9 +251,10 @@ def _halves(url: str) -> tuple[str, str, str]:
     return (f"{scheme}://{host}", "/", f"?{query}") if mark else (f"{scheme}://{authority}", slash or "/", path)
 
 
-def _whole_events(body: bytes) -> bytes:
-    """Return the complete events of an interrupted stream."""
-    return body[: max(body.rfind(end) for end in (b"\n\n", b"\r\r", b"\n\r\n")) + 1]
+def _may_stay_open(headers: Mapping[str, str]) -> bool:
+    """Return whether an answer may be a stream: events, lines, or JSON of unknown length (Kubernetes' watches)."""
+    name, _ = media_type_of(headers)
+    return name in STREAMS or (name == "application/json" and "content-length" not in headers)
 
 
 def _text(value: bytes) -> str:

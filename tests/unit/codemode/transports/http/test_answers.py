@@ -169,18 +169,54 @@ def test_events_are_those_of_the_standard(text: str, expected: list[dict[str, An
     assert events(text) == expected
 
 
-async def test_a_stream_that_does_not_end_gives_the_events_that_came() -> None:
+@pytest.mark.parametrize(
+    ("media_type", "sent", "expected"),
+    [
+        ("text/event-stream", b"data: 1\n\ndata: 2\n\ndata: 3 is not who", [{"data": 1}, {"data": 2}]),
+        ("application/x-ndjson", b'{"n": 1}\n{"n": 2}\n{"n": ', [{"n": 1}, {"n": 2}]),
+        ("application/jsonl; charset=utf-8", b"1\r\n2\r\n3", [1, 2]),
+        ("application/json-seq", b"\x1e1\x1e2\x1e3", [1, 2]),
+        ("application/json", b'{"type": "ADDED"}\n{"type": "DELETED"}\n', [{"type": "ADDED"}, {"type": "DELETED"}]),
+        ("application/json", b'{"a": [\n1]}\n{', None),
+        ("application/x-ndjson", b'{"n": ', None),
+    ],
+)
+async def test_a_stream_that_does_not_end_gives_what_came_whole(media_type: str, sent: bytes, expected: Any) -> None:
     async def serve(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         await reader.readuntil(b"\r\n\r\n")
-        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: text/event-stream\r\n\r\n")
-        writer.write(b"data: 1\n\ndata: 2\n\ndata: 3 is not who")
+        writer.write(b"HTTP/1.1 200 OK\r\nContent-Type: " + media_type.encode() + b"\r\n\r\n" + sent)
         await writer.drain()
         await reader.read()  # until the client disconnects
 
     async with listening(serve) as port:
-        transport = HttpTransport(Reach("api", f"http://127.0.0.1:{port}", timeout_s=3))
-        assert await transport.call(TOOL, {}, CallContext()) == [{"data": 1}, {"data": 2}]
+        transport = HttpTransport(Reach("api", f"http://127.0.0.1:{port}", timeout_s=1))
+        if expected is None:
+            with pytest.raises(UpstreamTimeout):
+                await transport.call(TOOL, {}, CallContext())
+        else:
+            assert await transport.call(TOOL, {}, CallContext()) == expected
         await transport.aclose()
+
+
+@pytest.mark.parametrize(
+    ("body", "media_type", "expected"),
+    [
+        ('{"t": "5 € at Café"}'.encode(), "application/json;charset=ISO-8859-1", {"t": "5 € at Café"}),
+        ('{"t": "Müller"}'.encode("latin-1"), "application/json; charset=iso-8859-1", {"t": "Müller"}),
+        ('{"t": "5 €"}'.encode("cp1252"), "application/json;charset=windows-1252", {"t": "5 €"}),
+        ('{"t": "漢字"}'.encode("shift_jis"), "application/json;charset=shift_jis", {"t": "漢字"}),
+        (b')]}\'\n{"a": 1}', "application/json", {"a": 1}),
+        (b")]}',\n[1]", "application/json", [1]),
+        (b"while(1);[1]", "application/json", [1]),
+        (b"for (;;);{}", "application/json", {}),
+        (b"false", "application/json", False),
+        (b'{"a": 1}\n{"a": 2}\n', "application/json", [{"a": 1}, {"a": 2}]),
+        (b'a,b\r\n"x\r\ny",2\r\n', "text/csv", 'a,b\r\n"x\r\ny",2\r\n'),
+        (b"a,b\r\n", "application/csv", "a,b\r\n"),
+    ],
+)
+def test_odd_answers_are_read_as_they_were_meant(body: bytes, media_type: str, expected: Any) -> None:
+    assert _decoded(body, media_type) == expected
 
 
 def _unpacked(encoding: str, body: bytes, step: int = 7) -> bytes:
