@@ -23,6 +23,7 @@ from codemode.sources.mcp.definitions import (
 from codemode.transports.auth.credentials import Credential, Place
 from codemode.transports.mcp.connections import at_url
 from codemode.transports.mcp.process import started
+from codemode.transports.mcp.repairs import repaired
 from codemode.transports.mcp.transport import McpTransport
 from codemode.transports.redaction import Redactor
 
@@ -89,7 +90,7 @@ async def load_mcp_server(
     secret_values = tuple(part for value in (*headers.values(), *env.values()) for part in (value, *value.split()))
     transport = McpTransport(
         name,
-        connect,
+        repaired(connect),
         timeout_s=settings.timeout_s,
         concurrency=settings.concurrency,
         contents=contents,

@@ -12,6 +12,7 @@ import orjson
 
 from codemode.transports.content import Content
 from codemode.transports.http.answers import json_or_text, loaded
+from codemode.transports.mcp.repairs import structured_of
 
 if TYPE_CHECKING:
     from codemode.transports.content import OwnedContents
@@ -24,14 +25,21 @@ def value_of(result: mcp_types.CallToolResult, contents: OwnedContents) -> Any:
 
     Images and files beside a structured object are added to it as `content`.
     """
-    if result.structured_content is not None:
-        structured = loaded(_text_of(result.structured_content))
+    if (data := structured_of(result)) is not None:
+        structured = loaded(_text_of(data))
         files = [_block(block, contents) for block in result.content if _is_file(block)]
-        return {**structured, "content": files} if files and "content" not in structured else structured
+        is_object = isinstance(structured, dict) and "content" not in structured
+        return {**structured, "content": files} if files and is_object else structured
     values = [_block(block, contents) for block in result.content]
     if len(values) == 1:
         return _data(values[0])
     return values or None
+
+
+def error_text(result: mcp_types.CallToolResult, value: Any) -> str:
+    """Return the message of an error: its texts, else its value. Structured content often only repeats the request."""
+    texts = [block.text for block in result.content if isinstance(block, mcp_types.TextContent) and block.text.strip()]
+    return "\n".join(texts) or (value if isinstance(value, str) else json.dumps(value))
 
 
 def _block(block: mcp_types.ContentBlock, contents: OwnedContents) -> Any:

@@ -7,7 +7,6 @@ The official SDK speaks the protocol, in both its eras. Its objects stay in this
 from __future__ import annotations
 
 import asyncio
-import json
 import logging
 import time
 from contextlib import asynccontextmanager, suppress
@@ -27,7 +26,8 @@ from codemode.transports.http.rate_limit import Pace
 from codemode.transports.mcp.elicitation import Exchanges, question_in
 from codemode.transports.mcp.keepalive import PATIENCE_S, answers
 from codemode.transports.mcp.process import ANSWER_TOO_LARGE
-from codemode.transports.mcp.results import value_of
+from codemode.transports.mcp.repairs import with_output_schema
+from codemode.transports.mcp.results import error_text, value_of
 from codemode.transports.questions import InputRequired
 from codemode.transports.redaction import Redactor
 
@@ -156,8 +156,7 @@ class McpTransport:
             message = f"{self._source} returned an unusable result: {_reason(error)}"
             raise AnswerInvalid(message) from None
         if result.is_error:
-            error_text = value if isinstance(value, str) else json.dumps(value)
-            message = f"{self._source}: {shorten(error_text, _LONGEST_ERROR)}"
+            message = f"{self._source}: {shorten(error_text(result, value), _LONGEST_ERROR)}"
             raise UpstreamError(self._redactor.text(message), body=self._redactor.value(value))
         return self._redactor.value(value)
 
@@ -333,7 +332,7 @@ class McpTransport:
         cursor: str | None = None
         while True:
             page = await client.list_tools(cursor=cursor)
-            tools += page.tools
+            tools += map(with_output_schema, page.tools)
             cursor = page.next_cursor
             if not cursor or len(tools) > MOST_TOOLS:
                 break
