@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from codemode.catalog.checks import quick_check
-from codemode.catalog.shapes import Direction, Shapes
+from codemode.catalog.shapes import MOST_LITERALS, Direction, Shapes, literals
 from codemode.catalog.tool import WHOLE_BODY, Location, Parameter
 from codemode.catalog.validation import Missing, first_error
 from codemode.catalog.value_count import MOST_VALUES, holds_too_many
 from codemode.errors import ArgumentsInvalid
-from codemode.text.nearest import did_you_mean, nearest
+from codemode.text.nearest import did_you_mean, nearest, several_nearest
 from codemode.text.prose import shorten
 
 if TYPE_CHECKING:
@@ -28,6 +28,9 @@ if TYPE_CHECKING:
 
 #: The most alternatives for which an error gives a reason.
 _ALTERNATIVES = 4
+
+#: The most values of an enumeration that an error suggests.
+_NEAR_VALUES = 5
 
 _IN_TEXT = (Location.PATH, Location.QUERY, Location.HEADER, Location.COOKIE)
 
@@ -244,7 +247,11 @@ def _invalid(tool: Tool, parameter: Parameter, error: ValidationError, value: An
     if path:
         message = f"{parameter.name}{path}: {_reason(error)}; the parameter is {expected}"
     elif error.validator in ("type", "enum", "const", "anyOf", "oneOf"):
-        message = f"{parameter.name}: expected {_expected(parameter.schema, expected)}, got {_described_value(value)}"
+        where = f"describe('{tool.id}.{parameter.name}')"
+        message = (
+            f"{parameter.name}: expected {_expected(parameter.schema, expected)}, got {_described_value(value)}"
+            f"{_near_values(literals(parameter.schema) or [], value, where)}"
+        )
     else:
         message = f"{parameter.name}: {_reason(error)}; expected {expected}"
     names = tuple(p.name for p in tool.parameters)
@@ -263,6 +270,10 @@ def _reason(error: ValidationError) -> str:
 def _error_text(error: ValidationError, length: int) -> str:
     """Return the text of one error. An unknown or missing field is reported with the closest match."""
     schema = error.schema if isinstance(error.schema, dict) else {}
+    values = schema.get("enum")
+    if error.validator == "enum" and isinstance(values, list) and len(values) > MOST_LITERALS:
+        text = f"{shorten(repr(error.instance), 80)} is not one of {len(values)} values"
+        return text + _near_values(values, error.instance)
     declared = schema.get("properties")
     if not isinstance(declared, dict) or not isinstance(error.instance, dict):
         return shorten(error.message, length)
@@ -281,6 +292,15 @@ def _expected(schema: Schema, text: str) -> str:
     if isinstance(values, list) and values and not text.startswith("Literal"):
         return f"{text}, one of " + shorten(", ".join(str(value) for value in values), 200)
     return text
+
+
+def _near_values(values: list[Any], value: Any, where: str = "") -> str:
+    """Return the allowed values nearest to a text, if there are more than types show. `where` tells all of them."""
+    if len(values) <= MOST_LITERALS or not isinstance(value, str):
+        return ""
+    near = several_nearest(value, [one for one in values if isinstance(one, str)], _NEAR_VALUES)
+    shown = f"; nearest: {shorten(', '.join(map(repr, near)), 300)}" if near else ""
+    return shown + (f"; {where} lists all {len(values)}" if where else "")
 
 
 def _described_value(value: Any) -> str:

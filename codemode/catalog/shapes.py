@@ -50,6 +50,9 @@ FIELDS_IN_LINE = 3
 #: The deepest nesting of types without names.
 DEEPEST = 5
 
+#: The most types that are searched for a name, and the most fields of each.
+_MOST_SEARCHED = 1000
+
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "file": "Content"}
 
 
@@ -122,6 +125,22 @@ class Shapes:
                 budget_tokens -= estimate(line) + 1
                 lines.append(line)
         return lines, undefined
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The names of the types used so far."""
+        return tuple(self._names.values())
+
+    def find(self, name: str) -> tuple[Schema, Direction] | None:
+        """Return the schema behind a name, however deep the types used so far refer to it, or None."""
+        for _ in range(_MOST_SEARCHED):
+            if not self._pending:
+                return None
+            current, schema, self.direction = self._pending.popleft()
+            if current == name:
+                return schema, self.direction
+            self._object(schema, current, 0, limit=_MOST_SEARCHED)  # its fields name further types
+        return None
 
     def _definition(self, name: str, schema: Schema, budget_tokens: int) -> str | None:
         """Return a definition with as many fields as fit, or None. Names that only it used are dropped."""

@@ -18,7 +18,7 @@ from codemode.catalog import value_names
 from codemode.catalog.example_calls import accepts_example
 from codemode.catalog.paging import paging_of
 from codemode.catalog.restrictions import example_of
-from codemode.catalog.shapes import Direction, Shapes, literals
+from codemode.catalog.shapes import MOST_LITERALS, Direction, Shapes, literals
 from codemode.catalog.side_effects import side_effects
 from codemode.catalog.tokens import estimate
 from codemode.catalog.tool import Effect, Location
@@ -100,8 +100,44 @@ def full(tool: Tool, *, budget_tokens: int = FULL_TOKENS, observed: Schema | Non
         lines.append(line)
     definitions, omitted = shapes.define(budget_tokens - estimate("\n".join(lines)) - _CLOSING_TOKENS)
     if omitted:
-        definitions.append(f"# not shown for space: {_listed(omitted, _CLOSING_TOKENS // 2)}")
+        rest = _listed(omitted, _CLOSING_TOKENS // 3)
+        definitions.append(f"# not shown for space: {rest}; describe('{tool.id}.{omitted[0]}') shows one")
     return visible("\n".join([*lines, *definitions]))
+
+
+def part(tool: Tool, name: str, *, budget_tokens: int = FULL_TOKENS, observed: Schema | None = None) -> str | None:
+    """Render one parameter with all its values, or one type with the types that it refers to. None if there is none."""
+    parameter = next((one for one in tool.parameters if name in (one.name, one.wire_name)), None)
+    shapes = Shapes(Direction.REQUEST)
+    if parameter is not None:
+        lines = [_parameter_line(parameter, shapes, most_characters=budget_tokens * 2).strip()]
+        return visible("\n".join([*lines, *shapes.define(budget_tokens - estimate(lines[0]))[0]]))
+    schema, direction = _type_named(tool, name, observed) or (None, Direction.REQUEST)
+    if schema is None:
+        return None
+    shapes.direction = direction
+    shapes.text(schema, name)
+    return visible("\n".join(shapes.define(budget_tokens)[0]))
+
+
+def type_names(tool: Tool, observed: Schema | None = None) -> tuple[str, ...]:
+    """Return the names of the parameters and of the types of a tool."""
+    shapes = _used_shapes(tool, observed)
+    shapes.find("")
+    return (*tool.parameter_names, *shapes.names)
+
+
+def _type_named(tool: Tool, name: str, observed: Schema | None) -> tuple[Schema, Direction] | None:
+    return _used_shapes(tool, observed).find(name)
+
+
+def _used_shapes(tool: Tool, observed: Schema | None) -> Shapes:
+    """Return shapes that have named the types of all parameters and of the result."""
+    shapes = Shapes(Direction.REQUEST)
+    for parameter in tool.parameters:
+        shapes.text(parameter.schema, parameter.name)
+    _returned(tool, shapes, observed)
+    return shapes
 
 
 def examples_of(tool: Tool) -> tuple[str, ...]:
@@ -245,16 +281,16 @@ def _documentation(tool: Tool) -> list[str]:
     return lines
 
 
-def _parameter_line(parameter: Parameter, shapes: Shapes) -> str:
+def _parameter_line(parameter: Parameter, shapes: Shapes, *, most_characters: int = 200) -> str:
     shapes.direction = Direction.REQUEST
     facts = [shapes.text(parameter.schema, parameter.name), "required" if parameter.required else "optional"]
     facts += [f"{label} {value}" for key, label in _FACTS if (value := parameter.schema.first(key)) is not None]
     values = literals(parameter.schema)
-    if values is not None and len(values) > 12:
-        facts.append("one of " + shorten(", ".join(str(value) for value in values), 200))
+    if values is not None and len(values) > MOST_LITERALS:
+        facts.append("one of " + shorten(", ".join(str(value) for value in values), most_characters))
     named = value_names.in_words(parameter.schema)
-    facts += [shorten(named, 300)] if named else []
-    about = shorten(plain(parameter.description or str(parameter.schema.first("description") or "")), 200)
+    facts += [shorten(named, most_characters)] if named else []
+    about = shorten(plain(parameter.description or str(parameter.schema.first("description") or "")), most_characters)
     return f"  {parameter.name}: {', '.join(facts)}" + (f". {about}" if about else "")
 
 

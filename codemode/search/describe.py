@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from itertools import islice
 from typing import TYPE_CHECKING
 
 from codemode.catalog import stubs, tokens
+from codemode.errors import SourceUnavailable, ToolNotFound
 from codemode.search.introduction import DESCRIBED_TOKENS, condensed
+from codemode.text.nearest import several_nearest
 from codemode.text.visible import visible
 
 if TYPE_CHECKING:
@@ -15,6 +18,9 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Tool
+
+#: The most tools that are searched for a type without its tool.
+_SEARCHED_TOOLS = 50
 
 #: Number of examples in the description of a namespace.
 _EXAMPLES = 5
@@ -30,7 +36,8 @@ def describe(
 ) -> str:
     """Describe a tool, a group or a namespace, or list all namespaces if `name` is "".
 
-    A tool, by its id or an exact alias, is described in full. A group or namespace has its introduction, examples and
+    A tool, by its id or an exact alias, is described in full, and behind it one parameter or type
+    (`shop.orders.add.Item`). A group or namespace has its introduction, examples and
     tools, or its groups if the tools do not fit. Raises ToolNotFound with the closest names.
     """
     if not name:
@@ -39,7 +46,12 @@ def describe(
         return _within((*known, *absent), budget_tokens)
     members = sorted((tool for tool in catalog if tool.id.startswith(f"{name}.")), key=lambda tool: tool.id)
     if name in catalog or not members:
-        tool = catalog.find(name)  # also by an alias
+        try:
+            tool = catalog.find(name)  # also by an alias
+        except SourceUnavailable:
+            raise
+        except ToolNotFound as error:
+            return _part(name, catalog, error, budget_tokens, observed)
         return stubs.full(tool, budget_tokens=budget_tokens, observed=observed(tool))
     toolkit = catalog.toolkit(name)
     own_text = toolkit and (toolkit.instructions or toolkit.description)
@@ -55,6 +67,22 @@ def describe(
     if sum(map(tokens.estimate, (*heading, *lines))) > budget_tokens and len(groups) < len(members):
         lines = [f"{group}  # {count} tools" for group, count in sorted(groups.items())]
     return _within([*heading, *lines], budget_tokens)
+
+
+def _part(
+    name: str, catalog: Catalog, error: ToolNotFound, budget_tokens: int, observed: Callable[[Tool], Schema | None]
+) -> str:
+    """Describe a parameter or a type: `shop.orders.add.Item`, or `Item` alone in a small catalog. Raises `error`."""
+    whole, _, last = name.rpartition(".")
+    tools = [catalog.find(whole)] if whole in catalog else [] if whole else list(islice(catalog, _SEARCHED_TOOLS))
+    for tool in tools:
+        text = stubs.part(tool, last, budget_tokens=budget_tokens, observed=observed(tool))
+        if text is not None:
+            return text
+    if not whole or not tools:
+        raise error
+    near = several_nearest(last, stubs.type_names(tools[0], observed(tools[0])), 3)
+    raise ToolNotFound(name, tuple(f"{whole}.{one}" for one in near) or (whole,))
 
 
 def _groups(name: str, members: Iterable[Tool]) -> Counter[str]:

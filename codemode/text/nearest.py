@@ -29,6 +29,15 @@ def nearest(name: str, known: Iterable[str]) -> str | None:
     return None
 
 
+def several_nearest(name: str, known: Iterable[str], most: int) -> list[str]:
+    """Return up to `most` of the closest known names, best first. Empty if none is similar."""
+    from rapidfuzz import fuzz, process
+
+    names = [*known] if len(name) <= _LONGEST else []
+    rows = process.extract(name, names, scorer=fuzz.WRatio, processor=str.casefold, score_cutoff=_NEAR, limit=most)
+    return [row[0] for row in rows]
+
+
 def did_you_mean(name: str, known: Iterable[str]) -> str:
     """Return "; did you mean 'this'?" to append to a message, or an empty string."""
     found = nearest(name, known)

@@ -94,7 +94,7 @@ def _shrunk_list(items: list[msgspec.Raw], budget: int, path: str, cuts: _Cuts) 
 
 
 def _shrunk_object(fields: dict[str, msgspec.Raw], budget: int, path: str, cuts: _Cuts) -> str:
-    names = {name: _readable(_compact(name)) for name in islice(fields, budget // _PUNCTUATION + 1)}
+    names = {name: _readable(_compact(name)) for name in islice(fields, max(budget, 0) // _PUNCTUATION + 1)}
     shares = _shares({name: memoryview(fields[name]).nbytes for name in names}, names, budget)
     cuts.add(path, len(shares), len(fields), "fields")
     shown = (

@@ -17,7 +17,7 @@ from sandbox.guest.base.identities import IDENTITIES
 from sandbox.guest.language import compiled
 from sandbox.guest.language.compilation import Program, compile_program
 from sandbox.guest.language.source import SourceRefused
-from sandbox.guest.library.modules import load_all
+from sandbox.guest.library.modules import OFFERED, load_all
 from sandbox.guest.library.zones import keep_zones
 from sandbox.guest.process.report import refusal_of_source, refused, syntax_failure
 from sandbox.guest.process.run import Run
@@ -106,7 +106,7 @@ def _compile(message: dict[str, Any]) -> Program | dict[str, Any]:
     code, limits = message["code"], message["limits"]
     sizes = {"limit_bytes": limits["source_bytes"], "limit_depth": limits["source_depth"]}
     try:
-        program = compile_program(code, names=message["names"], values=message["values"], **sizes)
+        program = compile_program(code, names=message["names"], values=message["values"], modules=OFFERED, **sizes)
     except SourceRefused as error:
         return refusal_of_source(error)
     except SyntaxError as error:

@@ -117,7 +117,7 @@ class Tool:
             raise AttributeError(message, name=name)
         return Tool(self._calls, f"{self._path}.{name}" if self._path else name)
 
-    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+    def __call__(self, /, *args: Any, **kwargs: Any) -> Any:
         """Make the call and return its answer."""
         return self._calls.call(self._path, args, kwargs)
 

@@ -5,6 +5,7 @@ The guest reports the calls. A dishonest guest gains nothing, because the gatewa
 
 from __future__ import annotations
 
+import sys
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -77,12 +78,11 @@ def _unknown_tool(site: CallSite, error: ToolNotFound, catalog: Catalog) -> Refu
     if members:
         message = f"{site.name} is a group of {len(members)} tools, not a tool"
         return _refusal(site, "not_a_tool", message, f"for example {', '.join(members[:3])}")
-    return _refusal(
-        site,
-        "unknown_tool",
-        f"there is no tool {site.name!r}",
-        f"nearest: {', '.join(error.nearest)}; or search for it" if error.nearest else "search for it first",
-    )
+    hint = f"nearest: {', '.join(error.nearest)}; or search for it" if error.nearest else "search for it first"
+    root = site.name.partition(".")[0]
+    if root in sys.stdlib_module_names and root in catalog.namespaces:
+        hint += f"; {root} is a source here: `import {root}` binds Python's module, and the tools stay at tools.{root}"
+    return _refusal(site, "unknown_tool", f"there is no tool {site.name!r}", hint)
 
 
 def _unknown_argument(site: CallSite, keyword: str, meant: str | None, tool: Tool) -> Refusal:

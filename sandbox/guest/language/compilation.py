@@ -15,7 +15,7 @@ from sandbox.guest.language.leftovers import Leftovers
 from sandbox.guest.language.loaded_values import load_values
 from sandbox.guest.language.policy import LanguagePolicy
 from sandbox.guest.language.refusals import Refusals
-from sandbox.guest.language.sites import call_sites, shadowing_imports
+from sandbox.guest.language.sites import call_sites, hidden_namespaces, shadowing_imports
 from sandbox.guest.language.source import parse
 
 if TYPE_CHECKING:
@@ -57,18 +57,21 @@ def compile_program(
     limit_bytes: int,
     limit_depth: int,
     values: Mapping[str, str] = MappingProxyType({}),
+    modules: Collection[str] = (),
 ) -> Program:
     """Compile a program. Refusals of the policy are in `refusals`. Raises SourceRefused and SyntaxError.
 
-    `values` maps names that the program may read to the functions that return their values.
+    `values` maps names that the program may read to the functions that return their values. `modules` are the modules
+    that programs can import.
     """
     source = parse(code, limit_bytes=limit_bytes, limit_depth=limit_depth)
     tree = source.tree
     bound = bound_names(source.nodes)
-    sites = tuple(call_sites(source.nodes, names, bound)) if ast.Call in source.kinds else ()
+    sites = tuple(call_sites(source.nodes, names, bound, modules)) if ast.Call in source.kinds else ()
     refusals = Refusals()
     if ast.Import in source.kinds:
         shadowing_imports(source.nodes, names, refusals)
+        hidden_namespaces(source.nodes, names, modules, refusals)
     may_await = "await" in code or "asyncio" in code
     deferred = deferred_calls(source.nodes, names, bound) if may_await else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT

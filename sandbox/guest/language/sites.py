@@ -7,6 +7,7 @@ once (`clients = gym.clients`) are followed.
 from __future__ import annotations
 
 import ast
+import sys
 from typing import TYPE_CHECKING
 
 from sandbox.outcome import CallSite
@@ -22,9 +23,12 @@ if TYPE_CHECKING:
 _CALLERS = frozenset({"partial", "submit", "to_thread"})
 
 
-def call_sites(nodes: Sequence[ast.AST], names: Collection[str], bound: Counter[str]) -> list[CallSite]:
-    """Return the call sites in the order of the source."""
-    roots = _roots(nodes, names, bound)
+def call_sites(
+    nodes: Sequence[ast.AST], names: Collection[str], bound: Counter[str], modules: Collection[str] = ()
+) -> list[CallSite]:
+    """Return the call sites in the order of the source. An import of one of the `modules` wins over a namespace."""
+    hidden = _imported(nodes, modules)
+    roots = _roots(nodes, [name for name in names if name not in hidden], bound)
     sites = [site for node in nodes if isinstance(node, ast.Call) and (site := _site(node, roots)) is not None]
     short = (site for site in sites if all(len(name) <= NAME_CHARACTERS for name in (site.name, *site.keywords)))
     return sorted(short, key=lambda site: (site.line, site.column))
@@ -52,6 +56,29 @@ def shadowing_imports(nodes: Sequence[ast.AST], names: Collection[str], refusals
             f"(line {imported[root].lineno}) brings no library",
             f"remove the import and call the operations, {root}.group.operation(name=value)",
         )
+
+
+def hidden_namespaces(
+    nodes: Sequence[ast.AST], names: Collection[str], modules: Collection[str], refusals: Refusals
+) -> None:
+    """Refuse `calendar.events.list()` after `import calendar`, where a namespace has the name of an offered module."""
+    hidden = {name: line for name, line in _imported(nodes, modules).items() if name in names}
+    for node in nodes:
+        parts = dotted(node.func) if hidden and isinstance(node, ast.Call) else None
+        if parts is None or len(parts) == 1 or parts[0] not in hidden:
+            continue
+        root, call = parts[0], ".".join(parts)
+        if not hasattr(sys.modules.get(root), parts[1]):
+            message = (
+                f"{call}(...) is no operation: `import {root}` (line {hidden[root]}) binds Python's module instead"
+            )
+            refusals.add(node, "import", message, f"write tools.{call}(...), or `import {root} as py_{root}`")
+
+
+def _imported(nodes: Sequence[ast.AST], modules: Collection[str]) -> dict[str, int]:
+    """Return the modules that are imported under their own name, each with its line."""
+    aliases = ((node, alias) for node in nodes if isinstance(node, ast.Import) for alias in node.names)
+    return {alias.name: node.lineno for node, alias in aliases if alias.asname is None and alias.name in modules}
 
 
 def dotted(node: ast.AST) -> list[str] | None:

@@ -10,6 +10,7 @@ from codemode.catalog.arguments import accepts, missing, validate
 from codemode.catalog.schema import Dialect, Schema
 from codemode.catalog.tool import Details, Location, Parameter, Tool
 from codemode.errors import ArgumentsInvalid
+from codemode.testing import make_tool
 
 BODY: dict[str, Any] = {
     "type": "object",
@@ -190,3 +191,16 @@ def test_preflight_can_ask_by_name_alone() -> None:
     assert [accepts(TOOL, name) for name in ("owner", "per-page", "body", "nope")] == [True, True, True, False]
     assert missing(TOOL, ("title",)) == ("owner",)
     assert missing(TOOL, ("body", "owner")) == ()
+
+
+def test_of_a_long_enumeration_the_nearest_values_are_named() -> None:
+    zones = [f"Region{number}/City" for number in range(100)] + ["Europe/Berlin", "Europe/Bern"]
+    tool = make_tool(
+        "ns.move", {"zone": {"enum": zones}, "to": {"type": "object", "properties": {"zone": {"enum": zones}}}}
+    )
+    with pytest.raises(ArgumentsInvalid) as caught:
+        validate(tool, {"zone": "berlin"})
+    assert "; nearest: 'Europe/Berlin', 'Europe/Bern'" in str(caught.value)
+    assert "describe('ns.move.zone') lists all 102" in str(caught.value)
+    with pytest.raises(ArgumentsInvalid, match="'berlin' is not one of 102 values; nearest: 'Europe/Berlin'"):
+        validate(tool, {"to": {"zone": "berlin"}})

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -99,3 +99,42 @@ for ask in [*asks, lambda: describe(5), lambda: search({"a": 1}), lambda: search
         described, searched, *_ = guest.value
         assert described.startswith("ToolError: there is no tool 'gym.memberships'")
         assert "gym.memberships." not in searched
+
+
+_FIELDS: dict[str, Any] = {name: {"type": "array", "items": {"type": "object"}} for name in "abcd"}
+_ZONE = {"title": "Zone", "type": "object", "properties": _FIELDS}
+_ITEM = {"title": "Item", "type": "object", "properties": {**_FIELDS, "zone": _ZONE}}
+_ZONES = [f"Region/City{number}" for number in range(200)]
+_ADD = make_tool(
+    "shop.orders.add", {"item": _ITEM, "zone": {"enum": _ZONES, "description": "Where. " * 60}}, summary="Add an order"
+)
+
+
+def _described(name: str, budget_tokens: int = 1500) -> str:
+    return describe(name, Catalog([_ADD]), budget_tokens=budget_tokens, introductions={})
+
+
+def test_one_parameter_is_described_with_all_its_values() -> None:
+    described = _described("shop.orders.add.zone", 4000)
+    assert described.startswith("zone: Literal[")
+    assert "Region/City199" in described
+    assert described.endswith("Where.")
+
+
+def test_one_type_is_described_however_deep_it_is() -> None:
+    assert _described("shop.orders.add.Zone").startswith('Zone = {"a": list[dict]')
+    assert _described("Zone") == _described("shop.orders.add.Zone")
+    assert _described("shop.orders.add.Item").splitlines()[1] == _described("shop.orders.add.Zone")
+
+
+def test_a_part_that_is_none_is_rejected_with_the_nearest() -> None:
+    with pytest.raises(
+        ToolNotFound, match=r"there is no tool 'shop\.orders\.add\.Itm'; nearest: shop\.orders\.add\.item, shop"
+    ):
+        _described("shop.orders.add.Itm")
+    with pytest.raises(ToolNotFound, match="there is no tool 'Nothing'"):
+        _described("Nothing")
+
+
+def test_what_a_full_description_leaves_out_is_named_with_the_way_to_ask() -> None:
+    assert "describe('shop.orders.add.Item') shows one" in _described("shop.orders.add", 160)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemode.text.nearest import did_you_mean, nearest
+from codemode.text.nearest import did_you_mean, nearest, several_nearest
 
 
 @pytest.mark.parametrize(
@@ -25,3 +25,9 @@ def test_a_name_that_is_like_it_is_suggested_in_any_case_of_letters(
 ) -> None:
     assert nearest(name, known) == meant
     assert did_you_mean(name, known) == (f"; did you mean {meant!r}?" if meant else "")
+
+
+def test_the_nearest_names_are_listed_best_first() -> None:
+    zones = ["Asia/Tokyo", "Europe/Bern", "Europe/Berlin"]
+    assert several_nearest("berlin", zones, 2) == ["Europe/Berlin", "Europe/Bern"]
+    assert several_nearest("zzz", zones, 2) == []

@@ -183,3 +183,12 @@ def test_exit_ends_the_program_and_a_code_fails_it() -> None:
 
 def test_bare_except_cannot_swallow_the_end_of_a_program() -> None:
     assert run_guest("try:\n    return 5\nexcept:\n    print('caught')\n6").value == 5
+
+
+def test_an_argument_may_have_any_name() -> None:
+    tools = {"ns.echo": lambda **arguments: arguments}
+    assert run_guest("ns.echo(self=1, args=2, kwargs=3)", tools, names=("ns",)).value == {
+        "self": 1,
+        "args": 2,
+        "kwargs": 3,
+    }

@@ -98,3 +98,13 @@ def test_a_keyword_is_not_compared_with_every_parameter() -> None:
     Compared.times = 0
     check([site("many.get", *(Compared(name) for name in names * 10))], catalog)
     assert Compared.times < 5 * len(names * 10)
+
+
+def test_a_source_with_the_name_of_a_module_says_so() -> None:
+    catalog = Catalog((make_tool("calendar.events.list"),))
+    with pytest.raises(ProgramRefused) as caught:
+        check([site("calendar.monthrange")], catalog)
+    (refusal,) = caught.value.refusals
+    assert refusal.hint.endswith(
+        "calendar is a source here: `import calendar` binds Python's module, and the tools stay at tools.calendar"
+    )
