@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from functools import lru_cache, partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.content import id_in, is_content_id
@@ -22,14 +22,14 @@ from codemode.executions.life.programs import Request, require_inputs
 from codemode.executions.life.results import Results
 from codemode.executions.life.runner import Runner
 from codemode.executions.life.slots import JournalSlots
-from codemode.executions.plans.stage import plan_stage
 from codemode.executions.plugins.loading import load_hooks
-from codemode.executions.reviewers.loading import load_reviewers
 from codemode.executions.run.executor import Executor, nothing
 from codemode.executions.run.program_functions import program_functions
 from codemode.executions.saved.runs import SavedRuns
-from codemode.executions.state.conversations import Conversations
 from codemode.executions.types.ledger import unwatched
+from codemode.features.all import FEATURES
+from codemode.features.composition import Features
+from codemode.features.feature import Core, FeaturePart
 from codemode.gateway.answer_checks import AnswerChecks
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
@@ -75,6 +75,7 @@ if TYPE_CHECKING:
     from codemode.executions.plugins.plugin import Plugin
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.features.feature import Feature
     from codemode.menus.menu import Menu
     from codemode.menus.selection import Selector
     from codemode.search.evaluation.evaluation import Metrics
@@ -88,6 +89,9 @@ if TYPE_CHECKING:
     from sandbox import Failure
 
 
+P = TypeVar("P", bound=FeaturePart)
+
+
 class CodeMode:
     """A catalog, a search index over it, and a sandbox that runs programs against it.
 
@@ -99,7 +103,8 @@ class CodeMode:
     state is used, or its namespace is unavailable, and reading is retried. With `strict`, entering raises SourceError
     instead. `plugins` are called after those that the settings name. Raises ConfigurationError.
 
-    `progress` receives the steps of reading, indexing and embedding. The default logs them.
+    `progress` receives the steps of reading, indexing and embedding. The default logs them. `features` are what is
+    optional: see `codemode.features.all`.
     """
 
     def __init__(
@@ -111,6 +116,7 @@ class CodeMode:
         progress: LoadingListener = log_loading,
         plugins: Sequence[Plugin] = (),
         store: ValueStore | None = None,
+        features: Sequence[Feature] = FEATURES,
     ) -> None:
         how = "read a file with CodeMode.from_config(…), or use Settings.model_validate(…) for a dict"
         WrongArgument.unless(settings, Settings, "settings", how)
@@ -139,16 +145,15 @@ class CodeMode:
         self._introductions: Mapping[str, str] = {}
         self._menu_usage = MenuUsage(settings.learned() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
         self._usage = UsageLog(settings.learned() / "usage.jsonl") if settings.search.record_usage else None
-        rejecting, approving = load_reviewers(settings.reviewers)
-        self.hooks = load_hooks(settings.plugins, plugins, first=rejecting, last=approving)
-        self._conversations = Conversations(settings.conversations, self.result)
+        self.features = Features(features, settings)
+        first, last = self.features.plugins(settings)
+        self.hooks = load_hooks(settings.plugins, plugins, first=first, last=last)
         self._programs = Runner(
-            Executor(settings.sandbox, settings.limits, self.hooks, stages=(plan_stage, SavedRuns)),
+            Executor(settings.sandbox, settings.limits, self.hooks, stages=(*self.features.stages, SavedRuns)),
             view=self.view,
             functions=lru_cache(256)(self._functions_of),  # building the validators takes longer than a program
             policy=lambda: self.settings.policy,
             destinations=lambda: self._destinations,
-            parts=(self._conversations,),
         )
         self._results = Results()
         #: Carries out requests for executions.
@@ -271,7 +276,6 @@ class CodeMode:
 
             notifier = notifier_of(self.settings, journal, Secrets(), self.observers.notified)
         if journal is not None:
-            self._conversations.journal = journal
             settings, url = self.settings, self.settings.server.public_url
             executions = Executions(
                 journal, self._programs, settings.journal, self._approvers, notifier=notifier, public_url=url
@@ -280,6 +284,11 @@ class CodeMode:
             self._contents.archive = JournalContents(journal, settings.content, executions.open)
             if journal.slots is not None:
                 self.allowances.slots = JournalSlots(journal.slots, executions.open)
+        self._programs.parts = self.features.open(
+            Core(self.settings, Secrets(), self.store, self._programs, self.programs.journal, self.result)
+        )
+        if self.programs.journal is not None:
+            self.programs.journal.parts = self._programs.parts
         if self.settings.continuations is not None:
             from codemode.executions.continuations.configured import continuations_of
 
@@ -539,6 +548,13 @@ class CodeMode:
         WrongArgument.unless(data, bytes, "data")
         await self.open()
         return await self._contents.add(Content(data, media_type or ANY_BYTES, name), caller.id)
+
+    def part(self, kind: type[P]) -> P:
+        """Return what a feature does for this service, such as `Plans`.
+
+        Raises ConfigurationError if the service was made without the feature, or the settings do not ask for it.
+        """
+        return self.features.part(kind)
 
     @property
     def executions(self) -> Executions:

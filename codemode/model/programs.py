@@ -120,12 +120,13 @@ class ModelPrograms:
             return outcome
         if request.conversation and executions is not None:
             await executions.open()  # a dry run reads the state in the journal
-        listing = Listing(executions.plans.digest if executions else undigested) if dry_run else None
+        listing = Listing(executions.digest if executions else undigested) if dry_run else None
         outcome = await self._runner.run(request, caller, dry_run=listing)
         self._results.keep(outcome, caller)
-        if listing is None or executions is None:
-            return outcome
-        return await executions.plans.record(outcome, listing, request, caller)
+        if listing is not None:
+            for part in self._runner.parts:
+                outcome = await part.listed(outcome, listing, request, caller)
+        return outcome
 
     async def _continued(self, request: Request, caller: Caller) -> ExecutionOutcome:
         execution, notes = request.resume_from, await self._resume(request, caller)

@@ -11,7 +11,7 @@ _MIB = 1024**2
 
 
 class ConversationSettings(Section):
-    """What programs of one conversation may keep for each other. See `codemode.executions.state`."""
+    """What programs of one conversation may keep for each other. See `codemode.features.conversations`."""
 
     keep_s: float = Field(
         default=_DAY_S,

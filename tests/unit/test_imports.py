@@ -3,18 +3,27 @@
 from __future__ import annotations
 
 import re
+from dataclasses import fields
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
+from pkgutil import resolve_name
+from typing import TYPE_CHECKING
 
 import grimp
 import pytest
+
+from codemode.features.all import FEATURES
+from codemode.features.feature import Feature
+from codemode.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 TESTS = Path(__file__).parents[1]
 
 #: Folders that still import each other: a shrinking list, to be emptied and never added to.
 TIED = {
     "codemode.executions: cards, life",
-    "codemode.executions: life, plans",
     "codemode.executions: life, rollback",
 }
 
@@ -73,3 +82,54 @@ def test_no_test_module_imports_another() -> None:
     importing = re.compile(r"^ *from tests\.[\w.]*\.test_\w+ import", re.MULTILINE)
     found = [str(file) for file in TESTS.rglob("*.py") if importing.search(file.read_text(encoding="utf-8"))]
     assert found == []
+
+
+#: The module that lists the features.
+LIST = "codemode.features.all"
+
+
+def folder(feature: Feature) -> str:
+    return f"codemode.features.{feature.name}"
+
+
+def intruders(imports: dict[str, set[str]], features: Iterable[Feature]) -> set[str]:
+    """Return the imports of a feature by anything but itself, the list, and the faces that its record names."""
+    return {
+        f"{module} imports {other}"
+        for feature in features
+        for module, others in imports.items()
+        if not f"{module}.".startswith(f"{folder(feature)}.")
+        and module not in {LIST, *(f"codemode.serving.{face}" for face in feature.faces)}
+        for other in others
+        if f"{other}.".startswith(f"{folder(feature)}.")
+    }
+
+
+def test_an_import_of_a_feature_is_found() -> None:
+    plans = Feature(name="plans", faces=("http.plans",))
+    there = {"codemode.features.plans.stage"}
+    mine = {LIST: there, "codemode.serving.http.plans": there, "codemode.features.plans.plans": there}
+    assert intruders(mine, [plans]) == set()
+    assert intruders({"codemode.service": there}, [plans]) == {"codemode.service imports codemode.features.plans.stage"}
+
+
+def test_a_feature_is_imported_by_the_list_and_its_faces_alone(graph: grimp.ImportGraph) -> None:
+    imports = {module: graph.find_modules_directly_imported_by(module) for module in graph.modules}
+    assert intruders(imports, FEATURES) == set()
+
+
+def test_the_list_is_read_by_the_composition_alone(graph: grimp.ImportGraph) -> None:
+    assert graph.find_modules_that_directly_import(LIST) == {"codemode.features.composition", "codemode.service"}
+
+
+def test_every_feature_is_listed_and_what_its_record_names_exists(graph: grimp.ImportGraph) -> None:
+    folders = {module for module in graph.find_children("codemode.features") if graph.find_children(module)}
+    assert folders == {folder(feature) for feature in FEATURES}
+    assert {f"codemode.serving.{face}" for feature in FEATURES for face in feature.faces} <= graph.modules
+    assert all(callable(resolve_name(f"codemode.serving.{feature.routes}")) for feature in FEATURES if feature.routes)
+    assert [feature.page for feature in FEATURES if not (TESTS.parent / "docs" / feature.page).is_file()] == []
+    assert {feature.section for feature in FEATURES} - {""} <= Settings.model_fields.keys()
+
+
+def test_a_record_has_at_most_eight_fields() -> None:
+    assert len(fields(Feature)) <= 8

@@ -11,6 +11,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import (
+    ConfigurationError,
     ExecutionEnded,
     ExecutionWaiting,
     JournalUnavailable,
@@ -19,6 +20,7 @@ from codemode.errors import (
     ProgramWaiting,
 )
 from codemode.executions.cards.desk import Cards
+from codemode.executions.life.access import Access
 from codemode.executions.life.approvals import Approvals
 from codemode.executions.life.attempts import (
     STOPPING_S,
@@ -38,13 +40,13 @@ from codemode.executions.life.recovery import Recovery
 from codemode.executions.life.upkeep import Upkeep
 from codemode.executions.life.visible import VisibleExecutions, refuse_changed
 from codemode.executions.life.watching import Watching
-from codemode.executions.plans.plans import Plans
 from codemode.executions.rollback import Rollback, begin_rollback, plan
 from codemode.executions.run.executor import new_seed, nothing
 from codemode.executions.run.replay.recording import ExecutionRecording
 from codemode.executions.run.replay.reuse import Reuse
 from codemode.executions.types.ids import new_execution
 from codemode.executions.types.outcome import ExecutionOutcome, unasked
+from codemode.executions.types.plan import PLAN
 from codemode.executions.types.record import Record
 from codemode.executions.types.records import (
     FRESH_READS,
@@ -61,6 +63,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
 
     from codemode.executions.journal.base import Journal
+    from codemode.executions.life.part import Part
     from codemode.executions.life.programs import Programs
     from codemode.executions.notify.notifier import Notifier
     from codemode.executions.types.events import ExecutionEvent
@@ -94,10 +97,13 @@ class Executions:
         self.digest = journal.digest
         self._programs = programs
         self._approvals = Approvals(journal, approvers, programs.decided)
-        self.plans = Plans(journal, programs, self._approvals, self.open)
+        #: What features do for these executions.
+        self.parts: Sequence[Part] = ()
         self._attempts: dict[str, Attempt] = {}
         self._ended = Endings(journal)
         self._visible = VisibleExecutions(journal, self._approvals, self.open)
+        #: What features work on.
+        self.access = Access(journal, programs, self._approvals, self._visible)
         self.cards = Cards(journal, self._approvals, self._visible, public_url)
         self._watching = Watching(journal, self._attempts, self._visible.seen)
         self._upkeep = Upkeep(journal, settings, self._attempts, notifier)
@@ -196,11 +202,11 @@ class Executions:
         """Start a program and return the id of its execution.
 
         Raises RequestRepeated, ProgramWaiting, RequestConflict; ExecutionNotFound and LeaseHeld for the execution to
-        repair; the errors of `Plans.applied` for a plan.
+        repair; what the features raise in `Part.applied`.
         """
         await self.open()
         request = request.without_secrets(caller)
-        request, of_plan = await self.plans.applied(request.digested() if request.key else request, caller)
+        request, added = await self._applied(request.digested() if request.key else request, caller)
         record, reuse = await self._to_repair(request, caller)
         own = own_settings(request, caller, self._journal.digest)
         new = NewExecution(
@@ -210,7 +216,7 @@ class Executions:
             code=request.code,
             seed=new_seed(),
             start_us=time.time_ns() // 1000,
-            settings={**await self._programs.settings(caller, own), **own, **of_plan},
+            settings={**await self._programs.settings(caller, own), **own, **added},
             digests=self._programs.environment(self._journal.digest),
             credentials=tuple(sorted(request.credentials)),
             resume_from=record.execution if record is not None else "",
@@ -222,6 +228,17 @@ class Executions:
         who = caller.bringing(request.credentials) if request.credentials else caller
         self._launcher.begin(recording, who, begun=request.begun, watch=request.watch)
         return new.id
+
+    async def _applied(self, request: Request, caller: Caller) -> tuple[Request, dict[str, Any]]:
+        """Return a request as the features change it, and the settings that they add. Raises ConfigurationError."""
+        added: dict[str, Any] = {}
+        for part in self.parts:
+            request, settings = await part.applied(request, caller)
+            added |= settings
+        if request.plan and PLAN not in added:
+            message = f"this service has no plans, so {request.plan} cannot be run"
+            raise ConfigurationError(message)
+        return request, added
 
     async def _to_repair(self, request: Request, caller: Caller) -> tuple[Record | None, Reuse | None]:
         if not request.resume_from:

@@ -11,11 +11,26 @@ if TYPE_CHECKING:
     from codemode.executions.life.programs import Request
     from codemode.executions.run.bound import Bound
     from codemode.executions.run.replay.recording import ExecutionRecording
+    from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.planned import Listing
     from codemode.gateway.caller import Caller
 
 
 class Part:
     """Base class. Override what the feature needs; each method is called in one place, which it names."""
+
+    async def applied(self, request: Request, caller: Caller) -> tuple[Request, Mapping[str, Any]]:
+        """Return a request as it is recorded, and what to add to the recorded settings. Called by `Executions.start`.
+
+        The settings tell the feature's stage about the request, also in a replay.
+        """
+        return request, {}
+
+    async def listed(
+        self, outcome: ExecutionOutcome, listing: Listing, request: Request, caller: Caller
+    ) -> ExecutionOutcome:
+        """Return the outcome of a dry run with what its caller should know. Called after `Runner.run`."""
+        return outcome
 
     def signatures(self, settings: Mapping[str, Any]) -> Sequence[str]:
         """Return what a recorded program with these settings sees. Called by `Runner.settings`."""

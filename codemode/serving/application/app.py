@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from contextlib import asynccontextmanager
 from functools import partial
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from fastapi import Depends, FastAPI
@@ -28,7 +29,6 @@ from codemode.serving.http.interface import Api
 from codemode.serving.http.offering import offering
 from codemode.serving.http.origins import AllowedOrigins
 from codemode.serving.http.pages import add_pages
-from codemode.serving.http.plans import add_plan_routes
 from codemode.serving.http.request_mistakes import know_query
 from codemode.serving.http.saved import add_saved_routes
 from codemode.serving.http.tools import add_tool_routes
@@ -104,9 +104,10 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     add_tool_routes(app, service, Depends(BEARER))
     add_approval_routes(app, service, Depends(BEARER))
     add_content_routes(app, service, Depends(BEARER))
-    add_plan_routes(app, service, Depends(BEARER))
     add_continuation_routes(app, service, Depends(BEARER))
     add_saved_routes(app, service, Depends(BEARER))
+    for routes in service.features.routes:
+        resolve_name(f"codemode.serving.{routes}")(app, service, Depends(BEARER))
     app.router.routes.append(Route(MCP, endpoint=mcp))
     if service.settings.console.enabled:
         add_console(app, service, callers, sessions, admission, status_of)

@@ -13,6 +13,7 @@ import typer
 
 from codemode.errors import ConfigurationError
 from codemode.executions.types.ids import may_be_plan
+from codemode.features.plans.plans import Plans
 from codemode.serving.cli.stored import with_journal
 from codemode.serving.cli.surface import AsJson, Project, Surface, local_caller, on_surface, operator_of, with_service
 from codemode.serving.cli.tables import print_table
@@ -82,7 +83,7 @@ def run_plan(surface: Surface, plan: PlanId, as_json: AsJson = False) -> None:  
     """Run the program of an approved plan, once and as its owner. A write that the plan does not list waits."""
 
     async def work(service: CodeMode) -> int:
-        found = await service.executions.plans.get(plan, operator_of(service))
+        found = await service.part(Plans).get(plan, operator_of(service))
         owner = replace(local_caller(service, found.role), id=found.owner)
         ended = await service.execute("", plan=plan, caller=owner)
         if as_json:
@@ -96,7 +97,7 @@ def run_plan(surface: Surface, plan: PlanId, as_json: AsJson = False) -> None:  
 
 def _decide(surface: Surface, plan: str, verdict: PlanVerdict, note: str, *, as_json: bool) -> None:
     async def work(service: CodeMode) -> int:
-        who, plans = operator_of(service), service.executions.plans
+        who, plans = operator_of(service), service.part(Plans)
         found = await plans.get(plan, who)
         _print(await plans.decide(plan, found.digest, verdict, who, note=note), as_json=as_json)
         return 0

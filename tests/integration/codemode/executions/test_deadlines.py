@@ -12,10 +12,11 @@ from codemode.errors import ApprovalRefused, ExecutionEnded
 from codemode.executions.continuations.seal import ContinuationInvalid
 from codemode.executions.journal.sql.statements import Statement
 from codemode.executions.life.programs import Request
-from codemode.executions.state.memory import MemoryState
 from codemode.executions.types.plan_errors import PlanRefused
 from codemode.executions.types.records import Decision
 from codemode.executions.types.state_values import StateKey, StateWrite
+from codemode.features.conversations.memory import MemoryState
+from codemode.features.plans.plans import Plans
 from codemode.serving.auth.keys import StoredKey
 from codemode.text.times import has_passed
 from codemode.transports.content import Content, ContentNotFound, ContentStore
@@ -147,10 +148,10 @@ async def _renew(journal: Any, execution: str) -> None:
 
 async def _a_plan_to_decide_on(service: CodeMode, _: Place, wait: Callable[[], None]) -> bool:
     dry = await service.execute("up.x.post(n=1)", caller=OWNER, dry_run=True)
-    plan = await service.executions.plans.get(dry.plan, APPROVER)
+    plan = await service.part(Plans).get(dry.plan, APPROVER)
     wait()
     try:
-        await service.executions.plans.decide(plan.id, plan.digest, "approved", APPROVER)
+        await service.part(Plans).decide(plan.id, plan.digest, "approved", APPROVER)
     except PlanRefused as error:
         assert "the plan is expired" in str(error)
         return False
@@ -159,8 +160,8 @@ async def _a_plan_to_decide_on(service: CodeMode, _: Place, wait: Callable[[], N
 
 async def _an_approved_plan(service: CodeMode, here: Place, wait: Callable[[], None]) -> bool:
     dry = await service.execute("up.x.post(n=1)", caller=OWNER, dry_run=True)
-    plan = await service.executions.plans.get(dry.plan, APPROVER)
-    await service.executions.plans.decide(plan.id, plan.digest, "approved", APPROVER)
+    plan = await service.part(Plans).get(dry.plan, APPROVER)
+    await service.part(Plans).decide(plan.id, plan.digest, "approved", APPROVER)
     wait()
     try:
         await service.execute("", plan=dry.plan, caller=OWNER)
@@ -173,8 +174,8 @@ async def _a_call_under_a_plan(service: CodeMode, here: Place, wait: Callable[[]
     """The plan lists both calls. The policy's change of mind is not needed: the second is sent an hour later."""
     program = "up.x.get(n=1)\nup.x.post(n=1)"
     dry = await service.execute(program, caller=OWNER, dry_run=True)
-    plan = await service.executions.plans.get(dry.plan, APPROVER)
-    await service.executions.plans.decide(plan.id, plan.digest, "approved", APPROVER)
+    plan = await service.part(Plans).get(dry.plan, APPROVER)
+    await service.part(Plans).decide(plan.id, plan.digest, "approved", APPROVER)
 
     def watch(entry: Any) -> None:
         if entry.tool == "up.x.get" and entry.state == "read":

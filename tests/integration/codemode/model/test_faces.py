@@ -13,6 +13,7 @@ from mcp import Client
 
 from codemode import Caller, CodeMode, Decision, Settings, tool
 from codemode.errors import CodeModeError
+from codemode.features.plans.plans import Plans
 from codemode.model.definitions import Offer
 from codemode.serving.agent.toolbox import Toolbox
 from codemode.serving.application.app import create_app
@@ -296,8 +297,8 @@ async def an_approved_plan_runs_by_its_id(shop: Shop, call: Any) -> None:
     waits = await call("execute", code="", resume_from=plan)
     assert waits.status == "rejected"
     assert f"{plan} waits for a person" in waits.text
-    card = await shop.service.executions.plans.get(plan, BOSS)
-    await shop.service.executions.plans.decide(plan, card.digest, "approved", BOSS)
+    card = await shop.service.part(Plans).get(plan, BOSS)
+    await shop.service.part(Plans).decide(plan, card.digest, "approved", BOSS)
     told = await call("execute", code="", resume_from=plan)
     assert (told.status, told.value, shop.paid) == ("completed", 2, [2])
 

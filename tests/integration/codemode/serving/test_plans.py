@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import httpx2
 from mcp import Client
 
+from codemode.features.plans.plans import Plans
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
@@ -70,8 +71,8 @@ async def test_a_model_learns_of_the_plan_and_runs_it_through_resume_from(note_s
         assert advice in text_of(dry)
         assert advice in dry.structured_content["text"]
         early = await client.call_tool("execute", {"code": "", "resume_from": plan})
-        found = await note_service.executions.plans.get(plan, LOCAL)
-        await note_service.executions.plans.decide(plan, found.digest, "approved", APPROVER)
+        found = await note_service.part(Plans).get(plan, LOCAL)
+        await note_service.part(Plans).decide(plan, found.digest, "approved", APPROVER)
         ended = await client.call_tool("execute", {"code": "", "resume_from": plan})
     assert early.is_error
     assert "waits for a person" in text_of(early)

@@ -12,11 +12,11 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.tool import Effect
 from codemode.errors import ApprovalRequired
-from codemode.executions.plans.matching import MadeCall, PlanMatching
 from codemode.executions.run.ends import value_of
 from codemode.executions.run.replay.dependencies import meaning
 from codemode.executions.run.stage import Stage
 from codemode.executions.types.plan import PLAN, ApprovedPlan
+from codemode.features.plans.matching import MadeCall, PlanMatching
 from codemode.gateway.call import CallState
 from codemode.gateway.policy import Decision, Ruling
 from codemode.text.times import has_passed, rfc3339

@@ -7,28 +7,26 @@ from inspect import iscoroutinefunction
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ConfigurationError
-from codemode.executions.reviewers.reviewer import Reviewer
+from codemode.features.reviewers.reviewer import Reviewer
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from codemode.settings import ReviewerSettings
+    from codemode.settings import ReviewerSettings, Settings
 
 
-def load_reviewers(named: Sequence[ReviewerSettings]) -> tuple[list[Reviewer], list[Reviewer]]:
+def load_reviewers(settings: Settings) -> tuple[list[Reviewer], list[Reviewer]]:
     """Return the configured reviewers: those that are asked before all plugins, and those that are asked after them.
 
     So no approval keeps a reviewer that only rejects from being asked. Raises ConfigurationError for a function that
     cannot be used.
     """
-    reviewers = [Reviewer(one, _opinion(one)) for one in named]
+    reviewers = [Reviewer(one, _opinion(one)) for one in settings.reviewers]
     return [one for one in reviewers if not one.can_approve], [one for one in reviewers if one.can_approve]
 
 
 def _opinion(settings: ReviewerSettings) -> Any:
     if settings.model is not None:
-        from codemode.executions.reviewers.model import ModelOpinion
+        from codemode.features.reviewers.model import ModelOpinion
 
         return ModelOpinion(settings.model)
     module_name, _, name = str(settings.function).partition(":")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from functools import partial
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Any, Self
 
-from codemode.executions.life.part import Part
-from codemode.executions.state.dry_state import DryState
-from codemode.executions.state.memory import MemoryState, plain_digest
-from codemode.executions.state.program_state import SIGNATURES, ProgramState
 from codemode.executions.types.conversation import conversation_key
 from codemode.executions.types.records import CONVERSATION
+from codemode.features.conversations.dry_state import DryState
+from codemode.features.conversations.memory import MemoryState, plain_digest
+from codemode.features.conversations.program_state import SIGNATURES, ProgramState
+from codemode.features.feature import FeaturePart
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
@@ -20,8 +20,9 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
     from codemode.executions.life.programs import Request
     from codemode.executions.run.replay.recording import ExecutionRecording
-    from codemode.executions.state.program_state import StateReader
     from codemode.executions.types.state_values import StateKey, StateWrite
+    from codemode.features.conversations.program_state import StateReader
+    from codemode.features.feature import Core, LoadResult
     from codemode.gateway.caller import Caller
     from codemode.settings import ConversationSettings
 
@@ -30,26 +31,24 @@ if TYPE_CHECKING:
 _GREETED = 10_000
 
 
-class LoadResult(Protocol):
-    """Returns a caller's result by its handle. Raises ResultNotFound."""
-
-    def __call__(self, handle: str, *, caller: Caller) -> Awaitable[Any]:
-        """Return the result as JSON data."""
-        ...
-
-
-class Conversations(Part):
+class Conversations(FeaturePart):
     """Gives each program the state of its conversation. `result` returns a caller's result by its handle.
 
-    Set `journal` to keep the state there.
+    Without a journal, the state is in memory.
     """
 
-    def __init__(self, settings: ConversationSettings, result: LoadResult) -> None:
-        self.journal: Journal | None = None
+    def __init__(self, settings: ConversationSettings, result: LoadResult, journal: Journal | None = None) -> None:
+        self._journal = journal
         self._memory = MemoryState()
         self._greeted: OrderedDict[str, None] = OrderedDict()
         self._settings = settings
         self._result = result
+
+    @classmethod
+    def of(cls, core: Core) -> Self:
+        """See `FeaturePart`."""
+        journal = core.executions.access.journal if core.executions is not None else None
+        return cls(core.settings.conversations, core.result, journal)
 
     def signatures(self, settings: Mapping[str, Any]) -> Sequence[str]:
         """See `Part`."""
@@ -69,8 +68,8 @@ class Conversations(Part):
         If the program was to be recorded, `why` is the error that prevented it, and its state is unavailable. Raises
         WrongArgument for an invalid id.
         """
-        kept: Journal | MemoryState = self.journal or self._memory
-        key = conversation_key(request.conversation, caller.id, self.journal.digest if self.journal else plain_digest)
+        kept: Journal | MemoryState = self._journal or self._memory
+        key = conversation_key(request.conversation, caller.id, self._journal.digest if self._journal else plain_digest)
         if why is not None:
             absent = _Unavailable(why)
             return self._state(key, caller, absent, absent.store_state)

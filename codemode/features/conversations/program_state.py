@@ -11,9 +11,9 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from codemode.catalog.content import is_content_id
 from codemode.errors import CodeModeError, ResultNotFound
-from codemode.executions.state.errors import NoLastResult, StateNotFound, StateRejected
 from codemode.executions.types.handles import handle_of, is_handle
 from codemode.executions.types.state_values import StateKey, StateWrite
+from codemode.features.conversations.errors import NoLastResult, StateNotFound, StateRejected
 from codemode.text.visible import visible
 from sandbox import JsonText
 

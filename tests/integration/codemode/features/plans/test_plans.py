@@ -14,6 +14,7 @@ from codemode.errors import ApprovalForbidden, ExecutionWaiting, RequestRepeated
 from codemode.executions.cards.plain_text import card_text
 from codemode.executions.types.plan_errors import PlanNotFound, PlanRefused
 from codemode.executions.types.records import Decision
+from codemode.features.plans.plans import Plans
 from codemode.settings import Settings
 from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER
 
@@ -92,7 +93,7 @@ async def planned(service: CodeMode, code: str = PROGRAM, *, approve: bool = Tru
     outcome = await service.execute(code, dry_run=True, caller=OWNER)
     assert outcome.ok, outcome.failure
     if approve:
-        plans = service.executions.plans
+        plans = service.part(Plans)
         found = await plans.get(outcome.plan, APPROVER)
         await plans.decide(outcome.plan, found.digest, "approved", APPROVER, note="as agreed")
     return outcome.plan
@@ -121,7 +122,7 @@ async def test_the_list_of_a_dry_run_is_approved_as_a_whole_and_then_runs(servic
     assert {call.rule for call in outcome.calls if call.tool == "shop.bill"} == {
         f"default for write, approved by {APPROVER.id} in {plan}"
     }
-    used = await service.executions.plans.get(plan, OWNER)
+    used = await service.part(Plans).get(plan, OWNER)
     assert (used.execution, used.by, used.note) == (outcome.id, APPROVER.id, "as agreed")
 
 
@@ -176,7 +177,7 @@ async def test_a_denial_of_the_policy_stays_a_denial(tmp_path: Path, shop: Shop)
 async def test_secrets_are_bound_by_their_digest_and_shown_nowhere(service: CodeMode, shop: Shop) -> None:
     code = "shop.send(invoice=1, password=f'sesame {shop.get_price()}')"
     first, second = await planned(service, code), await planned(service, code)
-    (call,) = (await service.executions.plans.get(first, APPROVER)).calls
+    (call,) = (await service.part(Plans).get(first, APPROVER)).calls
     assert "sesame" not in str(call.arguments)
     outcome = await service.execute("", plan=first, caller=OWNER)
     assert (outcome.ok, shop.calls) == (True, ["send 1 sesame 200"])
@@ -201,7 +202,7 @@ async def test_a_plan_is_used_once(service: CodeMode, shop: Shop) -> None:
 
 async def test_a_plan_needs_an_approver_who_is_not_its_owner(service: CodeMode, shop: Shop) -> None:
     plan = await planned(service, approve=False)
-    plans = service.executions.plans
+    plans = service.part(Plans)
     digest = (await plans.get(plan, OWNER)).digest
     with pytest.raises(ExecutionWaiting, match=f"{plan} waits for a person"):
         await service.execute("", plan=plan, caller=OWNER)
@@ -223,9 +224,9 @@ async def test_a_plan_needs_an_approver_who_is_not_its_owner(service: CodeMode, 
 
 async def test_an_approver_cannot_approve_a_plan_of_the_same_key(service: CodeMode) -> None:
     outcome = await service.execute(PROGRAM, dry_run=True, caller=APPROVER)
-    found = await service.executions.plans.get(outcome.plan, APPROVER)
+    found = await service.part(Plans).get(outcome.plan, APPROVER)
     with pytest.raises(ApprovalForbidden, match="a different person must decide"):
-        await service.executions.plans.decide(outcome.plan, found.digest, "approved", APPROVER)
+        await service.part(Plans).decide(outcome.plan, found.digest, "approved", APPROVER)
 
 
 async def test_a_plan_expires(tmp_path: Path, shop: Shop) -> None:

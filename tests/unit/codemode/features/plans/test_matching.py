@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from codemode.executions.plans.matching import MadeCall, PlanMatching
 from codemode.executions.types.planned import PlannedCall
+from codemode.features.plans.matching import MadeCall, PlanMatching
 from codemode.transports.base import Page
 
 CREATED = "<id of crm.create #1>"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from codemode.executions.state.memory import MemoryState
 from codemode.executions.types.state_values import StateKey, StateWrite, size_of
+from codemode.features.conversations.memory import MemoryState
 
 KEY = StateKey("ann", "c1", "totals")
 

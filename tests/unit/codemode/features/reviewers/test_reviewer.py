@@ -12,8 +12,8 @@ from pydantic import ValidationError
 from codemode import Approved, PluginCall, Rejected
 from codemode.errors import ConfigurationError
 from codemode.executions.plugins.loading import load_hooks
-from codemode.executions.reviewers.loading import load_reviewers
-from codemode.executions.reviewers.reviewer import Reviewer
+from codemode.features.reviewers.loading import load_reviewers
+from codemode.features.reviewers.reviewer import Reviewer
 from codemode.settings import ReviewerSettings, Settings
 
 if TYPE_CHECKING:
@@ -88,14 +88,14 @@ def module(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("module")
 def test_a_function_is_loaded_by_its_path() -> None:
     settings = Settings.model_validate({"reviewers": [{"name": "fraud", "function": "reviews:limits"}]})
-    rejecting, approving = load_reviewers(settings.reviewers)
+    rejecting, approving = load_reviewers(settings)
     assert load_hooks((), (), first=rejecting, last=approving).identity == "fraud"
 
 
 @pytest.mark.usefixtures("module")
 def test_vetoes_are_asked_before_anything_can_approve() -> None:
     named = [{"name": mode, "mode": mode, "function": "reviews:limits"} for mode in ("approve", "veto")]
-    rejecting, approving = load_reviewers(Settings.model_validate({"reviewers": named}).reviewers)
+    rejecting, approving = load_reviewers(Settings.model_validate({"reviewers": named}))
     assert [one.name for one in rejecting] == ["veto"]
     assert [one.name for one in approving] == ["approve"]
 
@@ -111,7 +111,7 @@ def test_vetoes_are_asked_before_anything_can_approve() -> None:
 )
 def test_a_function_that_cannot_be_used_is_rejected_at_the_start(function: str, message: str) -> None:
     with pytest.raises(ConfigurationError) as caught:
-        load_reviewers([ReviewerSettings(name="fraud", function=function)])
+        load_reviewers(Settings.model_validate({"reviewers": [{"name": "fraud", "function": function}]}))
     assert str(caught.value).startswith(message)
 
 

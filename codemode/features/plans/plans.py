@@ -5,22 +5,21 @@ from __future__ import annotations
 import json
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 from codemode.errors import ApprovalForbidden, ExecutionWaiting, JournalUnavailable
 from codemode.executions.types.ids import may_be_plan, new_plan
 from codemode.executions.types.plan import PLAN, Plan
 from codemode.executions.types.plan_errors import PlanNotFound, PlanRefused
+from codemode.features.feature import FeaturePart
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable
-
-    from codemode.executions.journal.base import Journal
-    from codemode.executions.life.approvals import Approvals
-    from codemode.executions.life.programs import Programs, Request
+    from codemode.executions.life.access import Access
+    from codemode.executions.life.programs import Request
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.plan import PlanVerdict
     from codemode.executions.types.planned import Listing
+    from codemode.features.feature import Core
     from codemode.gateway.caller import Caller
 
 #: Plans in a list.
@@ -33,30 +32,24 @@ _TOO_LARGE = "the list of this dry run takes more than 1 MiB, so it has no plan 
 _UNRECORDED = "the journal is unavailable: this dry run has no plan that could be approved"
 
 
-class Plans:
+class Plans(FeaturePart):
     """The plans of one journal, as callers may see them.
 
     The key that starts a dry run owns its plan; to every other key but an approver's, the plan does not exist.
-    `opened` opens the journal on first use.
     """
 
-    def __init__(
-        self,
-        journal: Journal,
-        programs: Programs,
-        approvals: Approvals,
-        opened: Callable[[], Awaitable[None]],
-    ) -> None:
-        self._journal = journal
-        self._programs = programs
-        self._approvals = approvals
-        self._opened = opened
+    def __init__(self, access: Access) -> None:
+        self._journal = access.journal
+        self._programs = access.programs
+        self._approvals = access.approvals
+        self._opened = access.visible.opened
 
-    def digest(self, value: Any) -> str:
-        """Return the journal's keyed digest of JSON data."""
-        return self._journal.digest(value)
+    @classmethod
+    def of(cls, core: Core) -> Self | None:
+        """See `FeaturePart`."""
+        return cls(core.executions.access) if core.executions is not None else None
 
-    async def record(
+    async def listed(
         self, outcome: ExecutionOutcome, listing: Listing, request: Request, caller: Caller
     ) -> ExecutionOutcome:
         """Record the list of a completed dry run as a plan, and return the outcome with the plan's id."""

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from codemode.features.plans.plans import Plans
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, place
 
 if TYPE_CHECKING:
@@ -35,8 +36,8 @@ async def here(tmp_path: Path) -> AsyncIterator[Place]:
 async def test_what_was_made_under_the_plan_counts_after_a_kill(here: Place) -> None:
     async with here.service() as service:
         outcome = await service.execute(PROGRAM, dry_run=True, caller=OWNER)
-        digest = (await service.executions.plans.get(outcome.plan, APPROVER)).digest
-        await service.executions.plans.decide(outcome.plan, digest, "approved", APPROVER)
+        digest = (await service.part(Plans).get(outcome.plan, APPROVER)).digest
+        await service.part(Plans).decide(outcome.plan, digest, "approved", APPROVER)
     assert here.upstream.seen == ["GET /get?n=2"]
     hold = here.upstream.hold("/get")
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", MODULE, stdin=PIPE, stdout=PIPE)

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from codemode.executions.state.program_state import StateReader
     from codemode.executions.types.state_values import StateKey, StateWrite
+    from codemode.features.conversations.program_state import StateReader
 
 
 class DryState:

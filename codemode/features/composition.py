@@ -1,0 +1,60 @@
+"""The features of one service: what its settings need, and the parts that they made."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, TypeVar
+
+from codemode.errors import ConfigurationError
+from codemode.features.all import FEATURES
+from codemode.features.feature import FeaturePart
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codemode.executions.plugins.plugin import Plugin
+    from codemode.executions.run.stage import StageOf
+    from codemode.features.feature import Core, Feature
+    from codemode.settings import Settings
+
+P = TypeVar("P", bound=FeaturePart)
+
+
+class Features:
+    """The features that a service was made with. Raises ConfigurationError for a section of another feature."""
+
+    def __init__(self, features: Sequence[Feature], settings: Settings) -> None:
+        self._features = tuple(features)
+        self._parts: dict[type[FeaturePart], FeaturePart] = {}
+        for feature in FEATURES:
+            if feature.section in settings.model_fields_set and feature not in self._features:
+                message = f"`{feature.section}` is configured, and this service was made without this feature"
+                raise ConfigurationError(message)
+
+    @property
+    def stages(self) -> tuple[StageOf, ...]:
+        """The makers of stages, in order."""
+        return tuple(feature.stage for feature in self._features if feature.stage is not None)
+
+    @property
+    def routes(self) -> tuple[str, ...]:
+        """The functions that add HTTP routes."""
+        return tuple(feature.routes for feature in self._features if feature.routes)
+
+    def plugins(self, settings: Settings) -> tuple[list[Plugin], list[Plugin]]:
+        """Return the plugins that are asked before all others, and those that are asked after them."""
+        made = [feature.plugins(settings) for feature in self._features if feature.plugins is not None]
+        return [one for first, _ in made for one in first], [one for _, last in made for one in last]
+
+    def open(self, core: Core) -> tuple[FeaturePart, ...]:
+        """Build the parts for a service that opens. Raises ConfigurationError."""
+        made = [feature.part.of(core) for feature in self._features if feature.part is not None]
+        self._parts = {type(part): part for part in made if part is not None}
+        return tuple(self._parts.values())
+
+    def part(self, kind: type[P]) -> P:
+        """Return the part of this kind. Raises ConfigurationError."""
+        part = self._parts.get(kind)
+        if isinstance(part, kind):
+            return part
+        is_on = any(feature.part is kind for feature in self._features)
+        raise ConfigurationError(kind.absent if is_on else f"this service was made without {kind.__name__}")
