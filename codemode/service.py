@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.content import id_in, is_content_id
 from codemode.catalog.cost import CostReport, measure
+from codemode.catalog.inline import inline
 from codemode.catalog.loading import log_loading
 from codemode.catalog.observed import ObservedShapes
 from codemode.catalog.saved import SAVED
@@ -39,6 +40,7 @@ from codemode.gateway.policy import AccessPolicy
 from codemode.menus.menus import Menus, require_known_names
 from codemode.menus.session import MenuSession
 from codemode.menus.usage import MenuProposal, MenuUsage, propose_menu
+from codemode.model.inlining import Inlining
 from codemode.model.programs import ModelPrograms
 from codemode.model.tools import ModelTools
 from codemode.observing.configured import observers_of
@@ -68,6 +70,7 @@ if TYPE_CHECKING:
     from pathlib import Path
     from types import TracebackType
 
+    from codemode.catalog.inline import Inline
     from codemode.catalog.loading import LoadingListener
     from codemode.catalog.tool import Effect, Tool
     from codemode.executions.continuations.continuations import Continuations
@@ -138,6 +141,7 @@ class CodeMode:
         self._shapes = ObservedShapes(self.store.value("shapes"))
         #: The answers that differ from their schemas, counted by tool.
         self.answer_checks = AnswerChecks(self.store.value("answers"))
+        self._inlining = Inlining(self.store.value("usage"), self._shapes)
         self.policy = AccessPolicy(settings.policy)
         self._destinations = _destinations(settings)
         self._views = Views(self.catalog, self._finder, {}, self._shapes, self.policy)
@@ -269,6 +273,7 @@ class CodeMode:
         self.store.open()
         await asyncio.to_thread(self._shapes.load)
         await asyncio.to_thread(self.answer_checks.load)
+        await asyncio.to_thread(self._inlining.usage.load)
         self.observers = observers_of(self.settings.observe)
         journal, notifier = journal_of(self.settings, Secrets()), None
         if self.settings.notify.targets:
@@ -313,7 +318,7 @@ class CodeMode:
         await self._live.aclose()
         await self.hooks.aclose()
         self.observers.close()
-        await save_and_close(self.store, self.answer_checks.save)
+        await save_and_close(self.store, self.answer_checks.save, self._inlining.usage.save)
 
     async def search(
         self,
@@ -374,6 +379,11 @@ class CodeMode:
             introductions=self._introductions,
             observed=partial(self._shapes.schema, caller.id),
         )
+
+    async def inline(self, caller: Caller = LOCAL) -> Inline:
+        """Return the signatures that the definition of `execute` carries for a caller."""
+        catalog = (await self.view(caller)).catalog
+        return await self._inlining.of(caller, catalog, self.settings.definitions, self._introductions)
 
     async def select_menu(
         self, message: str, history: Iterable[Any] = (), *, summary: str = "", caller: Caller = LOCAL
@@ -476,11 +486,14 @@ class CodeMode:
             await asyncio.to_thread(self._shapes.save)
         if self.answer_checks.is_unsaved:
             await asyncio.to_thread(self.answer_checks.save)
-        for call in outcome.calls:
-            if call.state in (CallState.COMMITTED, CallState.READ):
-                self._menu_usage.called(call.tool, who=caller.id)
-                if self._usage is not None:
-                    self._usage.called(call.tool, who=caller.id)
+        if self._inlining.usage.is_unsaved:
+            await asyncio.to_thread(self._inlining.usage.save)
+        made = [call for call in outcome.calls if call.state in (CallState.COMMITTED, CallState.READ)]
+        self._inlining.usage.called(caller.role, {call.tool for call in made})
+        for call in made:
+            self._menu_usage.called(call.tool, who=caller.id)
+            if self._usage is not None:
+                self._usage.called(call.tool, who=caller.id)
 
     async def check(self, code: str, *, caller: Caller = LOCAL) -> Failure | None:
         """Return the mistakes that keep a program from running: syntax, unknown tools and arguments. None without any.
@@ -631,7 +644,8 @@ class CodeMode:
 
     def cost(self) -> CostReport:
         """Return the catalog's cost to a model in tokens, as native tools and as two tools."""
-        return measure(self.catalog, local_tokenizer(tokenizer_folder()))
+        signatures = inline(self.catalog, tuple, self.settings.definitions.inline_tokens)
+        return measure(self.catalog, local_tokenizer(tokenizer_folder()), signatures)
 
     async def reload(self, settings: Settings | None = None) -> None:
         """Read all sources again, with the sources, policy and menus of `settings` if given.

@@ -150,6 +150,14 @@ class Catalog:
         tools = (self.keyed(toolkit.source, key) for key in toolkit.tools)
         return tuple(sorted((tool for tool in tools if tool is not None), key=lambda tool: tool.id))
 
+    def members(self, name: str) -> tuple[Tool, ...]:
+        """Return the tools of a source, namespace or group, else the tool that `find` finds, ordered by id.
+
+        Raises as `find`.
+        """
+        own = tuple(tool for tool in self.tools if name == tool.source or tool.id.startswith(f"{name}."))
+        return own or (self.find(name),)
+
     def toolkit(self, id_: str) -> Toolkit | None:
         """Return the toolkit with an id such as `gym.clients`, or None."""
         return next((toolkit for toolkit in self.toolkits if toolkit.id == id_), None)
@@ -178,6 +186,11 @@ class Catalog:
     def namespaces(self) -> Mapping[str, int]:
         """The number of tools in each namespace."""
         return Counter(tool.namespace for tool in self.tools)
+
+    @property
+    def groups(self) -> frozenset[str]:
+        """The groups of all tools, such as `github.issues`."""
+        return frozenset(tool.id.rpartition(".")[0] for tool in self.tools if tool.id.count(".") > 1)
 
     @cached_property
     def domains(self) -> Mapping[str, int]:

@@ -8,12 +8,14 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.definitions import native, two_tools
+from codemode.catalog.inline import NOTHING_INLINE
 from codemode.catalog.tokens import count
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.catalog.catalog import Catalog
+    from codemode.catalog.inline import Inline
     from codemode.catalog.tokens import Tokenizer
 
 #: The most tools that models distinguish reliably. OpenAI's function-calling guide: "aim for fewer than 20 functions".
@@ -53,14 +55,14 @@ class CostReport:
         return asdict(self)
 
 
-def measure(catalog: Catalog, tokenizer: Tokenizer | None = None) -> CostReport:
-    """Measure a catalog, exactly with a tokenizer, else by estimate."""
+def measure(catalog: Catalog, tokenizer: Tokenizer | None = None, inline: Inline = NOTHING_INLINE) -> CostReport:
+    """Measure a catalog, exactly with a tokenizer, else by estimate. `inline` are the signatures in `execute`."""
     tools = catalog.tools
     counts = native_counts(catalog, tokenizer)
     total = round(sum(counts) * len(tools) / len(counts)) if counts else 0
     median = round(statistics.median(counts)) if counts else 0
-    two = count(_compact(two_tools(catalog)), tokenizer)
-    modes = (_native(len(tools), total), _menu(len(tools), median), _code(two))
+    two = count(_compact(two_tools(catalog, inline)), tokenizer)
+    modes = (_native(len(tools), total), _menu(len(tools), median), _code(two, inline))
     method = "with o200k_base" if tokenizer else "by estimate (no tokenizer data on this machine)"
     if len(counts) < len(tools):
         method += f", extrapolated from {len(counts):,} of {len(tools):,} tools"
@@ -98,8 +100,9 @@ def _menu(tools: int, median: int) -> ModeCost:
     return ModeCost(f"a menu of {offered} for each message", offered, offered * median, fits, reason)
 
 
-def _code(tokens: int) -> ModeCost:
-    return ModeCost("two tools (code mode)", 2, tokens, True, "does not grow with the catalog")
+def _code(tokens: int, inline: Inline) -> ModeCost:
+    reason = "with the signatures of all tools" if inline.is_whole else "does not grow with the catalog"
+    return ModeCost("two tools (code mode)", 2, tokens, True, reason)
 
 
 def _verdict(modes: tuple[ModeCost, ...]) -> str:

@@ -7,12 +7,14 @@ import math
 from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.inline import NOTHING_INLINE
 from codemode.catalog.portable_schema import portable
 from codemode.catalog.tokens import estimate
 from codemode.text.visible import visible, visible_data
 
 if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
+    from codemode.catalog.inline import Inline
     from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Tool
 
@@ -80,12 +82,12 @@ def pinned(catalog: Catalog, ids: Iterable[str]) -> dict[str, Tool]:
     return {native_name(tool): tool for tool in (catalog.get(id_) for id_ in ids if id_ in catalog)}
 
 
-def two_tools(catalog: Catalog) -> list[dict[str, Any]]:
-    """Return the definitions of `search` and `execute`. They name the domains and do not grow with the catalog."""
-    return two_tools_of(catalog.domains)
+def two_tools(catalog: Catalog, inline: Inline = NOTHING_INLINE) -> list[dict[str, Any]]:
+    """Return the definitions of `search` and `execute`. They have at most 350 tokens and those of `inline`."""
+    return two_tools_of(catalog.domains, inline)
 
 
-def two_tools_of(domains: Mapping[str, int]) -> list[dict[str, Any]]:
+def two_tools_of(domains: Mapping[str, int], inline: Inline = NOTHING_INLINE) -> list[dict[str, Any]]:
     """Return the definitions of `search` and `execute` for domains with their numbers of tools."""
     search = {
         "type": "object",
@@ -93,6 +95,7 @@ def two_tools_of(domains: Mapping[str, int]) -> list[dict[str, Any]]:
             "queries": {"type": "array", "items": {"type": "string"}, "description": "One short query per step"},
             "namespace": {"type": "string", "description": "Only this domain"},
             "detail": {"type": "string", "enum": ["auto", "full"]},
+            "limit": {"type": "integer", "description": "Most hits, default 10"},
         },
         "required": ["queries"],
     }
@@ -106,19 +109,22 @@ def two_tools_of(domains: Mapping[str, int]) -> list[dict[str, Any]]:
         "required": ["code"],
     }
     return [
-        _function(
-            "search",
-            f"Find tools; answers Python signatures to call in execute. Domains: {_directory(domains)}",
-            search,
-        ),
+        _function("search", _about_search(domains, inline), search),
         _function(
             "execute",
             "Run a Python program that calls tools as namespace.group.name(argument=…). Its last expression is the "
             "result; print is captured. Parallel: await asyncio.gather(…). Do loops, filters and joins in one program. "
-            "search(…) and describe(name) work in it too.",
+            "search(…) and describe(name) work in it too." + (f"\n{inline.text}" if inline.text else ""),
             execute,
         ),
     ]
+
+
+def _about_search(domains: Mapping[str, int], inline: Inline) -> str:
+    if inline.is_whole:
+        return "Details of tools. Not needed before a call: execute lists the signatures of all tools."
+    others = " that execute does not list" if inline.text else ""
+    return f"Find tools{others}; answers Python signatures to call in execute. Domains: {_directory(domains)}"
 
 
 def _directory(domains: Mapping[str, int]) -> str:

@@ -13,8 +13,10 @@ from collections import OrderedDict
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
 
 from codemode.catalog.schema import Schema
+from codemode.catalog.shapes import Shapes
 from codemode.shared.values import UNAVAILABLE
 
 if TYPE_CHECKING:
@@ -55,6 +57,8 @@ class ObservedShapes:
         self._shapes: OrderedDict[tuple[str, str], dict[str, Any]] = OrderedDict()
         self._same: dict[tuple[str, str], int] = {}  # responses in a row without anything new
         self._changed = False
+        #: Grows with each change of a schema here.
+        self.revision = 0
 
     def __len__(self) -> int:
         return len(self._shapes)
@@ -82,13 +86,14 @@ class ObservedShapes:
             latest = self._value.latest()
             self._add(latest.data)
             self._seen = latest.version
+            self.revision += 1
 
     def observe(self, tool: Tool, value: Any, caller: str) -> None:
         """Widen the schema of an undocumented result by a response. `caller` is the id of the caller.
 
         After `_STEADY` responses in a row without anything new, only one in `_STEADY` is read.
         """
-        if tool.returns is not None or value is None:
+        if value is None or not is_undocumented(tool):
             return
         key = (caller, tool.id)
         known = self._shapes.get(key)
@@ -98,6 +103,7 @@ class ObservedShapes:
             merged = shape if known is None else merge(known, shape)
             if merged != known:
                 self._changed, same = True, -1
+                self.revision += 1
                 self._shapes[key] = merged
         self._same[key] = same + 1
         self._shapes.move_to_end(key)
@@ -144,6 +150,21 @@ class ObservedShapes:
         while len(self._shapes) > MOST_TOOLS:
             dropped, _ = self._shapes.popitem(last=False)
             self._same.pop(dropped, None)
+
+
+def is_undocumented(tool: Tool) -> bool:
+    """Return whether the document says nothing of the fields of a result: no schema, `Any`, `dict` or `list`."""
+    if tool.returns is None:
+        return True
+    known = _undocumented.get(tool)
+    if known is None:
+        text = Shapes(compact=True).text(tool.returns).removesuffix(" | None")
+        known = _undocumented[tool] = text in _VAGUE
+    return known
+
+
+_VAGUE = frozenset(("Any", "dict", "list", "list[dict]", "dict[str, dict]"))
+_undocumented: WeakKeyDictionary[Tool, bool] = WeakKeyDictionary()
 
 
 def shape_of(value: Any, depth: int = 0) -> dict[str, Any]:

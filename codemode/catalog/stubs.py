@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog import value_names
 from codemode.catalog.example_calls import accepts_example
+from codemode.catalog.observed import is_undocumented
 from codemode.catalog.paging import paging_of
 from codemode.catalog.restrictions import example_of
 from codemode.catalog.shapes import MOST_LITERALS, Direction, Shapes, literals
@@ -65,11 +66,12 @@ def stub(
     observed: Schema | None = None,
     shapes: Shapes | None = None,
     head_tokens: int | None = None,
+    pages: bool = False,
 ) -> str:
     """Render the signature with compact types, one example, and type definitions within the budget.
 
     With `shapes`, the types of earlier stubs are not defined again. With `head_tokens` for the signature, the stub is
-    brief: it has no example.
+    brief: it has no example, and a remark on its pages only with `pages`.
     """
     given = Shapes(compact=True) if shapes is None else shapes
     is_brief = head_tokens is not None
@@ -77,7 +79,7 @@ def stub(
     choices = ((wide, _needed_examples(tool)), (wide, ()), (LINE_TOKENS, ()))
     for tokens, examples in choices if head_tokens is None else ((head_tokens, ()),):
         tried = given.copy()
-        head = _signature(tool, tried, tokens, notes=True, pages=not is_brief, observed=observed)
+        head = _signature(tool, tried, tokens, notes=True, pages=pages or not is_brief, observed=observed)
         lines = [head, *(f"# example: {example}" for example in examples)]
         definitions, undefined = tried.define(budget_tokens - estimate("\n".join(lines)) - 4)
         if not undefined:
@@ -204,7 +206,7 @@ def _with_comment(text: str, remarks: list[str]) -> str:
 
 def _remarks(tool: Tool, *, notes: bool, pages: bool, observed: Schema | None) -> list[str]:
     """Return the comment of a signature: its effect and summary. `notes` adds side effects and binary data."""
-    remarks = ["observed result"] if tool.returns is None and observed is not None else []
+    remarks = ["observed result"] if observed is not None and is_undocumented(tool) else []
     if tool.effect is Effect.DESTRUCTIVE:
         remarks.append("destructive")
     about = first_sentence(tool.summary or tool.description)
@@ -249,7 +251,7 @@ def _argument(parameter: Parameter, shapes: Shapes) -> str:
 
 
 def _returned(tool: Tool, shapes: Shapes, observed: Schema | None) -> str:
-    returns = observed if tool.returns is None else tool.returns
+    returns = observed if observed is not None and is_undocumented(tool) else tool.returns
     if returns is None:
         return "Any"
     shapes.direction = Direction.RESPONSE

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.arguments import validate
-from codemode.catalog.observed import ObservedShapes
+from codemode.catalog.observed import ObservedShapes, is_undocumented
 from codemode.catalog.tool import Effect
 from codemode.errors import (
     AccessDenied,
@@ -153,8 +153,9 @@ class Gateway:
         return self._destinations.get(tool.source, HERE)
 
     def result_schema(self, tool: Tool, caller: Caller) -> Schema | None:
-        """Return the declared schema of a tool's result, or the one that the caller has observed, or None."""
-        return tool.returns or self._shapes.schema(caller.id, tool)
+        """Return the schema of a tool's result, or the one that the caller has observed if none says its fields."""
+        observed = self._shapes.schema(caller.id, tool) if is_undocumented(tool) else None
+        return observed or tool.returns
 
     def takes_key(self, tool: Tool) -> bool:
         """Return whether the service of the tool accepts idempotency keys."""

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.catalog.saved import SAVED
 from codemode.catalog.withheld import Withheld
-from codemode.errors import ConfigurationError
+from codemode.errors import ConfigurationError, SourceUnavailable, ToolNotFound
 from codemode.gateway.policy import Globs
 from codemode.text.nearest import did_you_mean
 
@@ -27,11 +27,17 @@ class Finding(NamedTuple):
 
 
 def require_known_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) -> None:
-    """Check that every pattern matches a tool, and that every pin is one. Raises ConfigurationError.
+    """Check that every pattern matches a tool, and that pins and `definitions.inline` are some.
+
+    Raises ConfigurationError.
 
     A typing mistake must not disable a rule.
     """
-    findings = (*unknown_tools(settings, policy, catalog), *_unknown_pins(settings, catalog))
+    findings = (
+        *unknown_tools(settings, policy, catalog),
+        *_unknown_pins(settings, catalog),
+        *_unknown_inline(settings, catalog),
+    )
     found = [f"{settings.place(*one.place)}: {one.text}" for one in findings]
     if found:
         raise ConfigurationError("\n".join(found))
@@ -72,6 +78,21 @@ def _unknown_pins(settings: Settings, catalog: Catalog) -> Iterator[Finding]:
     for place, pin in enumerate(settings.pins):
         if pin not in catalog and pin not in waiting and pin.partition(".")[0] not in silent:
             yield Finding(("pins", place), f"there is no tool {pin!r}{_nearest(pin, catalog)}")
+
+
+def _unknown_inline(settings: Settings, catalog: Catalog) -> Iterator[Finding]:
+    silent, waiting = _silent(settings, catalog), _waiting(catalog)
+    for place, name in enumerate(settings.definitions.inline):
+        if name in waiting or name.partition(".")[0] in silent:
+            continue
+        try:
+            catalog.members(name)
+        except SourceUnavailable:
+            continue
+        except ToolNotFound:
+            names = (*(tool.id for tool in catalog), *catalog.groups, *catalog.namespaces)
+            text = f"there is no tool, group or source {name!r}{did_you_mean(name, names)}"
+            yield Finding(("definitions", "inline", place), text)
 
 
 def without_effect(policy: AccessPolicy, catalog: Catalog) -> Iterator[Finding]:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
     from codemode.catalog.catalog import Catalog
+    from codemode.catalog.inline import Inline
     from codemode.catalog.tool import Tool
     from codemode.menus.menu import Menu
     from codemode.settings import ModeName, Settings
@@ -82,8 +83,11 @@ class Offer:
         return tuple(one.name for one in self.tools)
 
 
-def offered(mode: ModeName, catalog: Catalog, settings: Settings, menu: Menu | None) -> Offer:
-    """Return the tools of a mode. `menu` is needed for `HAS_MENU`. Raises ModeRejected for too many tools."""
+def offered(mode: ModeName, catalog: Catalog, settings: Settings, menu: Menu | None, inline: Inline) -> Offer:
+    """Return the tools of a mode. `menu` is needed for `HAS_MENU`, `inline` for `RUNS_PROGRAMS`.
+
+    Raises ModeRejected for too many tools.
+    """
     if mode == "off":
         return Offer()
     if mode == "native":
@@ -91,7 +95,7 @@ def offered(mode: ModeName, catalog: Catalog, settings: Settings, menu: Menu | N
     tools: dict[str, Definition] = {}
     if mode in RUNS_PROGRAMS:
         pins = pinned(catalog, settings.pins).values()
-        tools |= {one.name: one for one in (*definitions_of(two_tools(catalog)), *map(_native, pins))}
+        tools |= {one.name: one for one in (*definitions_of(two_tools(catalog, inline)), *map(_native, pins))}
     if menu is None:
         return Offer(tuple(tools.values()))
     tools |= {one.name: one for one in _of_menu(menu) if one.name not in tools}

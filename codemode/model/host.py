@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+    from codemode.catalog.inline import Inline
     from codemode.executions.life.executions import Executions
     from codemode.executions.plugins.hooks import Hooks
     from codemode.gateway.caller import Caller
@@ -35,6 +36,9 @@ class Host(Protocol):
 
     async def view(self, caller: Caller, /) -> View:
         """Return the part of the catalog visible to a caller."""
+
+    async def inline(self, caller: Caller, /) -> Inline:
+        """Return the signatures for the definition of `execute`."""
 
     async def menu_session(self, caller: Caller, /) -> MenuSession:
         """Return a session of menus for one conversation."""

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import weakref
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
 from pydantic import ValidationError
 
 from codemode.catalog.arguments import validate
+from codemode.catalog.inline import NOTHING_INLINE
 from codemode.errors import ArgumentsInvalid, CodeModeError, RequestRepeated, WrongArgument
 from codemode.executions.life.programs import Request
 from codemode.executions.types.ledger import unwatched
@@ -28,6 +30,8 @@ from sandbox import SandboxError
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 
+    from codemode.catalog.catalog import Catalog
+    from codemode.catalog.inline import Inline
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.records import PendingCall
@@ -62,10 +66,14 @@ _PLAIN = CallOptions()
 
 @dataclass(slots=True)
 class Memory:
-    """What a conversation remembers between calls: the introduced namespaces, and its menu."""
+    """What a conversation remembers between calls: the introduced namespaces, its menu, and its inline signatures.
+
+    The signatures change with the catalog only.
+    """
 
     told: set[str] = field(default_factory=set)
     menu: MenuSession | None = None
+    inline: tuple[weakref.ref[Catalog], Inline] | None = None
 
 
 _TWO = ("search", "execute")
@@ -115,7 +123,9 @@ class ModelTools:
         Raises ModeRejected if the mode is `native` and there are too many tools.
         """
         menu = await (await self._menus()).offer(message, history, summary) if self.mode in HAS_MENU else None
-        return offered(self.mode, (await self._host.view(self.caller)).catalog, self._host.settings, menu)
+        catalog = (await self._host.view(self.caller)).catalog
+        inline = await self._inline(catalog) if self.mode in RUNS_PROGRAMS else NOTHING_INLINE
+        return offered(self.mode, catalog, self._host.settings, menu, inline)
 
     async def definitions(self, form: Form = "chat") -> list[dict[str, Any]]:
         """Return the tools in the form of an API: `chat` and `responses` of OpenAI, `anthropic`, or `mcp`."""
@@ -288,6 +298,14 @@ class ModelTools:
 
     async def _callable(self) -> Collection[str]:
         return (*_TWO, *native_names((await self._host.view(self.caller)).catalog))
+
+    async def _inline(self, catalog: Catalog) -> Inline:
+        """Return the signatures of this conversation. What they introduce is not introduced again."""
+        if self._memory.inline is None or self._memory.inline[0]() is not catalog:
+            self._memory.inline = (weakref.ref(catalog), await self._host.inline(self.caller))
+        inline = self._memory.inline[1]
+        self._memory.told |= inline.introduced
+        return inline
 
     async def _menus(self) -> MenuSession:
         if self._memory.menu is None:

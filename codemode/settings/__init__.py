@@ -21,6 +21,7 @@ from codemode.settings.credentials import (
     NoCredential,
     OAuth2Credential,
 )
+from codemode.settings.definitions import DefinitionSettings
 from codemode.settings.embeddings import EmbeddingSettings, LocalEmbeddings, ServiceEmbeddings
 from codemode.settings.file import (
     API_KEY_VARIABLE,
@@ -84,6 +85,7 @@ __all__ = [
     "ConversationSettings",
     "CredentialSettings",
     "DecisionName",
+    "DefinitionSettings",
     "Durability",
     "EffectName",
     "EmbeddingSettings",

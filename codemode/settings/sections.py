@@ -14,6 +14,7 @@ from codemode.settings.console import ConsoleSettings, or_switch
 from codemode.settings.content import ContentSettings
 from codemode.settings.continuations import ContinuationSettings
 from codemode.settings.conversations import ConversationSettings
+from codemode.settings.definitions import DefinitionSettings
 from codemode.settings.folders import user_cache, user_state
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
@@ -122,6 +123,9 @@ class Settings(Section):
         max_length=8,
         description="Ids of tools that the model also gets natively, at most 8.",
         examples=[["gym.clients.get_clients_list"]],
+    )
+    definitions: DefinitionSettings = Field(
+        default=DefinitionSettings(), description="The signatures that the definition of `execute` carries."
     )
     modes: tuple[ModeRuleSettings, ...] = Field(
         default=(),

@@ -14,8 +14,13 @@ if TYPE_CHECKING:
 SAVING_S = 3.0
 
 
-async def save_and_close(store: ValueStore, save: Callable[[], None]) -> None:
-    """Close a store after `save`, which gets `SAVING_S` seconds: what waits for a database then fails."""
+async def save_and_close(store: ValueStore, *saves: Callable[[], None]) -> None:
+    """Close a store after `saves`, which get `SAVING_S` seconds: what waits for a database then fails."""
+
+    def save() -> None:
+        for one in saves:
+            one()
+
     saving = asyncio.create_task(asyncio.to_thread(save))
     await asyncio.wait((saving,), timeout=SAVING_S)
     await asyncio.to_thread(store.close)

@@ -147,7 +147,7 @@ class FolderStore:
         match kind:
             case "keys":
                 return key_file(self._state / KEY_FILE)
-            case "shapes" | "answers":
+            case "shapes" | "answers" | "usage":
                 return FileValue(self._learned / f"{kind}.json")
             case "sessions" | "programs":
                 return FileValue(self._state / f"{kind}.json")

@@ -9,12 +9,13 @@ from codemode.errors import ExecutionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-#: What a value is. `keys`, `shapes`, `answers`, `sessions` and `programs` have one value with the name "";
+#: What a value is. `keys`, `shapes`, `answers`, `usage`, `sessions` and `programs` have one value with the name "";
 #: `continuations` one for each first byte of an id; the others one for each source.
 Kind = Literal[
     "keys",
     "shapes",
     "answers",
+    "usage",
     "sessions",
     "programs",
     "continuations",

@@ -7,8 +7,6 @@ from typing import TYPE_CHECKING
 from codemode.errors import ConfigurationError, SourceUnavailable, ToolNotFound
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
     from codemode.settings import Enrichment, Settings
@@ -25,7 +23,7 @@ def enriched(catalog: Catalog, settings: Settings) -> Catalog:
     mistakes = []
     for name, enrichment in settings.search.enrichment.items():
         try:
-            for tool in _named(name, catalog):
+            for tool in catalog.members(name):
                 more.setdefault(tool.id, []).append(enrichment)
         except SourceUnavailable:
             continue  # checked again when the source is available
@@ -39,12 +37,6 @@ def enriched(catalog: Catalog, settings: Settings) -> Catalog:
         return catalog
     changed = (_with(tool, more[tool.id]) if tool.id in more else tool for tool in catalog)
     return catalog.with_tools(changed)
-
-
-def _named(name: str, catalog: Catalog) -> Iterator[Tool]:
-    """Yield the tools of a source, namespace or group, or else the tool of that name. Raises ToolNotFound."""
-    members = [tool for tool in catalog if name == tool.source or tool.id.startswith(f"{name}.")]
-    yield from members or (catalog.find(name),)
 
 
 def _with(tool: Tool, more: list[Enrichment]) -> Tool:

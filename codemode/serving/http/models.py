@@ -134,6 +134,13 @@ class SearchResults(BaseModel):
     note: str
 
 
+class Definitions(BaseModel):
+    """The tools of a mode, in the form of a model's API."""
+
+    mode: str
+    tools: list[dict[str, Any]]
+
+
 class CategoryReason(BaseModel):
     """Why a category is offered."""
 

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from codemode.service import CodeMode
+    from codemode.settings import ModeName
 
 #: The header by which a request asks for another mode.
 HEADER = "codemode-mode"
@@ -23,11 +24,17 @@ def offering(service: CodeMode) -> Callable[[Request], Awaitable[None]]:
 
     async def is_offered(request: Request) -> None:
         """Raise ModeRejected for such a request. FastAPI would run a plain function in a thread."""
-        rules, caller = service.settings.modes, getattr(request.state, "caller", None)
-        if not rules or caller is None or request.url.path not in WORK:
+        if not service.settings.modes or not hasattr(request.state, "caller") or request.url.path not in WORK:
             return
-        agent, wanted = request.headers.get("user-agent", ""), request.headers.get(HEADER, "")
-        if mode_of(rules, "code", role=caller.role, clients=(agent,), wanted=wanted) == "off":
+        if mode_of_http(service, request) == "off":
             raise ModeRejected("no tools are offered to this client: the mode is off")
 
     return is_offered
+
+
+def mode_of_http(service: CodeMode, request: Request, wanted: str = "") -> ModeName:
+    """Return the mode of an authenticated request: what it asks for, else of the rules. Raises ModeRejected."""
+    agent, role = request.headers.get("user-agent", ""), request.state.caller.role
+    return mode_of(
+        service.settings.modes, "code", role=role, clients=(agent,), wanted=wanted or request.headers.get(HEADER, "")
+    )

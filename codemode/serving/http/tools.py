@@ -1,4 +1,4 @@
-"""The routes that find tools: `/v1/search`, `/v1/tools[/{name}]`, `/v1/sources` and `/v1/menu`."""
+"""The routes that find tools: `/v1/search`, `/v1/definitions`, `/v1/tools[/{name}]`, `/v1/sources` and `/v1/menu`."""
 
 from __future__ import annotations
 
@@ -8,11 +8,14 @@ from fastapi import Body, Query, Request
 from fastapi.responses import Response  # noqa: TC002 -- FastAPI reads it at run time
 
 from codemode.catalog.stubs import full, one_liner
+from codemode.model.definitions import Form  # noqa: TC001 -- FastAPI reads it at run time
 from codemode.search.query import Query as SearchQuery
 from codemode.serving.http.interface import answers
-from codemode.serving.http.models import Menu, SearchResults, SourceList, ToolDetails, ToolList
+from codemode.serving.http.models import Definitions, Menu, SearchResults, SourceList, ToolDetails, ToolList
+from codemode.serving.http.offering import mode_of_http
 from codemode.serving.http.requests import MenuRequest, SearchRequest  # noqa: TC001 -- FastAPI reads these at run time
 from codemode.serving.web.outgoing import DataResponse
+from codemode.settings import ModeName  # noqa: TC001 -- FastAPI reads it at run time
 from codemode.sources.loader import source_states
 from codemode.text.visible import visible
 
@@ -35,6 +38,7 @@ _MENUS: Any = {"message": {"summary": "The tools for a message", "value": {"mess
 def add_tool_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     """Add the routes. `authenticated` is the dependency that requires a key."""
     _add_search(app, service, authenticated)
+    _add_definitions(app, service, authenticated)
     _add_catalog(app, service, authenticated)
     _add_menu(app, service, authenticated)
 
@@ -46,6 +50,15 @@ def _add_search(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         answer = await service.find(body, request.state.caller)
         text = "\n".join([*(f"# {note}" for note in body.notes), answer.text])
         return DataResponse(answer.to_json() | {"text": text})
+
+
+def _add_definitions(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
+    @app.get("/v1/definitions", tags=["tools"], dependencies=[authenticated], responses=answers(Definitions))
+    async def list_definitions(request: Request, form: Form = "chat", mode: ModeName | None = None) -> Response:
+        """Return the tools for a request to a model, in the form of its API. Send calls to `/v1/search` and so on."""
+        chosen = mode_of_http(service, request, mode or "")
+        tools = service.tools(request.state.caller, mode=chosen)
+        return DataResponse({"mode": chosen, "tools": await tools.definitions(form)})
 
 
 def _add_catalog(app: FastAPI, service: CodeMode, authenticated: Any) -> None:

@@ -18,9 +18,12 @@ from typing import Any
 #: Protocol versions that begin with `initialize`. A client that asks for another version gets the last one.
 VERSIONS = ("2024-11-05", "2025-03-26", "2025-06-18", "2025-11-25")
 
-INSTRUCTIONS = "Find tools with search, then call them in one Python program with execute."
+INSTRUCTIONS = (
+    "Call tools in one Python program with execute. Find those whose signatures its definition lacks with search."
+)
 MIXED_INSTRUCTIONS = (
-    "If search and execute are listed, find tools with search, then call them in one Python program with execute."
+    "If search and execute are listed, call tools in one Python program with execute. Find those whose signatures its "
+    "definition lacks with search."
 )
 MENU_INSTRUCTIONS = "Only some tools are listed: request_more_tools and request_tool load others."
 

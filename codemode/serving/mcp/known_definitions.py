@@ -22,25 +22,25 @@ _FILE = "definitions.json"
 class KnownDefinitions:
     """A file with the definitions of each role, in the form of MCP.
 
-    It is valid while sources, pins and policy are unchanged.
+    It is valid while sources, definitions, pins and policy are unchanged.
     """
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
         self._file = settings.state() / _FILE
-        what = settings.model_dump_json(include={"sources", "pins", "policy"})
+        what = settings.model_dump_json(include={"sources", "definitions", "pins", "policy"})
         self._of = hashlib.blake2s(f"mcp {what}".encode()).hexdigest()
 
     def read(self, role: str) -> list[dict[str, Any]] | None:
         """Return the definitions of a role, or None if they depend on sources not read yet.
 
-        Without pins and policy rules the definitions depend on source names only.
+        Without signatures, pins and policy rules the definitions depend on source names only.
         """
         found = self._read().get(role)
         if isinstance(found, list):
             return found
         settings = self._settings
-        if settings.pins or settings.policy.rules:
+        if settings.definitions.inline_tokens or settings.pins or settings.policy.rules:
             return None
         return [one.in_form("mcp") for one in definitions_of(two_tools_of(dict.fromkeys(settings.sources, 0)))]
 

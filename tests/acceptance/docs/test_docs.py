@@ -85,6 +85,7 @@ def test_every_key_of_the_configuration_is_documented_with_its_default(tmp_path:
     defaults = load_settings(file).model_dump(mode="json")
     sections = (
         "content",
+        "definitions",
         "journal",
         "limits",
         "menu",

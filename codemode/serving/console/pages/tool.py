@@ -8,6 +8,7 @@ from starlette.routing import Route
 
 from codemode.catalog import tokens
 from codemode.catalog.definitions import whole_definition
+from codemode.catalog.observed import is_undocumented
 from codemode.catalog.saved import program_of
 from codemode.catalog.stubs import examples_of, full, stub
 from codemode.gateway.explanation import explain
@@ -66,7 +67,7 @@ def tool_routes(console: Console) -> list[Route]:
 
 def described(tool: Tool, returns: Schema | None) -> dict[str, Any]:
     """Return what is known of a tool. `returns` is the schema of its result, declared or learned from its answers."""
-    learned = returns if tool.returns is None else None
+    learned = returns if is_undocumented(tool) else None
     signature, documentation = stub(tool, observed=learned), full(tool, observed=learned)
     return {
         "id": tool.id,

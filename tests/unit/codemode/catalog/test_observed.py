@@ -67,10 +67,29 @@ def test_depth_and_width_are_bounded() -> None:
     assert len(shape_of(wide)["properties"]) == 60
 
 
-def test_what_is_documented_is_not_learned() -> None:
+@pytest.mark.parametrize(
+    "documented",
+    [
+        {"type": "object", "properties": {"x": {"type": "integer"}}},
+        {"type": "array", "items": {"type": "string"}},
+        {"type": "integer"},
+        {"type": "object", "additionalProperties": {"type": "string"}},
+    ],
+)
+def test_what_is_documented_is_not_learned(documented: dict[str, Any]) -> None:
     shapes = ObservedShapes()
-    shapes.observe(Tool("a.b.c", source="a", returns=Schema.of({"type": "object"})), {"x": 1}, "ann")
+    shapes.observe(Tool("a.b.c", source="a", returns=Schema.of(documented)), {"x": 1}, "ann")
     assert len(shapes) == 0
+
+
+@pytest.mark.parametrize(
+    "vague", [{}, True, {"type": "object"}, {"type": "array"}, {"type": "array", "items": {"type": "object"}}]
+)
+def test_the_fields_are_learned_where_a_document_names_a_type_only(vague: Any) -> None:
+    shapes, tool = ObservedShapes(), Tool("a.b.c", source="a", returns=Schema.of(vague))
+    shapes.observe(tool, {"x": 1}, "ann")
+    observed = shapes.schema("ann", tool)
+    assert '-> {"x": int}' in stubs.stub(tool, observed=observed)
 
 
 def test_a_new_field_is_learned_soon_after_many_equal_responses() -> None:

@@ -427,7 +427,7 @@ async def test_calls_are_read_from_text(connect: Connect, shop: Shop, text: str)
     result = await agent.answer("order 8?")
     assert (result.status, result.text) == ("completed", "it is 80.")
     assert shop.asked == [8]
-    assert "- search: Find tools" in server.seen[0].system
+    assert "- search: Details of tools" in server.seen[0].system
     assert [message["role"] for message in server.seen[1].messages] == ["user", "assistant", "user"]
 
 

@@ -54,3 +54,35 @@ async def test_a_role_whose_mode_is_off_gets_no_tools(tmp_path: Path, is_enforce
                 assert await status(path, "guest-key", **asks) == (403 if is_enforced else 200), path
             listed = await client.get("/v1/executions", headers={"Authorization": "Bearer guest-key"})
             assert listed.status_code == 200
+
+
+async def test_the_definitions_of_a_caller_have_the_form_of_the_models_api(tmp_path: Path) -> None:
+    settings = Settings.model_validate(
+        {
+            "policy": {"roles": ["guest"], "rules": [{"tools": "shop.take", "roles": "guest", "decision": "deny"}]},
+            "modes": [{"roles": "guest", "mode": "code", "enforced": True}],
+            "state_folder": tmp_path / "state",
+            "cache_folder": tmp_path / "cache",
+        }
+    )
+    keys = {"guest-key": Caller("guest", "guest"), "other-key": Caller("other")}
+    async with CodeMode.from_settings(settings, functions={"shop": {"add": add, "take": add}}) as service:
+        app = create_app(service, Callers(keys, KeyFile(tmp_path / "keys.json"), roles=("default", "guest")))
+        transport = httpx2.ASGITransport(app, raise_app_exceptions=False)
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost") as client:
+
+            async def definitions(key: str, **asked: str) -> httpx2.Response:
+                own = {"Authorization": f"Bearer {key}"}
+                return await client.get("/v1/definitions", params=asked, headers=own)
+
+            found = (await definitions("other-key", form="anthropic")).json()
+            assert found["mode"] == "code"
+            assert [one["name"] for one in found["tools"]] == ["search", "execute"]
+            assert "shop.take(*, a: int, b: int) -> int" in found["tools"][1]["description"]
+            guest = (await definitions("guest-key")).json()
+            assert "shop.add(" in guest["tools"][1]["function"]["description"]
+            assert "shop.take(" not in str(guest)
+            native = (await definitions("other-key", mode="native")).json()
+            assert [one["function"]["name"] for one in native["tools"]] == ["shop-add", "shop-take"]
+            assert (await definitions("guest-key", mode="native")).status_code == 403
+            assert (await definitions("other-key", form="xml")).status_code == 422
