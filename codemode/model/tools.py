@@ -162,31 +162,20 @@ class ModelTools:
         except (CodeModeError, SandboxError) as error:
             return rejected(error_text(error))
 
-    def may_be_task(self, name: str, arguments: Mapping[str, Any]) -> bool:
-        """Return whether a call runs a program that the journal records, so that `begin` can start it."""
-        if name != "execute" or self.mode not in RUNS_PROGRAMS or not self._host.settings.keeps_journal:
-            return False
-        try:
-            asked, _ = self._asked(arguments)
-        except ValidationError:
-            return False  # `call` says what is wrong
-        return bool(asked.code) and not asked.dry_run
-
-    async def begin(self, arguments: Mapping[str, Any], *, options: CallOptions = _PLAIN) -> Running:
+    async def begin(self, name: str, arguments: Mapping[str, Any], *, options: CallOptions = _PLAIN) -> Running | None:
         """Start a call of `execute` that is asked for later by the id of its execution.
 
-        Raises WrongArgument, and the errors of `ModelPrograms.perform`.
+        Return None, and start nothing, for calls that run no program which the journal records. Raises the errors of
+        `ModelPrograms.perform`.
         """
-        if self.mode not in RUNS_PROGRAMS:
-            message = f"there is no tool 'execute' in the mode {self.mode}"
-            raise WrongArgument(message)
+        if name != "execute" or self.mode not in RUNS_PROGRAMS or not self._host.settings.keeps_journal:
+            return None
         try:
             asked, notes = self._asked(arguments)
-        except ValidationError as error:
-            message = with_example(f"execute: {problem_of(error)}", "execute", arguments)
-            raise WrongArgument(message) from None
-        if asked.dry_run:
-            raise WrongArgument("a dry run is not recorded, and cannot be a task: call execute without a task")
+        except ValidationError:
+            return None  # `call` says what is wrong
+        if not asked.code or asked.dry_run:
+            return None
         running = await self._background.begin(self._completed(asked.request(), options), self.caller)
         return replace(running, notes=notes)
 

@@ -40,8 +40,7 @@ def mcp(
         if menu:
             settings = settings.model_copy(update={"server": settings.server.model_copy(update={"mcp": "menu"})})
         is_menu = settings.server.mcp == "menu"
-        is_mixed, has_tasks = settings.has_mixed_modes, settings.keeps_journal
-        greeted = Input(Server(version("codemode"), is_menu=is_menu, is_mixed=is_mixed, has_tasks=has_tasks))
+        greeted = Input(Server(version("codemode"), is_menu=is_menu, is_mixed=settings.has_mixed_modes))
         # the imports below take a second
         import asyncio
 

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from mcp.server import NotificationOptions, Server
 from mcp.server.subscriptions import InMemorySubscriptionBus, ListenHandler, ToolsListChanged
 
-from codemode.serving.mcp.task_server import TaskServer
+from codemode.serving.mcp.tasks import TaskServer
 
 if TYPE_CHECKING:
     from mcp.server import ServerRequestContext

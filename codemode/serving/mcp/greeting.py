@@ -27,7 +27,6 @@ MIXED_INSTRUCTIONS = (
 )
 MENU_INSTRUCTIONS = "Only some tools are listed: request_more_tools and request_tool load others."
 
-_TASKS: dict[str, Any] = {"cancel": {}, "list": {}, "requests": {"tools": {"call": {}}}}
 _PIECE_BYTES = 65_536
 
 #: A longer first message is left to the SDK.
@@ -41,7 +40,6 @@ class Server:
     version: str
     is_menu: bool = False
     is_mixed: bool = False
-    has_tasks: bool = False
 
     def answer(self, line: bytes) -> dict[str, Any] | None:
         """Return the answer to a complete `initialize` request. Return None for other lines, which the SDK answers."""
@@ -59,9 +57,8 @@ class Server:
             return None
         if not is_greeting:
             return None
-        capabilities = {"tasks": _TASKS} if self.has_tasks and (self.is_mixed or not self.is_menu) else {}
         result = {
-            "capabilities": {"logging": {}, **capabilities, "tools": {"listChanged": self.is_menu or self.is_mixed}},
+            "capabilities": {"logging": {}, "tools": {"listChanged": self.is_menu or self.is_mixed}},
             "instructions": instructions(is_menu=self.is_menu, is_mixed=self.is_mixed),
             "protocolVersion": wanted if wanted in VERSIONS else VERSIONS[-1],
             "serverInfo": {"name": "codemode", "version": self.version},

@@ -33,9 +33,7 @@ from codemode.serving.mcp.modes import mode_of_request
 from codemode.serving.mcp.progress import progress
 from codemode.serving.mcp.request_state import boundary
 from codemode.serving.mcp.results import error_result, result_of
-from codemode.serving.mcp.session_tasks import SessionTasks
-from codemode.serving.mcp.task_server import TaskServer
-from codemode.serving.mcp.tasks import McpTasks, declares_tasks
+from codemode.serving.mcp.tasks import McpTasks, TaskServer, declares_tasks
 from codemode.serving.mcp.unrepeated import Unrepeated
 from sandbox import SandboxError
 
@@ -52,9 +50,6 @@ if TYPE_CHECKING:
 
     Context = ServerRequestContext[Any]
     Reply = mcp_types.CallToolResult | mcp_types.InputRequiredResult | dict[str, Any]
-
-#: Marks execute as a tool that may run as a task, in sessions.
-_TASKS = mcp_types.ToolExecution(task_support="optional")
 
 
 class Busy(Exception):
@@ -107,15 +102,11 @@ class McpServer:
         if not self._has_tasks:
             server = (ChangingServer if is_menu or is_mixed else Server)("codemode", **options)
         else:
-            server = self._with_tasks((ChangingTaskServer if is_mixed else TaskServer)("codemode", **options))
+            server = task_server = (ChangingTaskServer if is_mixed else TaskServer)("codemode", **options)
+            task_server.route_tasks(self._tasks)
         server.add_request_handler("logging/setLevel", mcp_types.SetLevelRequestParams, self._log.set_level)
         if settings.keeps_journal:
             server.middleware.append(boundary(self._service, self._caller_of))
-        return server
-
-    def _with_tasks(self, server: TaskServer) -> TaskServer:
-        in_session = SessionTasks(self._service, self._conversations, self._credentials_of, self._wait_until_opened)
-        server.route_tasks(self._tasks, in_session)
         return server
 
     # --- tools/list -------------------------------------------------------------------------------------------
@@ -134,7 +125,7 @@ class McpServer:
                 if known is None:
                     await self._wait_until_opened()
                     known = await self._conversations.tools(context).definitions("mcp")
-                tools = [self._tool(one) for one in known]
+                tools = [mcp_types.Tool.model_validate(one) for one in known]
             if kept is not None:
                 kept.listed = tools
             return mcp_types.ListToolsResult(tools=tools)
@@ -149,11 +140,6 @@ class McpServer:
             return None
         return KnownDefinitions(self._service.settings).read(caller.role)
 
-    def _tool(self, definition: dict[str, Any]) -> mcp_types.Tool:
-        tool = mcp_types.Tool.model_validate(definition)
-        is_task = tool.name == "execute" and self._service.settings.keeps_journal
-        return tool.model_copy(update={"execution": _TASKS}) if is_task else tool
-
     async def _wait_until_opened(self) -> None:
         if self._opened is not None:
             await asyncio.shield(self._opened)
@@ -167,9 +153,10 @@ class McpServer:
             tools = self._conversations.tools(context)
             if params.request_state is not None and self._service.settings.keeps_journal:
                 return await self._continued(tools, params, params.request_state, context)
-            is_task = self._has_tasks and declares_tasks(context)
-            if is_task and tools.may_be_task(params.name, params.arguments or {}):
-                return await self._as_task(tools, params, context)
+            if self._has_tasks and declares_tasks(context):
+                reply = await self._as_task(tools, params, context)
+                if reply is not None:
+                    return reply
             async with self._options(context) as options:
                 answer = await tools.call(params.name, params.arguments or {}, options=options)
             if answer.loaded:
@@ -180,9 +167,14 @@ class McpServer:
         except Busy as busy:
             return error_result(str(busy))
 
-    async def _as_task(self, tools: ModelTools, params: mcp_types.CallToolRequestParams, context: Context) -> Reply:
+    async def _as_task(
+        self, tools: ModelTools, params: mcp_types.CallToolRequestParams, context: Context
+    ) -> Reply | None:
+        """Answer a call that may become a task. Return None for other calls."""
         async with self._options(context) as options:
-            running = await tools.begin(params.arguments or {}, options=options)
+            running = await tools.begin(params.name, params.arguments or {}, options=options)
+            if running is None:
+                return None
             ended = await self._tasks.finished(running, tools.caller)
         if ended is None:
             return await self._tasks.created(running.execution, tools.caller)

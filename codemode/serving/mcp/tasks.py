@@ -10,22 +10,29 @@ from __future__ import annotations
 import asyncio
 from collections import OrderedDict
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import mcp_types
+from mcp.server import Server
 from mcp.shared.exceptions import MCPError
-from mcp_types import MISSING_REQUIRED_CLIENT_CAPABILITY
+from mcp_types import INVALID_PARAMS, METHOD_NOT_FOUND, MISSING_REQUIRED_CLIENT_CAPABILITY
 from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 
-from codemode.errors import ExecutionChanged, ExecutionEnded, ExecutionNotFound, ExecutionWaiting, LeaseHeld
+from codemode.errors import (
+    CodeModeError,
+    ExecutionChanged,
+    ExecutionEnded,
+    ExecutionNotFound,
+    ExecutionWaiting,
+    LeaseHeld,
+)
 from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.serving.mcp.in_client import requests_of, round_of
 from codemode.serving.mcp.results import result_of
-from codemode.serving.mcp.task_errors import POLL_MS, known
 from codemode.text.times import rfc3339
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping
 
     from mcp.server import ServerRequestContext
 
@@ -39,10 +46,15 @@ if TYPE_CHECKING:
 
     Context = ServerRequestContext[Any]
 
+_T = TypeVar("_T")
+
 EXTENSION = "io.modelcontextprotocol/tasks"
 
 #: Seconds after which a call that has not ended becomes a task.
 AS_TASK_AFTER_S = 5.0
+
+#: Milliseconds between two status requests of a client.
+POLL_MS = 1_000
 
 #: Milliseconds between two status requests while a person must decide.
 PAUSED_POLL_MS = 5_000
@@ -56,6 +68,25 @@ class UpdateTaskRequestParams(mcp_types.RequestParams):
 
     task_id: str
     input_responses: mcp_types.InputResponses
+
+
+class TaskServer(Server[Any]):
+    """A server that announces tasks."""
+
+    def get_capabilities(
+        self, *arguments: Any, protocol_version: str | None = None, **more: Any
+    ) -> mcp_types.ServerCapabilities:
+        """Return the SDK's capabilities plus the extension, in the era that has it."""
+        own = super().get_capabilities(*arguments, protocol_version=protocol_version, **more)
+        if protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            return own
+        return own.model_copy(update={"extensions": {**(own.extensions or {}), EXTENSION: {}}})
+
+    def route_tasks(self, tasks: McpTasks) -> None:
+        """Register the task requests."""
+        self.add_request_handler("tasks/get", mcp_types.GetTaskRequestParams, tasks.get)
+        self.add_request_handler("tasks/update", UpdateTaskRequestParams, tasks.update)
+        self.add_request_handler("tasks/cancel", mcp_types.CancelTaskRequestParams, tasks.cancel)
 
 
 class McpTasks:
@@ -94,13 +125,13 @@ class McpTasks:
     async def get(self, context: Context, params: mcp_types.GetTaskRequestParams) -> dict[str, Any]:
         """Answer `tasks/get`. A paused execution whose calls have been decided continues."""
         caller = self._required(context)
-        stored = await known(self._own(params.task_id, caller))
+        stored = await _reported(self._own(params.task_id, caller))
         if stored.status in ("queued", "running"):
             return self._fields(stored, "working", str(stored.status))
         if stored.status == "cancelled":
             return self._fields(stored, "cancelled", str(stored.status))
         if stored.status == "paused":
-            return await known(self._paused(stored, caller, context))
+            return await _reported(self._paused(stored, caller, context))
         result = result_of(await self._conversations.tools(context).shown(ExecutionOutcome.of_stored(stored)))
         shown = result.model_dump(by_alias=True, mode="json", exclude_none=True)
         return {**self._fields(stored, "completed", str(stored.status)), "result": shown}
@@ -108,24 +139,26 @@ class McpTasks:
     async def update(self, context: Context, params: UpdateTaskRequestParams) -> dict[str, Any]:
         """Answer `tasks/update`: record the decisions, and continue the execution."""
         caller = self._required(context)
-        stored = await known(self._own(params.task_id, caller))
+        stored = await _reported(self._own(params.task_id, caller))
         if stored.status == "paused":
-            asked = await known(self._waiting(stored, caller, context))
+            asked = await _reported(self._waiting(stored, caller, context))
             left = self._left.get(params.task_id, frozenset())
             round_ = round_of(params.task_id, asked, left)
-            self._leave(params.task_id, await known(self._in_client.answer(round_, params.input_responses, caller)))
-            await known(self._resumed(stored, caller, context))
+            self._leave(params.task_id, await _reported(self._in_client.answer(round_, params.input_responses, caller)))
+            await _reported(self._resumed(stored, caller, context))
         return {}
 
     async def cancel(self, context: Context, params: mcp_types.CancelTaskRequestParams) -> dict[str, Any]:
         """Answer `tasks/cancel`. An execution that has ended stays as it is."""
         caller = self._required(context)
-        await known(self._own(params.task_id, caller))
-        await known(self._cancelled(params.task_id, caller))
+        await _reported(self._own(params.task_id, caller))
+        await _reported(self._cancelled(params.task_id, caller))
         return {}
 
     def _required(self, context: Context) -> Caller:
         """Return the caller. Raises MCPError if its client does not declare the extension."""
+        if context.protocol_version not in MODERN_PROTOCOL_VERSIONS:
+            raise MCPError(METHOD_NOT_FOUND, "Method not found")
         if not declares_tasks(context):
             data: dict[str, Any] = {"requiredCapabilities": {"extensions": {EXTENSION: {}}}}
             message = f"tasks need a client that declares the extension {EXTENSION}"
@@ -186,6 +219,14 @@ class McpTasks:
             "ttlMs": int(kept_s * 1000),
             "pollIntervalMs": PAUSED_POLL_MS if is_paused else POLL_MS,
         }
+
+
+async def _reported(work: Awaitable[_T]) -> _T:
+    """Await a result. Convert CodeModeError to an MCP error."""
+    try:
+        return await work
+    except CodeModeError as error:
+        raise MCPError(INVALID_PARAMS, error.for_model()) from None
 
 
 def declares_tasks(context: Context) -> bool:

@@ -122,7 +122,7 @@ async def test_the_greeting_is_what_the_sdk_would_say(face: str, section: str, t
         "instructions": options.instructions,
         "serverInfo": {"name": options.server_name, "version": options.server_version},
     }
-    greeter = Server(options.server_version, is_menu=face == "menu", has_tasks=settings.keeps_journal)
+    greeter = Server(options.server_version, is_menu=face == "menu")
     for version in (*VERSIONS, "2026-07-28", "1999-01-01"):
         answer = greeter.answer(_greeting(protocolVersion=version))
         assert answer is not None
