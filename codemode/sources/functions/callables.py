@@ -90,24 +90,45 @@ def tool_of(function: Callable[..., Any], id_: str, *, source: str, tags: tuple[
         returns = _schema(read.result.json_schema(mode="serialization")) if read.has_result else None
     except _UNREADABLE as error:
         raise _unreadable(id_, error) from None
-    description = doc.description or ""
-    effect, word, is_said = judge(mark.effect, Effect.WRITE, (id_,), description)
+    return function_tool(
+        id_,
+        FunctionInvocation(function, read.model, read.positional, read.result),
+        mark.effect,
+        source=source,
+        words=id_,
+        description=doc.description or "",
+        parameters=parameters,
+        returns=returns,
+        tags=(*tags, *mark.tags),
+        examples=mark.examples,
+        revert=mark.revert,
+    )
+
+
+def function_tool(
+    id_: str,
+    invocation: FunctionInvocation | None,
+    effect: Effect | None,
+    *,
+    source: str,
+    words: str,
+    description: str,
+    **more: Any,
+) -> Tool:
+    """Return the tool that runs a function. Without a declared `effect`, its `words` and description decide."""
+    judged, word, is_said = judge(effect, Effect.WRITE, (words,), description)
     return Tool(
         id_,
         source=source,
         summary=first_sentence(description),
         description=description,
-        parameters=parameters,
-        effect=effect,
+        effect=judged,
         effect_word=word,
         effect_said=is_said,
-        invocation=FunctionInvocation(function, read.model, read.positional, read.result),
-        returns=returns,
-        tags=(*tags, *mark.tags),
-        examples=mark.examples,
-        revert=mark.revert,
-        retrieval_text=" ".join((id_, description)),
+        invocation=invocation,
+        retrieval_text=" ".join((id_, words)),
         key=id_,
+        **more,
     )
 
 

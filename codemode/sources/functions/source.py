@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.identifiers import identifier
 from codemode.errors import SourceError
 from codemode.settings import PYTHON
-from codemode.sources.functions import langchain, tool_objects
-from codemode.sources.functions.callables import tool_of
+from codemode.shared.extras import remedy
+from codemode.sources.functions import callables, tool_objects
+from codemode.sources.functions.tool_objects import is_langchain_toolkit, is_tool_object
 from codemode.sources.loaded import SourceWarning, Surface
-from codemode.sources.registry import remedy
 from codemode.text.normal_form import normalized
 from codemode.transports.function import FunctionTransport
 
@@ -119,15 +119,8 @@ def _place(function: Any) -> str:
 
 def python_tool(target: Any, id_: str, *, source: str, tags: tuple[str, ...] = ()) -> Tool:
     """Return the tool that calls a function, a LangChain tool or another tool object. Raises SourceError."""
-    if langchain.is_langchain_tool(target):
-        return langchain.tool_of(target, id_, source=source, tags=tags)
-    make = tool_objects.tool_of if is_tool_object(target) else tool_of
+    make = tool_objects.tool_of if is_tool_object(target) else callables.tool_of
     return make(target, id_, source=source, tags=tags)
-
-
-def is_tool_object(target: object) -> bool:
-    """Whether `target` is a tool object: it declares its arguments and has its own way to run."""
-    return langchain.is_langchain_tool(target) or tool_objects.is_tool_object(target)
 
 
 def _callables(target: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -151,7 +144,7 @@ def _callables(target: object, path: tuple[str, ...]) -> Iterator[tuple[tuple[st
 
 
 def _members_of_collection(target: Any) -> Iterable[Any] | None:
-    if langchain.is_langchain_toolkit(target):
+    if is_langchain_toolkit(target):
         tools: list[Any] = target.get_tools()
         return tools
     return target if isinstance(target, list | tuple | set | frozenset) else None

@@ -13,7 +13,8 @@ from codemode.catalog.identifiers import identifier
 from codemode.errors import SourceError
 from codemode.sources.functions.callables import is_typed, only_model, takes_any
 from codemode.sources.functions.described import Bound, parameters_of, text_parameters
-from codemode.sources.functions.source import instance_of, is_tool_object, name_of, python_tool
+from codemode.sources.functions.source import instance_of, name_of, python_tool
+from codemode.sources.functions.tool_objects import is_tool_object
 from codemode.sources.loaded import SourceWarning
 from codemode.text.nearest import did_you_mean
 

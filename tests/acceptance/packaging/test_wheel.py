@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 from zipfile import ZipFile
 
 from codemode import __version__
-from codemode.serving.cli.doctor import EXTRAS
+from codemode.shared.extras import EXTRAS
 
 if TYPE_CHECKING:
     from importlib.metadata import Distribution
