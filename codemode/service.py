@@ -161,7 +161,7 @@ class CodeMode:
         )
         self._results = Results()
         #: Carries out requests for executions.
-        self.programs = ModelPrograms(self._programs, self._results, settings.limits.wall_s, self._learn)
+        self.programs = ModelPrograms(self._programs, self._results, settings.limits.longest_s, self._learn)
         self._contents = ContentStore(keep_s=settings.content.keep_s)
         #: The rates of upstream services and keys, which servers on one PostgreSQL share.
         self.allowances = Allowances()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
     from datetime import datetime
 
     from sandbox.host.arguments import Preflight
@@ -44,6 +44,7 @@ class Engine(Protocol):
         limits: Limits | None = ...,
         inputs: Mapping[str, JsonValue] = ...,
         recording: Recording | None = ...,
+        uncounted_s: Callable[[], float] = ...,
     ) -> Outcome:
         """Run one program and return its outcome. No action of the program raises here."""
         ...

@@ -46,16 +46,16 @@ class Begun(NamedTuple):
 
 
 class ModelPrograms:
-    """Carries out requests for executions. `wall_s` is the time limit of one run. `learn` receives each outcome.
+    """Carries out requests for executions. `longest_s` is the time limit of one run. `learn` receives each outcome.
 
     Set `journal` to record executions, or `continuations` to let callers keep paused ones.
     """
 
-    def __init__(self, runner: Runner, results: Results, wall_s: float, learn: Learn) -> None:
+    def __init__(self, runner: Runner, results: Results, longest_s: float, learn: Learn) -> None:
         self.journal: Executions | None = None
         self.continuations: Continuations | None = None
         #: Seconds after which an execution that runs in one place has surely stopped.
-        self.patience_s = wall_s + BEYOND_S
+        self.patience_s = longest_s + BEYOND_S
         self._runner = runner
         self._results = results
         self._learn = learn

@@ -74,6 +74,11 @@ class LimitSettings(Section):
         description="Maximum seconds that writes under way may take to finish once their program has ended.",
     )
 
+    @property
+    def longest_s(self) -> float:
+        """Return the seconds after which an execution has ended, with waits for services and with its last calls."""
+        return 2 * self.wall_s + self.finish_s
+
 
 class SandboxSettings(Section):
     """Worker processes, and the isolation layers that they require."""

@@ -50,7 +50,8 @@ class CallContext:
     If the hook raises, the transport sends nothing and lets the exception pass. `on_progress` takes each progress
     message of the service. `query` is that of the URL of the next page, as the service gave it; it is sent instead of
     the arguments in the query. `answers` holds what people answered to the service's questions about this call, by
-    `codemode.transports.questions.question_key`.
+    `codemode.transports.questions.question_key`. `wait_out` waits the seconds that a service asked for, outside of the
+    call's time limit, and returns whether the call may be sent again. Without it, a transport waits within that limit.
     """
 
     owner: str = ""
@@ -60,6 +61,7 @@ class CallContext:
     on_progress: Callable[[str], None] = _ignore
     query: str = ""
     answers: Mapping[str, Any] = field(default_factory=dict)
+    wait_out: Callable[[float], Awaitable[bool]] | None = None
 
 
 class Transport(Protocol):

@@ -21,6 +21,11 @@ if TYPE_CHECKING:
 SEED_BYTES = 32
 
 
+def counted_whole() -> float:
+    """Return 0: all of a program's time counts. The default for `uncounted_s`."""
+    return 0.0
+
+
 class Program(NamedTuple):
     """The arguments of `Sandbox.run` with defaults filled in. `source` comes from `encode_program`."""
 
@@ -32,6 +37,11 @@ class Program(NamedTuple):
     call: CallHandler | None = None
     preflight: Preflight | None = None
     recording: Recording | None = None
+    uncounted_s: Callable[[], float] = counted_whole
+
+    def left_s(self, began: float, now: float) -> float:
+        """Return the seconds of `wall_s` that are left of a program that began at a time."""
+        return self.limits.wall_s + self.uncounted_s() - (now - began)
 
     def encode(self) -> bytes:
         """Return the first frames to send. Raises InvalidJson or TypeError for inputs that are not JSON data."""

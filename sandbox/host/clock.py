@@ -33,6 +33,7 @@ class ProgramClock:
         self._longest_s = longest_s
         self._on_tick = on_tick
         self._timer: asyncio.TimerHandle | None = None
+        self._wake = begin
         self._marks: list[int] = []
 
     def now(self) -> int:
@@ -53,8 +54,13 @@ class ProgramClock:
         for delay in delays:
             self._marks.append(now)
             moments.append(now + delay)
-        wait_s = min((min(moments) - now) / _MICROSECONDS, self._longest_s)
+        self._wake = min(moments)
+        wait_s = min((self._wake - now) / _MICROSECONDS, self._longest_s)
         self._timer = self._loop.call_later(max(wait_s, 0), self._tick)
+
+    def wait_s(self) -> float:
+        """Return the seconds until the moment that the guest waits for, 0 if there is none."""
+        return 0.0 if self._timer is None else (self._wake - self.now()) / _MICROSECONDS
 
     def take_marks(self) -> tuple[int, ...]:
         """Return the starts of delays that the guest has not been sent yet."""

@@ -91,6 +91,14 @@ def by_wall_clock(limits: Limits) -> Ending:
     return Ending(Status.TIMED_OUT, failure=Failure("WallTimeExceeded", message, hint=hint), limit="wall_s")
 
 
+def by_long_wait(limits: Limits, wait_s: float, left_s: float) -> Ending:
+    """End at once by a wait that is longer than the time that is left."""
+    message = f"the program would wait {wait_s:,.0f} s, and {max(left_s, 0):.0f} of its {limits.wall_s:g} s are left: "
+    hint = "a program cannot wait for something later: end it with what it has, and look again in a later program"
+    failure = Failure("WallTimeExceeded", message + "it was ended at once", hint=hint)
+    return Ending(Status.TIMED_OUT, failure=failure, limit="wall_s")
+
+
 def by_processor_time(limits: Limits) -> Ending:
     """End by the processor time."""
     message = f"the program used more than {limits.cpu_s:g} s of processor time and was ended"

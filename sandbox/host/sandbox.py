@@ -10,7 +10,14 @@ from datetime import UTC, datetime, timedelta
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self
 
-from sandbox.host.arguments import SEED_BYTES, Program, check_limits, check_program, check_settings
+from sandbox.host.arguments import (
+    SEED_BYTES,
+    Program,
+    check_limits,
+    check_program,
+    check_settings,
+    counted_whole,
+)
 from sandbox.host.compiled import CompiledPrograms, Key
 from sandbox.host.endings import by_source
 from sandbox.host.fork_server import PROGRAM, ForkServer
@@ -22,7 +29,7 @@ from sandbox.limits import MIB, Limits
 from sandbox.protocol.host_messages import encode_program
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from sandbox.host.arguments import Preflight
     from sandbox.host.calls import CallHandler
@@ -129,6 +136,7 @@ class Sandbox:
         limits: Limits | None = None,
         inputs: Mapping[str, JsonValue] = MappingProxyType({}),
         recording: Recording | None = None,
+        uncounted_s: Callable[[], float] = counted_whole,
     ) -> Outcome:
         """Run one program and return its outcome. No action of the program raises here.
 
@@ -137,7 +145,8 @@ class Sandbox:
         `call` answers each call. `preflight` receives the call
         sites before anything runs, and may raise ProgramRefused. `inputs` are bound as variables. `seed` (32 bytes) and
         `now` determine randomness and time; by default they are fresh. With the same values and a `recording`, a
-        program can be run again: it is sent its record first, and then continues.
+        program can be run again: it is sent its record first, and then continues. `uncounted_s` returns the seconds,
+        so far, that do not count towards `wall_s`: those that calls waited for what is not the program's doing.
 
         Raises SandboxUnavailable or WorkerError if no worker can be started; InvalidJson, TypeError or ValueError for
         an invalid argument.
@@ -159,6 +168,7 @@ class Sandbox:
             call=call,
             preflight=preflight,
             recording=recording,
+            uncounted_s=uncounted_s,
         )
         start = program.encode()
         async with self._turns:

@@ -17,7 +17,7 @@ from sandbox.host.value_reader import ValueReader
 from sandbox.outcome import Outcome, Status, Usage
 from sandbox.protocol.conversation import Conversation, LimitExceeded, State
 from sandbox.protocol.framing import FrameBuffer, FrameTooLarge
-from sandbox.protocol.guest_decoder import Calls, Cancel, Final, Live, Output, Sites
+from sandbox.protocol.guest_decoder import Calls, Cancel, Final, Idle, Live, Output, Sites
 from sandbox.protocol.host_messages import encode_go
 from sandbox.protocol.parts import KINDS
 
@@ -229,6 +229,8 @@ class Session:
             self._desk.cancel(message.id)
             if self._replay is not None:
                 self._replay.cancel(message.id)
+        elif isinstance(message, Idle):
+            self._look_ahead()
         elif isinstance(message, Live):
             self._go_live()
         elif isinstance(message, Sites):
@@ -255,6 +257,8 @@ class Session:
         self._clock.go_on_from(replay.now)
         self._clock.set_timer(replay.wake, replay.delays)
         self._desk.take(replay.unanswered)
+        if not replay.unanswered:
+            self._look_ahead()
 
     def _send_record(self) -> None:
         if self._replay is not None:
@@ -280,10 +284,19 @@ class Session:
         unkept_bytes = 0 if self._outbox is None else self._outbox.unkept_bytes
         return self._worker.unsent_bytes + unkept_bytes < self._program.limits.reply_bytes
 
+    def _left_s(self) -> float:
+        return self._program.left_s(self._started, time.monotonic())
+
+    def _look_ahead(self) -> None:
+        """End a program that awaits nothing but a timer, if that is due after the end of its time."""
+        wait_s, left_s = self._clock.wait_s(), self._left_s()
+        if self._replay is None and wait_s > left_s:
+            self._watch.cancel()
+            self._time_is_up(endings.by_long_wait(self._program.limits, wait_s, left_s))
+
     def _look_at_clocks(self) -> None:
         """End the program once its time is used up. Processor time never passes faster than wall time."""
-        limits = self._program.limits
-        left_s = limits.wall_s - (time.monotonic() - self._started)
+        limits, left_s = self._program.limits, self._left_s()
         used = (self._worker.cpu_s() or self._cpu_before) - self._cpu_before
         if left_s <= 0:
             self._time_is_up(endings.by_wall_clock(limits))

@@ -15,7 +15,14 @@ from pydantic_monty import AsyncMonty
 
 from sandbox.errors import ProgramRefused, SandboxUnavailable
 from sandbox.host import endings
-from sandbox.host.arguments import SEED_BYTES, Program, check_limits, check_program, check_settings
+from sandbox.host.arguments import (
+    SEED_BYTES,
+    Program,
+    check_limits,
+    check_program,
+    check_settings,
+    counted_whole,
+)
 from sandbox.limits import Limits
 from sandbox.monty.reader import SourceReader
 from sandbox.monty.roots import Roots
@@ -23,7 +30,7 @@ from sandbox.monty.session import MontySession
 from sandbox.outcome import Failure, Outcome, Status
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
+    from collections.abc import Callable, Collection, Mapping
 
     from sandbox.host.arguments import Preflight
     from sandbox.host.calls import CallHandler
@@ -101,6 +108,7 @@ class MontySandbox:
         limits: Limits | None = None,
         inputs: Mapping[str, JsonValue] = MappingProxyType({}),
         recording: Recording | None = None,
+        uncounted_s: Callable[[], float] = counted_whole,
     ) -> Outcome:
         """Run one program and return its outcome, as `Sandbox.run` does. No action of the program raises here.
 
@@ -122,6 +130,7 @@ class MontySandbox:
             call=call,
             preflight=preflight,
             recording=recording,
+            uncounted_s=uncounted_s,
         )
         async with self._turns:
             pool = self._pool or await self._ready_pool()

@@ -108,8 +108,8 @@ class MontySession:
         """Run the program and return its outcome. On cancellation, its interpreter and calls are ended."""
         driving = asyncio.ensure_future(self._drive(pool))
         try:
-            left_s = self._program.limits.wall_s - (time.monotonic() - self._began)
-            await asyncio.wait((driving, self._ended), timeout=left_s, return_when=asyncio.FIRST_COMPLETED)
+            while not (driving.done() or self._ended.done()) and self._left_s() > 0:
+                await asyncio.wait((driving, self._ended), timeout=self._left_s(), return_when=asyncio.FIRST_COMPLETED)
             if self._ended.done():
                 ending = self._ended.result()
             else:
@@ -132,6 +132,9 @@ class MontySession:
                 if self._outbox is not None:
                     await self._outbox.settled()
                 await asyncio.gather(driving, return_exceptions=True)
+
+    def _left_s(self) -> float:
+        return self._program.left_s(self._began, time.monotonic())
 
     def close(self) -> None:
         """End the program as crashed."""
@@ -235,6 +238,8 @@ class MontySession:
         name, arguments, number = snapshot.function_name, snapshot.args, snapshot.call_id
         try:
             if name in ("time.sleep", "asyncio.sleep"):
+                if name == "time.sleep" and self._is_live and arguments[0] > self._left_s():  # nothing else can run
+                    self._end_by_wait(arguments[0])
                 end = self._now + int(min(_LONGEST_SLEEP_S, arguments[0]) * _MICROSECONDS)
                 heappush(self._sleeps, (end, number))
                 self._set_timer()
@@ -338,6 +343,10 @@ class MontySession:
         self._clock.go_on_from(self._now)
         self._set_timer()
         self._desk.take(self._held)
+
+    def _end_by_wait(self, wait_s: float) -> None:
+        if not self._ended.done():
+            self._ended.set_result(endings.by_long_wait(self._program.limits, wait_s, self._left_s()))
 
     def _set_timer(self) -> None:
         if self._is_live:

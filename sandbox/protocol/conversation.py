@@ -17,7 +17,17 @@ from enum import Enum
 from typing import TYPE_CHECKING
 
 from sandbox.errors import GuestProtocolError
-from sandbox.protocol.guest_decoder import Calls, Cancel, Final, GuestMessage, Live, Output, Sites, decode_guest_message
+from sandbox.protocol.guest_decoder import (
+    Calls,
+    Cancel,
+    Final,
+    GuestMessage,
+    Idle,
+    Live,
+    Output,
+    Sites,
+    decode_guest_message,
+)
 from sandbox.protocol.parts import LEAST_PART
 from sandbox.protocol.strict_json import weight
 
@@ -47,6 +57,7 @@ _AFTER: dict[tuple[State, type], State] = {
     (State.RUNNING, Calls): State.RUNNING,
     (State.RUNNING, Output): State.RUNNING,
     (State.RUNNING, Cancel): State.RUNNING,
+    (State.RUNNING, Idle): State.RUNNING,
     (State.RUNNING, Live): State.RUNNING,
     (State.RUNNING, Final): State.ENDED,
 }

@@ -63,6 +63,11 @@ class Cancel:
 
 
 @dataclass(frozen=True, slots=True)
+class Idle:
+    """The guest has read all answers, and awaits nothing but the timer of its last `Calls`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Live:
     """The guest has read its whole record, up to the marker."""
 
@@ -77,7 +82,7 @@ class Final:
     notes: tuple[str, ...]
 
 
-GuestMessage = Sites | Calls | Output | Cancel | Live | Final
+GuestMessage = Sites | Calls | Output | Cancel | Idle | Live | Final
 
 
 #: The final messages of most programs, which need no parsing.
@@ -290,6 +295,7 @@ _READERS: dict[str, tuple[set[str], Callable[[dict[str, Any]], GuestMessage]]] =
     "calls": ({"t", "calls", "wake", "delay"}, _read_calls),
     "output": ({"t", "text", "cut"}, _read_output),
     "cancel": ({"t", "id"}, _read_cancel),
+    "idle": ({"t"}, lambda _: Idle()),
     "live": ({"t"}, lambda _: Live()),
     "final": ({"t", "status", "has_value", "failure", "notes"}, _read_final),
 }

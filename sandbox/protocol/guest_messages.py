@@ -5,6 +5,7 @@
     {"t":"calls","calls":[[id,path,tool,{…}],…],"wake":µs|null,"delay":µs|null}      before the guest waits
     {"t":"output","text":"…","cut":false}                                            text printed since the last one
     {"t":"cancel","id":n}                                                            call n is no longer needed
+    {"t":"idle"}                                                                     only that timer is awaited
     {"t":"live"}                                                                     the marker has been read
     {"t":"final","status":"…","has_value":true,"failure":{…}|null,"notes":["…"]}     the end
     …                                                                                the value, if has_value
@@ -69,6 +70,11 @@ def encode_output(text: str, *, cut: bool = False) -> bytes:
 def encode_cancel(call_id: int) -> bytes:
     """Return the frame that cancels a call."""
     return frame(encode({"t": "cancel", "id": call_id}))
+
+
+def encode_idle() -> bytes:
+    """Return the frame after `calls` of a guest that awaits no call, and no timer for a while."""
+    return frame(b'{"t":"idle"}')
 
 
 def encode_live() -> bytes:

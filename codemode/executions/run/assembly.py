@@ -18,6 +18,7 @@ from codemode.executions.run.replay.decisions import Decisions
 from codemode.executions.run.replay.questions import DIGITS
 from codemode.executions.run.replay.recorder import JournalRecorder
 from codemode.executions.run.replay.writer import JournalWriter
+from codemode.executions.run.service_waits import ServiceWaits
 from codemode.executions.types.ledger import Ledger, LedgerEntry
 from codemode.executions.types.records import HAD_SECRETS, HELD_SECRETS
 
@@ -58,13 +59,16 @@ def unrecorded_run(
     caller: Caller,
     *,
     calls_in_flight: int,
+    wall_s: float,
     watch: Watch,
     hooks: Hooks = NO_HOOKS,
     stages: StagesOf = no_stages,
 ) -> Pipeline:
     """Return the pipeline of a run that keeps no record."""
     ledger = Ledger(watch)
-    run = RunContext(execution, gateway, caller, ledger, Floor(calls_in_flight, ledger), hooks)
+    run = RunContext(
+        execution, gateway, caller, ledger, Floor(calls_in_flight, ledger), hooks, waits=ServiceWaits(wall_s)
+    )
     return Pipeline(run, Unrecorded(), judge=run.judge, deciders=unrecorded(run), stages=stages(run, None))
 
 
@@ -75,13 +79,16 @@ def listing_run(
     listing: Listing,
     *,
     calls_in_flight: int,
+    wall_s: float,
     watch: Watch,
     hooks: Hooks = NO_HOOKS,
     stages: StagesOf = no_stages,
 ) -> Pipeline:
     """Return the pipeline of a dry run, which adds what it does not send to `listing`."""
     ledger = Ledger(watch, mask=listing.masked)
-    run = RunContext(execution, gateway, caller, ledger, Floor(calls_in_flight, ledger), hooks)
+    run = RunContext(
+        execution, gateway, caller, ledger, Floor(calls_in_flight, ledger), hooks, waits=ServiceWaits(wall_s)
+    )
     dry = DryRun(run, listing)
     return Pipeline(run, Unrecorded(), judge=dry.judge, deciders=(dry.decide,), stages=stages(run, None))
 
@@ -92,6 +99,7 @@ def recorded_run(
     caller: Caller,
     *,
     calls_in_flight: int,
+    wall_s: float,
     watch: Watch,
     hooks: Hooks = NO_HOOKS,
     stages: StagesOf = no_stages,
@@ -102,7 +110,15 @@ def recorded_run(
         return f"[secret {recording.journal.digest(secret)[:DIGITS]}]"
 
     ledger = Ledger(watch, mask=masked, elapsed_s=recording.elapsed_s)
-    run = RunContext(recording.lease.execution, gateway, caller, ledger, Floor(calls_in_flight, ledger), hooks)
+    run = RunContext(
+        recording.lease.execution,
+        gateway,
+        caller,
+        ledger,
+        Floor(calls_in_flight, ledger),
+        hooks,
+        waits=ServiceWaits(wall_s),
+    )
     comparison = Comparison(run, recording, masked)
     decisions = Decisions(run, recording, comparison)
     writer = JournalWriter(recording, ledger)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from codemode.errors import ArgumentsInvalid
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.run.left_calls import LeftCalls
+from codemode.executions.run.service_waits import ServiceWaits
 from codemode.gateway.call import CallState
 from codemode.gateway.policy import Tally
 
@@ -26,6 +27,7 @@ class RunContext:
     """The execution, the door to its tools, its caller, and where its calls are listed, queued and counted.
 
     `started` holds the paths of the calls whose start was recorded in this run, `left` those that go on by themselves.
+    `waits` are those for the limits of services.
     """
 
     execution: str
@@ -37,6 +39,7 @@ class RunContext:
     tally: Tally = field(default_factory=Tally)
     started: set[str] = field(default_factory=set)
     left: LeftCalls = field(default_factory=LeftCalls)
+    waits: ServiceWaits = field(default_factory=ServiceWaits)
 
     @property
     def catalog(self) -> Catalog:

@@ -165,7 +165,15 @@ class Executor:
                 check((site for site in sites if site.name not in own_names), gateway.catalog)
 
         if recorded is None or recording is None:
-            program = self._in_turn(caller, code, names=names, call=answer, preflight=preflight, inputs=inputs)
+            program = self._in_turn(
+                caller,
+                code,
+                names=names,
+                call=answer,
+                preflight=preflight,
+                inputs=inputs,
+                uncounted_s=run.run.waits.from_now(),
+            )
             ended = await self._to_the_end(run, program)
             return _outcome(run, ended, code, is_asked=_asks(run, ended), listing=dry_run)
         program = self._in_turn(
@@ -179,6 +187,7 @@ class Executor:
             limits=limits,
             inputs=recording.given.settings.get(INPUTS, {}),
             recording=recorded.program,
+            uncounted_s=run.run.waits.from_now(),
         )
         ended = await self._to_the_end(run, _ended(asyncio.ensure_future(program), recording.cancelled))
         plan = recording.given.settings.get(PLAN, {}).get("id", "")
@@ -212,7 +221,13 @@ class Executor:
 
     def _queue(self, watch: Callable[[LedgerEntry], None], limits: Limits, names: Sequence[str]) -> dict[str, Any]:
         stages = partial(self._made_stages, InnerPrograms(self.sandbox, self._turns, limits, names))
-        return {"calls_in_flight": self._calls_in_flight, "watch": watch, "hooks": self.hooks, "stages": stages}
+        return {
+            "calls_in_flight": self._calls_in_flight,
+            "wall_s": limits.wall_s,
+            "watch": watch,
+            "hooks": self.hooks,
+            "stages": stages,
+        }
 
     def _made_stages(self, inner: InnerPrograms, run: RunContext, decisions: Decisions | None) -> tuple[Stage, ...]:
         made = (stage_of(Staging(run, decisions, inner)) for stage_of in self._stages)
@@ -331,7 +346,14 @@ def _outcome(
         usage=usage,
         isolation=ended.isolation,
         limit=ended.limit,
-        notes=(*ended.notes, *cut, *run.ledger.notes(), *pipeline.partial_lists.notes(), *other_clocks),
+        notes=(
+            *ended.notes,
+            *cut,
+            *run.ledger.notes(),
+            *run.waits.notes(),
+            *pipeline.partial_lists.notes(),
+            *other_clocks,
+        ),
         planned=() if listing is None else tuple(listing.calls),
     )
 

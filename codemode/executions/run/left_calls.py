@@ -24,12 +24,17 @@ class LeftCalls:
         *,
         is_sent: Callable[[], bool],
         left: Callable[[Outcome], Awaitable[None]],
+        given_up: asyncio.Event,
     ) -> Outcome:
-        """Return what a call returns. If it is cancelled once it was sent, it goes on, and `left` gets its outcome."""
+        """Return what a call returns. If it is cancelled once it was sent, it goes on, and `left` gets its outcome.
+
+        `given_up` is set then: the call is not sent another time.
+        """
         call = asyncio.ensure_future(work)
         try:
             return await asyncio.shield(call)
         except asyncio.CancelledError:
+            given_up.set()
             if is_sent() and not call.cancelled():
                 self._keep(call, left)
             else:

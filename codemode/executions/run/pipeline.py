@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 from contextlib import nullcontext
 from dataclasses import replace
@@ -154,20 +155,22 @@ class Pipeline:
                 await floor.goes_on()
 
     async def _send(self, judged: JudgedCall, send: Send) -> ToolOutcome:
-        path = judged.call.path
+        path, given_up = judged.call.path, asyncio.Event()
         key = self._key(judged)
         context = CallContext(
             idempotency_key=key,
             before_send=partial(self._start, judged, key),
             on_progress=partial(self.run.ledger.progress, path),
             answers=self.recorder.answers(path),
+            wait_out=partial(self.run.waits.wait, judged.tool.source if judged.tool else "", given_up=given_up),
         )
         work = self._checked(judged, context, send)
         if judged.tool is None or judged.tool.effect is Effect.READ:
             outcome = await work
         else:
             left = partial(self.recorder.left, judged)
-            outcome = await self.run.left.guard(work, is_sent=lambda: path in self.run.started, left=left)
+            is_sent = partial(self.run.started.__contains__, path)
+            outcome = await self.run.left.guard(work, is_sent=is_sent, left=left, given_up=given_up)
         await self.recorder.end(judged, outcome)
         return outcome
 

@@ -112,6 +112,7 @@ class SavedRuns(Stage):
                 limits=self._programs.limits,
                 inputs={**program.defaults, **judged.arguments},
                 recording=run.recording,
+                uncounted_s=self._outer.waits.from_now(),
             )
 
     async def _answered(self, call: Call, law: SavedProgram, pipeline: Calls) -> Any:

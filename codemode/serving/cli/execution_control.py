@@ -104,7 +104,7 @@ async def _waiting(service: CodeMode, ids: Sequence[str]) -> list[PendingCall]:
 
 
 async def _waited(service: CodeMode, execution: str) -> StoredExecution:
-    return await service.executions.wait(execution, operator_of(service), service.settings.limits.wall_s + BEYOND_S)
+    return await service.executions.wait(execution, operator_of(service), service.settings.limits.longest_s + BEYOND_S)
 
 
 async def _ended(service: CodeMode, execution: str, *, as_json: bool) -> int:

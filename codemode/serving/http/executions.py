@@ -192,7 +192,7 @@ def credentials_of(request: Request, service: CodeMode) -> dict[str, str]:
 
 
 def _wait_s(service: CodeMode, wait_s: float | None) -> float:
-    return service.settings.limits.wall_s + BEYOND_S if wait_s is None else wait_s
+    return service.settings.limits.longest_s + BEYOND_S if wait_s is None else wait_s
 
 
 async def _answered(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from codemode.errors import UpstreamError
@@ -22,16 +23,29 @@ _SAFE = frozenset(("GET", "HEAD", "OPTIONS", "TRACE", "QUERY"))
 #: Idempotent methods: a repetition has no further effect (9.2.2).
 _IDEMPOTENT = _SAFE | {"PUT", "DELETE"}
 
-#: Statuses that ask for a retry. A 429 usually precedes the work, but RFC 6585, 4 does not promise that: a service may
-#: pass on another's 429 half way through its own work. So only idempotent requests are repeated.
+#: Statuses that ask for a retry. A 429 with a Retry-After is the service's own, which refused the request before it did
+#: anything: that is repeated with any method. Another may be passed on half way through the work (RFC 6585, 4).
 _TOO_MANY = 429
-_FOR_NOW = frozenset((502, 503, 504))
+_UNAVAILABLE = 503
+_FOR_NOW = frozenset((502, _UNAVAILABLE, 504))
+
+#: Waits for the limit of a service within one call.
+MOST_WAITS = 8
 
 #: First back-off in seconds without the service's advice. Each further one doubles.
-_FIRST_WAIT_S = 0.25
+FIRST_WAIT_S = 0.25
 
 #: Longest back-off in seconds while the service works on the first request with the same key.
 _KEY_WAIT_S = 2.0
+
+
+@dataclass(slots=True)
+class Attempts:
+    """The attempts of one call until its `deadline`. `waits` for the limit of the service move it."""
+
+    deadline: float
+    made: int = 0
+    waits: int = 0
 
 
 class Pace:
@@ -78,15 +92,24 @@ class Pace:
             await self._sleep(wait_s)
 
 
+def is_limit(error: Exception) -> bool:
+    """Return whether a service asks to wait for its limit, and says how long."""
+    return _status(error) in (_TOO_MANY, _UNAVAILABLE) and getattr(error, "retry_after_s", None) is not None
+
+
+def _status(error: Exception) -> int | None:
+    return error.status if isinstance(error, UpstreamError) else None
+
+
 def wait_before_retry(error: Exception, request: HttpRequest, attempt: int) -> float | None:
     """Return the back-off before another attempt in seconds, None if there must be none. `attempt` counts from 0.
 
     A DELETE is repeated after a 429 only: otherwise the first attempt may have succeeded, and the second would return
-    404.
+    404. Other writes are repeated with a key, or after a 429 that says when.
     """
     is_keyed = has_key(request)
-    is_repeatable = is_keyed or request.method in _IDEMPOTENT
-    usual = _FIRST_WAIT_S * 2**attempt
+    is_repeatable = is_keyed or request.method in _IDEMPOTENT or (is_limit(error) and _status(error) == _TOO_MANY)
+    usual = FIRST_WAIT_S * 2**attempt
     if isinstance(error, Interrupted):
         if not is_repeatable or (request.method == "DELETE" and not is_keyed):
             return None

@@ -24,7 +24,14 @@ from codemode.transports.http import answers
 from codemode.transports.http.addresses import Permitted, base_for, checked_base, origin, without_userinfo
 from codemode.transports.http.exchange import Answer, Exchange
 from codemode.transports.http.network import open_pool, resolve
-from codemode.transports.http.rate_limit import Pace, wait_before_retry
+from codemode.transports.http.rate_limit import (
+    FIRST_WAIT_S,
+    MOST_WAITS,
+    Attempts,
+    Pace,
+    is_limit,
+    wait_before_retry,
+)
 from codemode.transports.http.request import HttpRequest, RequestPlan
 from codemode.transports.http.uncertainty import in_doubt, is_in_progress, leaves_doubt
 from codemode.transports.redaction import Redactor
@@ -156,33 +163,41 @@ class HttpTransport:
         plan, chosen = self._plan(tool)
         contents, caller = self._contents.of(context.owner), context.credentials
         request = self._keyed(plan.build(arguments, contents, context.query), tool, context.idempotency_key)
-        deadline = asyncio.get_running_loop().time() + self._reach.timeout_s
-        attempt, is_doubtful = 0, False
+        attempts = Attempts(asyncio.get_running_loop().time() + self._reach.timeout_s)
+        is_doubtful = False
         while True:
             try:
-                answer = await self._attempt(request, chosen, context, deadline)
+                answer = await self._attempt(request, chosen, context, attempts.deadline)
                 data = await self._data(tool, answer, contents)
                 return self._redactor_for(caller).answer(data, answer.body), answer.headers
             except CallError as error:
                 self._redactor_for(caller).clean(error)
                 is_working = is_in_progress(error, request)
-                wait = self._wait(error, request, attempt, deadline, is_working=is_working)
-                if wait is None and tool.effect is not Effect.READ and (is_doubtful or is_working):
+                if await self._waited(error, request, attempts, context, is_working=is_working):
+                    is_doubtful = is_doubtful or leaves_doubt(error)
+                elif tool.effect is not Effect.READ and (is_doubtful or is_working):
                     raise in_doubt(error) from None
-                if wait is None:
+                else:
                     raise
-                is_doubtful = is_doubtful or leaves_doubt(error)
-            attempt += 1
-            await self._sleep(wait)
 
-    def _wait(
-        self, error: CallError, request: HttpRequest, attempt: int, deadline: float, *, is_working: bool
-    ) -> float | None:
-        """Return the back-off in seconds, None for no further attempt. Work in progress is waited for."""
-        wait = wait_before_retry(error, request, attempt)
-        if wait is None or asyncio.get_running_loop().time() + wait >= deadline:
-            return None
-        return wait if is_working or attempt < self._reach.retries else None
+    async def _waited(
+        self, error: CallError, request: HttpRequest, attempts: Attempts, context: CallContext, *, is_working: bool
+    ) -> bool:
+        """Wait before another attempt. Return False if there must be none. Work in progress is waited for."""
+        wait_s = wait_before_retry(error, request, attempts.made)
+        if wait_s is None:
+            return False
+        if is_limit(error) and context.wait_out is not None:
+            wait_s = max(wait_s, attempts.waits * FIRST_WAIT_S)
+            attempts.waits += 1
+            attempts.deadline += wait_s
+            return attempts.waits <= MOST_WAITS and await context.wait_out(wait_s)
+        is_late = asyncio.get_running_loop().time() + wait_s >= attempts.deadline
+        if is_late or not (is_working or attempts.made < self._reach.retries):
+            return False
+        attempts.made += 1
+        await self._sleep(wait_s)
+        return True
 
     @property
     def idempotency_header(self) -> str:

@@ -9,7 +9,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from sandbox.protocol.framing import HEADER, HEADER_BYTES
-from sandbox.protocol.guest_messages import encode_call, encode_calls, encode_cancel
+from sandbox.protocol.guest_messages import encode_call, encode_calls, encode_cancel, encode_idle
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -91,6 +91,10 @@ class Channel:
         self._calls.clear()
         self.wake_told = wake
         self.send(message)
+
+    def send_idle(self) -> None:
+        """Say that nothing but a timer is awaited."""
+        self.send(encode_idle())
 
     def send(self, data: bytes) -> None:
         """Queue a frame, behind the output that came before it."""

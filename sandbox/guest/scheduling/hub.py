@@ -34,6 +34,9 @@ if TYPE_CHECKING:
 #: Thirty years in microseconds: the longest delay.
 LONGEST_US = 1e15
 
+#: The host is told of a wait of this many microseconds for nothing but a timer: it may end after the program's time.
+_LONG_US = 1_000_000
+
 
 class Deadlock(RuntimeError):
     """Raised if nothing can run, and no frame or timer is expected."""
@@ -284,6 +287,9 @@ class Hub:
             self._new_timers = []
         if delay is not None or wake != self.channel.wake_told or self.channel.has_calls:
             self.channel.send_calls(wake, delay)
+        moments = [] if wake is None else [wake - self.clock.now_us]
+        if not self.channel.in_flight and min([*moments, *([] if delay is None else [delay])], default=0) > _LONG_US:
+            self.channel.send_idle()
 
     def _finish_main(self, error: BaseException, slot: Slot | None = None) -> None:
         """Raise an error where the main program waits."""

@@ -354,3 +354,30 @@ async def test_an_answer_may_follow_another(engine: Engine) -> None:
         "    except ToolError as error:\n        found.append(str(error))\nfound"
     )
     assert (await run(engine, code, answers)).value == [1, "410: gone", 3]
+
+
+@pytest.mark.parametrize(
+    "code", ["import time\nprint('a')\ntime.sleep(3600)", "import time\nslow.wait()\ntime.sleep(500)"]
+)
+async def test_a_sleep_that_cannot_end_in_time_ends_the_program_at_once(engine: Engine, code: str) -> None:
+    async def wait(_: object) -> None:
+        return None
+
+    outcome = await engine.run(code, names=["slow"], call=wait, limits=Limits(wall_s=400.0))
+    assert (outcome.status, outcome.limit) == ("timed_out", "wall_s")
+    assert outcome.failure is not None
+    assert "of its 400 s are left: it was ended at once" in outcome.failure.message
+    assert outcome.failure.hint.startswith("a program cannot wait for something later")
+    assert outcome.usage.wall_s < 300
+
+
+async def test_time_that_does_not_count_is_added_to_the_limit(engine: Engine) -> None:
+    async def wait(_: object) -> int:
+        await asyncio.sleep(1.5)
+        return 5
+
+    limits = Limits(wall_s=1.0)
+    outcome = await engine.run("slow.wait()", names=["slow"], call=wait, limits=limits, uncounted_s=lambda: 60.0)
+    assert (outcome.failure, outcome.value) == (None, 5)
+    outcome = await engine.run("slow.wait()", names=["slow"], call=wait, limits=limits)
+    assert (outcome.status, outcome.limit) == ("timed_out", "wall_s")

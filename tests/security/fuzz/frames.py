@@ -24,6 +24,7 @@ from sandbox.protocol.guest_messages import (
     encode_calls,
     encode_cancel,
     encode_final,
+    encode_idle,
     encode_live,
     encode_output,
     encode_sites,
@@ -59,7 +60,7 @@ def conversation_of(chance: random.Random) -> bytes:
         arguments = json.dumps({"x": value(chance, 3)}).encode()
         call = encode_call(number, str(number), "ns.tool", arguments)
         frames.append(encode_calls([call], wake=chance.choice([None, 5])))
-        frames.append(chance.choice([encode_output("text"), encode_cancel(number), encode_live(), b""]))
+        frames.append(chance.choice([encode_output("text"), encode_cancel(number), encode_live(), encode_idle(), b""]))
     frames.append(encode_final("completed", value=json.dumps(value(chance, 4)).encode()))
     return b"".join(frames)
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+from collections import Counter
 from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qsl
@@ -26,7 +27,7 @@ class Upstream:
     """Answers `{"n": …, "count": …}`. `seen` lists each request as `METHOD /path?query`, with its key if it had one.
 
     Paths in `held` wait for `release`, `broken` answer with status 500, `busy` with 503, and `puzzling` with a page
-    where JSON is declared.
+    where JSON is declared. `refusals` of a path are answered with 429 and `Retry-After: 1` first.
     """
 
     def __init__(self) -> None:
@@ -36,6 +37,7 @@ class Upstream:
         self.broken: set[str] = set()
         self.puzzling: set[str] = set()
         self.busy: set[str] = set()
+        self.refusals: Counter[str] = Counter()
         self.came = asyncio.Condition()
 
     def hold(self, path: str) -> asyncio.Event:
@@ -60,6 +62,10 @@ class Upstream:
         path = target.partition("?")[0]
         if path in self.held:
             await self.held[path].wait()
+        if self.refusals[path]:
+            self.refusals[path] -= 1
+            writer.write(b"HTTP/1.1 429 Slow Down\r\nRetry-After: 1\r\nContent-Length: 0\r\nConnection: close\r\n\r\n")
+            return
         status = "500 Broken" if path in self.broken else "503 Busy" if path in self.busy else "200 OK"
         query = target.partition("?")[2]
         answer: Any = {"n": query.partition("=")[2], "count": len(self.seen)}

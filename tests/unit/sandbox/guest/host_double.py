@@ -126,6 +126,8 @@ class HostDouble:
             self._waiting = [each for each in self._waiting if each[1] != message["id"]]
         elif kind == "calls":
             self._calls(message)
+        elif kind == "idle":
+            pass
         else:
             self._final(message)
 

@@ -88,6 +88,7 @@ GOOD: dict[str, dict[str, Any]] = {
     "calls": {"t": "calls", "calls": [[1, "1", "a", {}]], "wake": None, "delay": None},
     "output": {"t": "output", "text": "x", "cut": False},
     "cancel": {"t": "cancel", "id": 1},
+    "idle": {"t": "idle"},
     "live": {"t": "live"},
     "final": {"t": "final", "status": "failed", "has_value": False, "failure": FAILURE, "notes": []},
 }

@@ -301,7 +301,7 @@ async def test_what_is_printed_in_many_pieces_is_written_as_one(tmp_path: Path) 
         Catalog(()), {}, ObservedShapes(FileValue(tmp_path / "shapes.json")), AccessPolicy(PolicySettings())
     )
     recording = ExecutionRecording(journal, await journal.create(given), given, Record(given.id, ()))
-    run = recorded_run(recording, gateway, OWNER, calls_in_flight=1, watch=unwatched).program
+    run = recorded_run(recording, gateway, OWNER, calls_in_flight=1, wall_s=30, watch=unwatched).program
     for _ in range(1000):
         run.printed("x")
     await run.deliver([Delivery(0, now=1)])

@@ -39,7 +39,7 @@ class DryRun:
         gateway = Gateway(Catalog((READ, CREATE, FREEZE, DROP)), {"fake": self.transport}, policy=rules)
         self.listing = Listing()
         self.pipeline = listing_run(
-            "ex_1", gateway, caller or Caller("ann"), self.listing, calls_in_flight=4, watch=unwatched
+            "ex_1", gateway, caller or Caller("ann"), self.listing, calls_in_flight=4, wall_s=30, watch=unwatched
         )
         self._number = 0
 

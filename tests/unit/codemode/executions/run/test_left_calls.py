@@ -14,6 +14,7 @@ class Service:
 
     def __init__(self) -> None:
         self.begun = asyncio.Event()
+        self.given_up = asyncio.Event()
         self.released = asyncio.Event()
         self.ended: list[str] = []
 
@@ -34,7 +35,9 @@ async def cancelled(calls: LeftCalls, service: Service, recorded: list[str], *, 
     async def left(outcome: str) -> None:
         recorded.append(outcome)
 
-    program = asyncio.ensure_future(calls.guard(service.call(), is_sent=lambda: is_sent, left=left))
+    program = asyncio.ensure_future(
+        calls.guard(service.call(), is_sent=lambda: is_sent, left=left, given_up=service.given_up)
+    )
     await service.begun.wait()
     program.cancel()
     with pytest.raises(asyncio.CancelledError):
@@ -44,7 +47,7 @@ async def cancelled(calls: LeftCalls, service: Service, recorded: list[str], *, 
 async def test_a_sent_call_goes_on_when_its_program_cancels_it() -> None:
     calls, service, recorded = LeftCalls(), Service(), list[str]()
     await cancelled(calls, service, recorded, is_sent=True)
-    assert service.ended == []
+    assert (service.ended, service.given_up.is_set()) == ([], True)
     service.released.set()
     await calls.finish(60)
     assert (service.ended, recorded) == (["answered"], ["done"])
@@ -72,6 +75,6 @@ async def test_an_awaited_call_returns_its_outcome_and_leaves_nothing() -> None:
     async def left(outcome: str) -> None:
         recorded.append(outcome)
 
-    assert await calls.guard(service.call(), is_sent=lambda: True, left=left) == "done"
+    assert await calls.guard(service.call(), is_sent=lambda: True, left=left, given_up=service.given_up) == "done"
     await calls.finish(60)
     assert recorded == []

@@ -15,7 +15,7 @@ from codemode.transports.allowances import Allowance, LocalSlots, Rate
 from codemode.transports.auth.grant import Grant
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
 from codemode.transports.base import CallContext
-from codemode.transports.http.rate_limit import Pace, wait_before_retry
+from codemode.transports.http.rate_limit import MOST_WAITS, Pace, wait_before_retry
 from codemode.transports.http.request import HttpRequest
 from codemode.transports.http.transport import HttpTransport, Reach
 from codemode.transports.http.uncertainty import Interrupted
@@ -33,6 +33,20 @@ def _by(grant: Grant) -> Authentication:
 
 def _tool(method: str) -> Tool:
     return load_openapi({"openapi": "3.1.0", "paths": {"/x": {method: {"operationId": "op"}}}}, name="api").tools[0]
+
+
+async def _call_waiting(recorder: Recorder, method: str, waits: list[float], *, most: int) -> Any:
+    """Call with a context that waits out `most` limits."""
+
+    async def wait_out(wait_s: float) -> bool:
+        waits.append(wait_s)
+        return len(waits) <= most
+
+    transport = HttpTransport(Reach("api", recorder.url, timeout_s=10))
+    try:
+        return await transport.call(_tool(method), {}, CallContext(wait_out=wait_out))
+    finally:
+        await transport.aclose()
 
 
 async def _call(recorder: Recorder, method: str, waits: list[float], **reach: Any) -> Any:
@@ -74,12 +88,41 @@ async def test_no_attempt_starts_after_the_time_of_the_call(recorder: Recorder) 
     assert (caught.value.retry_after_s, waits, len(recorder.received)) == (60, [], 1)
 
 
+@pytest.mark.parametrize("method", ["get", "post"])
+async def test_the_limit_of_a_service_is_waited_out_beyond_the_time_of_the_call(
+    recorder: Recorder, method: str
+) -> None:
+    refused = Answered(429, {"Retry-After": "60"}, b"")
+    recorder.answer = _in_turn(refused, refused, refused, Answered(body=b"[1]"))
+    waits: list[float] = []
+    assert await _call_waiting(recorder, method, waits, most=3) == [1]
+    assert waits == [60.0, 60.0, 60.0]
+
+
+async def test_a_limit_that_is_not_waited_out_is_the_error_of_the_call(recorder: Recorder) -> None:
+    recorder.answer = lambda _: Answered(429, {"Retry-After": "60"}, b"")
+    waits: list[float] = []
+    with pytest.raises(UpstreamError, match="429"):
+        await _call_waiting(recorder, "post", waits, most=1)
+    assert (waits, len(recorder.received)) == ([60.0, 60.0], 2)
+
+
+async def test_a_service_that_always_asks_to_wait_is_not_asked_for_ever(recorder: Recorder) -> None:
+    recorder.answer = lambda _: Answered(429, {"Retry-After": "20"}, b"")
+    waits: list[float] = []
+    with pytest.raises(UpstreamError, match="429"):
+        await _call_waiting(recorder, "post", waits, most=1000)
+    assert len(recorder.received) == MOST_WAITS + 1
+
+
 @pytest.mark.parametrize(
     ("error", "method", "expected"),
     [
         (UpstreamError("", status=429), "POST", None),
         (UpstreamError("", status=429), "PATCH", None),
         (UpstreamError("", status=429, retry_after_s=7), "DELETE", 7),
+        (UpstreamError("", status=429, retry_after_s=7), "POST", 7),
+        (UpstreamError("", status=503, retry_after_s=7), "POST", None),
         (UpstreamError("", status=429), "PUT", 0.25),
         (UpstreamError("", status=503), "GET", 0.25),
         (UpstreamError("", status=503), "PUT", 0.25),
