@@ -7,12 +7,12 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError
-from codemode.menus.asked_model import AskedModel, ModelFailure
 from codemode.menus.menu import Reason
 from codemode.menus.retrieval import NOT_SURE, query_of, ranked
+from codemode.transports.model_function import ModelFailed, ModelFunction
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Sequence
+    from collections.abc import Container, Mapping, Sequence
 
     import numpy as np
     from numpy.typing import NDArray
@@ -43,6 +43,11 @@ _SUMMARIES = 12
 #: Wait in seconds for a service that was late, until it answers in time again.
 _SHORT_WAIT_S = 0.25
 
+_TASK = (
+    "Choose the categories of tools that are needed to answer the user's last message, and none that are not. "
+    "The categories:\n"
+)
+
 #: Texts per request.
 _TOGETHER = 64
 
@@ -70,12 +75,12 @@ class Router:
         self._kind = "none" if settings.kind == "auto" and has_keywords else settings.kind
         self._vectors: dict[str, NDArray[np.float32]] = {}
         self._is_prompt = True
-        self._model: AskedModel | None = None
+        self._model: ModelFunction | None = None
         if settings.kind == "model":
             if settings.model is None:
                 message = "menu.router.model: name the model, for example {model: gpt-5-mini}"
                 raise ConfigurationError(message)
-            self._model = AskedModel(settings.model)
+            self._model = ModelFunction(settings.model, "choose_categories", title="the router's model")
 
     @property
     def is_configured(self) -> bool:
@@ -179,12 +184,33 @@ class Router:
         assert self._model is not None  # noqa: S101 -- made with the settings that ask for it
         told = {category.name: category.description or _summaries(category) for category in open_}
         try:
-            names = await self._model.choose("\n".join(reversed(texts)), told, self._settings.wait_s)
-        except ModelFailure as failure:
+            names = await _chosen(self._model, "\n".join(reversed(texts)), told, self._settings.wait_s)
+        except ModelFailed as failure:
             if self._finder.uses_embeddings:
                 return await self._by_embedding(conversation, texts, open_, f"{failure}: by meaning instead")
             return await self._by_words(conversation, texts, open_, f"{failure}: by words instead")
         return Found({name: Reason("model", name) for name in names[: self._settings.top]})
+
+
+async def _chosen(model: ModelFunction, text: str, categories: Mapping[str, str], timeout_s: float) -> list[str]:
+    """Return the categories that the text is about, as a model chooses them. Raises ModelFailed, also after a timeout.
+
+    The request allows only the names of categories.
+    """
+    listed = "\n".join(f"- {name}: {about}" for name, about in categories.items())
+    messages = [{"role": "system", "content": f"{_TASK}{listed}"}, {"role": "user", "content": text}]
+    names = {"type": "array", "items": {"type": "string", "enum": list(categories)}}
+    try:
+        async with asyncio.timeout(timeout_s):
+            chosen = (await model.ask(messages, {"categories": names}))["categories"]
+    except TimeoutError:
+        message = f"the router's model gave no answer within {timeout_s:g} s"
+        raise ModelFailed(message) from None
+    unknown = [name for name in chosen if name not in categories] if isinstance(chosen, list) else [chosen]
+    if unknown:
+        message = f"the router's model named an unknown category ({str(unknown[0])[:50]!r})"
+        raise ModelFailed(message)
+    return list(dict.fromkeys(chosen))
 
 
 def text_of(category: Category) -> str:

@@ -5,12 +5,12 @@ The record holds tool ids and reasons; no messages, arguments, answers or caller
 
 from __future__ import annotations
 
-import contextlib
 import json
-import os
 from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
+
+from codemode.shared.usage_file import LARGEST_BYTES, UsageFile
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -21,8 +21,6 @@ if TYPE_CHECKING:
 
 #: Callers whose last menu is remembered.
 _REMEMBERED = 1_000
-
-LARGEST_BYTES = 1024 * 1024  # the older half of a larger file is dropped
 
 #: Least calls for a proposal.
 _FEWEST = 20
@@ -74,9 +72,8 @@ class MenuUsage:
     """Appends a line per call after a menu, if `keeps` is set."""
 
     def __init__(self, path: Path, *, keeps: bool = True, largest_bytes: int = LARGEST_BYTES) -> None:
-        self._path = path
+        self._file = UsageFile(path, largest_bytes=largest_bytes)
         self._keeps = keeps
-        self._largest_bytes = largest_bytes
         self._last: OrderedDict[str, Menu] = OrderedDict()
 
     def offered(self, menu: Menu, *, who: str) -> None:
@@ -94,30 +91,11 @@ class MenuUsage:
         if menu is None:
             return
         by = next((one.reason.kind for one in menu.offered if one.tool.id == tool_id), _NOT_OFFERED)
-        line = json.dumps({"tool": tool_id, "by": by, "unmatched": not menu.activated}, ensure_ascii=False) + "\n"
-        with contextlib.suppress(OSError):  # a failed write must not fail the call
-            self._append(line.encode("utf-8", "replace"))
+        self._file.append(tool=tool_id, by=by, unmatched=not menu.activated)
 
     def read(self) -> list[Used]:
         """Return the records, oldest first; invalid lines are skipped."""
-        try:
-            lines = self._path.read_bytes().splitlines()
-        except OSError:
-            return []
-        return [used for line in lines if (used := _read(line)) is not None]
-
-    def _append(self, line: bytes) -> None:
-        self._path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        descriptor = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
-        with os.fdopen(descriptor, "ab") as file:
-            file.write(line)
-            is_full = file.tell() > self._largest_bytes
-        if is_full:
-            lines = self._path.read_bytes().splitlines(keepends=True)
-            beside = self._path.with_name(self._path.name + ".new")
-            beside.touch(mode=0o600)
-            beside.write_bytes(b"".join(lines[len(lines) // 2 :]))
-            beside.replace(self._path)
+        return [used for line in self._file.lines() if (used := _read(line)) is not None]
 
 
 def propose_menu(used: Sequence[Used], selector: Selector) -> MenuProposal | None:

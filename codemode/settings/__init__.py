@@ -34,7 +34,7 @@ from codemode.settings.folders import default_configuration, is_set, tokenizer_f
 from codemode.settings.journal import Durability, JournalSettings
 from codemode.settings.mcp_clients import ClientName, Machine, McpClient, mcp_clients, runs_codemode
 from codemode.settings.mcp_servers import NoServers, servers_in
-from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterModelSettings, RouterSettings
+from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterSettings
 from codemode.settings.mistakes import line_of, not_yaml
 from codemode.settings.modes import ModeName, ModeRuleSettings
 from codemode.settings.namespace import namespace
@@ -115,7 +115,6 @@ __all__ = [
     "ReviewModelSettings",
     "ReviewerSettings",
     "RoleMenuSettings",
-    "RouterModelSettings",
     "RouterSettings",
     "RuleSettings",
     "SandboxSettings",

@@ -6,10 +6,9 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BeforeValidator, Field
 
+from codemode.settings.model import ModelSettings
 from codemode.settings.policy import Name, Names, Patterns
-from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
-from codemode.settings.urls import HttpUrl
 
 #: Maximum number of tools in a chat completions request.
 LARGEST_MENU = 128
@@ -90,18 +89,6 @@ class HistorySettings(Section):
     )
 
 
-class RouterModelSettings(Section):
-    """A model that chooses categories, on any service that speaks chat completions."""
-
-    model: str = Field(min_length=1, description="Model name, as the service knows it.", examples=["gpt-5-nano"])
-    base_url: HttpUrl = Field(
-        default="https://api.openai.com/v1", description="Base URL of the service. It ends in `/v1`."
-    )
-    api_key: SecretReference | None = Field(
-        default=None, description="API key of the service. null: none is sent.", examples=[{"env": "OPENAI_API_KEY"}]
-    )
-
-
 class RouterSettings(Section):
     """How categories are found when no keyword matches."""
 
@@ -136,7 +123,7 @@ class RouterSettings(Section):
         le=60,
         description="Seconds to wait for embeddings or the model. After that the menu does without them.",
     )
-    model: RouterModelSettings | None = Field(
+    model: ModelSettings | None = Field(
         default=None,
         description="The model of `kind: model`.",
         examples=[{"model": "gpt-5-nano", "api_key": {"env": "OPENAI_API_KEY"}}],

@@ -6,24 +6,16 @@ from typing import Annotated, Literal, Self
 
 from pydantic import AfterValidator, Field, model_validator
 
+from codemode.settings.model import ModelSettings
 from codemode.settings.policy import Effects, Name, Patterns
-from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
-from codemode.settings.urls import HttpUrl
 
 ReviewMode = Literal["veto", "approve"]
 
 
-class ReviewModelSettings(Section):
+class ReviewModelSettings(ModelSettings):
     """A model that reviews calls, on any service that speaks chat completions."""
 
-    model: str = Field(min_length=1, description="Model name, as the service knows it.", examples=["gpt-5-mini"])
-    base_url: HttpUrl = Field(
-        default="https://api.openai.com/v1", description="Base URL of the service. It ends in `/v1`."
-    )
-    api_key: SecretReference | None = Field(
-        default=None, description="API key of the service. null: none is sent.", examples=[{"env": "OPENAI_API_KEY"}]
-    )
     instructions: str = Field(
         default="",
         max_length=20_000,
