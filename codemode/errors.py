@@ -28,7 +28,7 @@
        ├─ ArgumentsInvalid
        ├─ AccessDenied
        │  └─ ReadOnly        the key or the server may only read
-       ├─ CallerNotLetIn     the key was revoked or expired while the program ran
+       ├─ CredentialsRevoked     the key was revoked or expired while the program ran
        ├─ CallerUnknown      the key cannot be checked now
        ├─ ApprovalRequired   a person must approve the call first
        ├─ AddressNotAllowed  the operator has not allowed the call's address
@@ -345,10 +345,10 @@ class OutsideHeader(AccessDenied):
         CallError.__init__(self, f"{tool} cannot be called here: {reason}; nothing was sent")
 
 
-class CallerNotLetIn(CallError):
+class CredentialsRevoked(CallError):
     """The caller's key or token is no longer valid; nothing was sent."""
 
-    code = "caller_not_let_in"
+    code = "credentials_revoked"
 
     def __init__(self, tool: str = "") -> None:
         if not tool:

@@ -15,10 +15,10 @@ from codemode.errors import (
     AccessDenied,
     AnswerInvalid,
     ApprovalRequired,
-    CallerNotLetIn,
     CallError,
     CallerUnknown,
     CodeModeError,
+    CredentialsRevoked,
     EndUnknown,
     JournalUnavailable,
     OutsideHeader,
@@ -262,7 +262,7 @@ def _state_after(error: CallError, tool: Tool, *, has_started: bool) -> CallStat
 def _lost_right(caller: Caller, tool: str) -> CallError | None:
     """Return the error of a call whose caller would not be authenticated now, None for any other."""
     try:
-        return None if caller.is_still_good() else CallerNotLetIn(tool)
+        return None if caller.is_still_good() else CredentialsRevoked(tool)
     except JournalUnavailable:
         return CallerUnknown(tool)
 

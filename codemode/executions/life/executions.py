@@ -288,7 +288,7 @@ class Executions:
         return Caller(
             recorded.owner,
             recorded.role,
-            is_let_in=lambda: self.role_of(recorded) == recorded.role,
+            is_authorized=lambda: self.role_of(recorded) == recorded.role,
             read_only=recorded.settings.get(READ_ONLY, False),
         )
 
@@ -423,7 +423,7 @@ class Executions:
     async def wait(self, execution: str, caller: Caller, timeout_s: float) -> StoredExecution:
         """Return the execution once it has ended or paused, or as it is after `timeout_s` seconds.
 
-        Raises ExecutionNotFound, and CallerNotLetIn if the caller's access ends meanwhile.
+        Raises ExecutionNotFound, and CredentialsRevoked if the caller's access ends meanwhile.
         """
         return await self._watching.wait(execution, caller, timeout_s)
 

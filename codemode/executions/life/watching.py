@@ -7,7 +7,7 @@ import time
 from contextlib import aclosing, contextmanager, suppress
 from typing import TYPE_CHECKING
 
-from codemode.errors import CallerNotLetIn, JournalUnavailable, TooSlow
+from codemode.errors import CredentialsRevoked, JournalUnavailable, TooSlow
 from codemode.executions.life.feed import GOES_ON, Feed
 from codemode.executions.types.events import ExecutionEvent
 
@@ -51,7 +51,7 @@ class Watching:
                 changed.clear()
                 stored = await self._seen(execution, caller)
                 if not caller.is_still_good():
-                    raise CallerNotLetIn
+                    raise CredentialsRevoked
                 remaining_s = deadline - time.monotonic()
                 if stored.status not in GOES_ON or remaining_s <= 0:
                     return stored

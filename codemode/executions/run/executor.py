@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from pydantic import ValidationError
 
-from codemode.errors import CallerNotLetIn, CodeModeError
+from codemode.errors import CodeModeError, CredentialsRevoked
 from codemode.executions.plugins.hooks import NO_HOOKS
 from codemode.executions.run.advice import advised
 from codemode.executions.run.assembly import listing_run, recorded_run, unrecorded_run
@@ -369,7 +369,7 @@ def _visible(failure: Failure | None) -> Failure | None:
 async def _answered(function: Callable[[], Awaitable[Any]], call: Call, caller: Caller) -> Any:
     try:
         if not caller.is_still_good():  # for tool calls, the gateway checks this
-            raise CallerNotLetIn(call.tool)
+            raise CredentialsRevoked(call.tool)
         return await function()
     except CodeModeError as error:
         raise CallFailed(error.for_model(), kind=error.code) from None

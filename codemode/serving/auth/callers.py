@@ -147,7 +147,7 @@ class Callers:
             log.warning("key %s rejected: its role %r is not in policy.roles", key.id, key.role)
             return None
         still = partial(self._is_still, key)
-        caller = Caller(f"key:{key.id}", key.role, key.label, secrets=(presented,), is_let_in=still)
+        caller = Caller(f"key:{key.id}", key.role, key.label, secrets=(presented,), is_authorized=still)
         return replace(caller, read_only=key.read_only)
 
     def _is_still(self, key: StoredKey) -> bool:

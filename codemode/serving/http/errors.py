@@ -16,9 +16,9 @@ from starlette.exceptions import HTTPException as StarletteHTTPException
 
 from codemode.errors import (
     ApprovalForbidden,
-    CallerNotLetIn,
     CodeModeError,
     ConfigurationError,
+    CredentialsRevoked,
     ExecutionError,
     ExecutionNotFound,
     JournalDamaged,
@@ -53,7 +53,7 @@ STATUS: dict[type[CodeModeError], int] = {
     SavingForbidden: 403,
     ModeRejected: 403,
     SavingRefused: 409,
-    CallerNotLetIn: 401,
+    CredentialsRevoked: 401,
     JournalFull: 507,
     JournalUnavailable: 503,
     JournalDamaged: 500,

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi.responses import StreamingResponse
 
-from codemode.errors import CallerNotLetIn, CodeModeError, JournalUnavailable, TooSlow
+from codemode.errors import CodeModeError, CredentialsRevoked, JournalUnavailable, TooSlow
 from codemode.serving.web.problems import JOURNAL_AWAY
 
 if TYPE_CHECKING:
@@ -54,7 +54,7 @@ async def event_stream(batches: AsyncGenerator[tuple[ExecutionEvent, ...]], call
         while True:
             await asyncio.wait((coming,), timeout=KEEP_ALIVE_S)
             if not caller.is_still_good():
-                yield _closed(CallerNotLetIn())
+                yield _closed(CredentialsRevoked())
                 return
             if not coming.done():
                 yield ": nothing new\n\n"

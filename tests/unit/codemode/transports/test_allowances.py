@@ -51,7 +51,7 @@ async def test_calls_are_spaced_evenly_and_an_idle_time_is_no_burst(clock: Clock
     assert [await allowance.reserve() for _ in range(2)] == [0.0, 0.25]
 
 
-async def test_a_burst_is_let_in_and_then_the_next_call_is_told_when_to_come(clock: Clock) -> None:
+async def test_a_burst_is_authorized_and_then_the_next_call_is_told_when_to_come(clock: Clock) -> None:
     slots = LocalSlots(clock)
     allowance = Allowance(Rate("key", 2.0, burst_s=1.0), lambda: slots, clock)
     assert [await allowance.take() for _ in range(4)] == [0.0, 0.0, 0.0, 0.5]

@@ -705,8 +705,8 @@ async def test_what_an_approver_lets_go_on_stays_read_only(here: Place) -> None:
 @pytest.mark.parametrize("is_recorded", [True, False])
 async def test_a_program_asks_nothing_more_once_its_key_is_revoked(here: Place, is_recorded: bool) -> None:
     hold = here.upstream.hold("/get")
-    is_let_in = True
-    caller = replace(OWNER, is_let_in=lambda: is_let_in)
+    is_authorized = True
+    caller = replace(OWNER, is_authorized=lambda: is_authorized)
     code = """
 up.x.get()
 kinds = []
@@ -720,10 +720,10 @@ kinds
     async with here.service(journal={"enabled": is_recorded}) as service:
         running = asyncio.create_task(service.execute(code, caller=caller))
         await here.upstream.wait_for(1)
-        is_let_in = False
+        is_authorized = False
         hold.set()
         outcome = await running
-    assert outcome.value == ["caller_not_let_in"] * 3
+    assert outcome.value == ["credentials_revoked"] * 3
     assert here.upstream.seen == ["GET /get"]
 
 

@@ -99,11 +99,11 @@ async def test_a_server_that_can_check_no_key_is_not_ready(tmp_path: Path) -> No
 
 
 async def test_a_call_whose_key_cannot_be_checked_is_refused_with_the_reason(tmp_path: Path) -> None:
-    def is_let_in() -> bool:
+    def is_authorized() -> bool:
         raise JournalUnavailable("postgresql://db has not answered for 31 s")
 
     async with place(tmp_path) as here, here.service() as service:
-        caller = replace(OWNER, is_let_in=is_let_in)
+        caller = replace(OWNER, is_authorized=is_authorized)
         code = (
             "try:\n    up.x.post(n=1)\nexcept ToolError as error:\n    said = [error.kind, str(error)]\n"
             "try:\n    search('numbers')\nexcept ToolError as error:\n    said.append(error.kind)\nsaid"
@@ -122,12 +122,12 @@ async def test_a_call_whose_key_cannot_be_checked_is_refused_with_the_reason(tmp
 
 
 async def test_an_answer_that_cannot_be_read_after_the_program_ended_names_its_execution(tmp_path: Path) -> None:
-    def is_let_in() -> bool:
+    def is_authorized() -> bool:
         raise JournalUnavailable("postgresql://db has not answered for 31 s")
 
     async with place(tmp_path) as here, here.service() as service:
         await service.start_sandbox()
-        callers = Callers({"k": replace(OWNER, is_let_in=is_let_in)}, Keys(AwayValue()))
+        callers = Callers({"k": replace(OWNER, is_authorized=is_authorized)}, Keys(AwayValue()))
         app = create_app(service, callers)
         headers = {"Authorization": "Bearer k"}
         async with httpx2.AsyncClient(

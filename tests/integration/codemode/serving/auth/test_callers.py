@@ -107,7 +107,7 @@ async def test_a_token_that_is_wrong_in_any_way_opens_nothing(tmp_path: Path, pr
         assert await callers.identify(presented) is None
 
 
-async def test_a_token_that_is_let_in_by_its_leeway_is_good_for_as_long(tmp_path: Path) -> None:
+async def test_a_token_that_is_authorized_by_its_leeway_is_good_for_as_long(tmp_path: Path) -> None:
     async with issuer(tmp_path, leeway_s=300) as (callers, _):
         found = await callers.identify(token(exp=time.time() - 100))
         assert found is not None

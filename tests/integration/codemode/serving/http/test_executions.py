@@ -316,13 +316,13 @@ async def test_a_stream_of_events_ends_with_the_rights_of_its_caller(
 ) -> None:
     execution = (await service.execute("bank.take_back(to='ann')", caller=Caller("agent"))).id
     still = iter([True, False])
-    caller = Caller("agent", good_until=1.0) if expires else Caller("agent", is_let_in=lambda: next(still))
+    caller = Caller("agent", good_until=1.0) if expires else Caller("agent", is_authorized=lambda: next(still))
     app = create_app(service, Callers({"agent": caller}, KeyFile(tmp_path / "keys.json")))
     transport = DescribedTransport(app)
     async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", headers=AGENT) as client:
         events = await told(client, f"/v1/executions/{execution}")
     assert [event["type"] for event in events] == ([] if expires else ["call_started", "call_ended"]) + ["closed"]
-    assert events[-1]["code"] == "caller_not_let_in"
+    assert events[-1]["code"] == "credentials_revoked"
 
 
 async def test_a_number_that_no_event_has_is_refused_before_the_stream_begins(client: httpx2.AsyncClient) -> None:
@@ -466,7 +466,7 @@ async def test_a_program_does_not_outlive_the_key_that_started_it(
     bank.gate.set()
     outcome = (await running).json()
     assert bank.taken_back == []
-    assert outcome["value"][0] == "caller_not_let_in"
+    assert outcome["value"][0] == "credentials_revoked"
     assert "the key that started this program was revoked or expired while it ran" in outcome["value"][1]
     assert [(call["state"], call["rule"]) for call in outcome["calls"]] == [
         ("read", "default for read"),
@@ -487,7 +487,7 @@ async def test_who_waits_for_an_end_is_told_nothing_once_his_key_is_revoked(
     keys.revoke(key.id)
     bank.gate.set()
     answer = await running
-    assert (answer.status_code, answer.json()["code"]) == (401, "caller_not_let_in")
+    assert (answer.status_code, answer.json()["code"]) == (401, "credentials_revoked")
     assert answer.json()["detail"] == "the key or token was revoked or has expired"
     (stored,) = (await client.get("/v1/executions", headers=BOSS)).json()["executions"]
     assert (stored["owner"], stored["status"]) == (f"key:{key.id}", "completed")

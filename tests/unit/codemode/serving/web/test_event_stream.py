@@ -24,7 +24,7 @@ async def test_a_stream_whose_caller_cannot_be_checked_ends_with_the_reason() ->
     def unknown() -> bool:
         raise JournalUnavailable("postgresql://db has not answered for 31 s")
 
-    texts = [text async for text in event_stream(silent(), Caller("key:1", is_let_in=unknown))]
+    texts = [text async for text in event_stream(silent(), Caller("key:1", is_authorized=unknown))]
     message = "executions cannot be recorded or read now; check what was done, and try again later"
     data = {"type": "closed", "code": "journal_unavailable", "message": message}
     assert texts == [f"event: closed\ndata: {json.dumps(data)}\n\n"]
