@@ -289,8 +289,12 @@ class Tool:
         revert: str | None = None,
         selection: FieldSelection | None = None,
         details: Callable[[], Details] | None = None,
+        names: tuple[str, ...] | None = None,
     ) -> Tool:
-        """Return a copy with these fields changed. The former id stays an alias."""
+        """Return a copy with these fields changed. The former id stays an alias.
+
+        `names` are those of the parameters in `details`, unless they are the same as before.
+        """
         moved = id is not None and id != self.id
         return Tool(
             self.id if id is None else id,
@@ -310,7 +314,7 @@ class Tool:
             tier=self.tier if tier is None else tier,
             revert=self.revert if revert is None else revert,
             selection=selection or self.selection,
-            names=self._lazy.known_names,
+            names=self._lazy.known_names if names is None else names,
             details=details or self._lazy.get,
         )
 

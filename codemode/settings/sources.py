@@ -15,6 +15,7 @@ from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, fiel
 from codemode.settings.credentials import ClientCertificate, CredentialSettings
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import HomePath, Section, expanded
+from codemode.settings.source_kinds import OF_DOCUMENTS, unfitting
 from codemode.settings.urls import HttpUrl, is_url
 from codemode.text.clock import UNKNOWN, Clock
 from codemode.text.nearest import did_you_mean
@@ -55,6 +56,10 @@ FieldPath = Annotated[str, AfterValidator(_field_path), WithJsonSchema({"type": 
 def _known_kinds_first(schema: dict[str, Any]) -> None:
     """Offer the built-in kinds. Other packages add kinds of their own."""
     schema["anyOf"] = [{"enum": list(KINDS)}, {"type": schema.pop("type")}]
+
+
+#: A constant argument.
+ConstantValue = str | int | float | bool | tuple[str | int | float, ...]
 
 
 class ClockSettings(Section):
@@ -153,8 +158,24 @@ class SourceSettings(Section):
     )
     headers: dict[str, SecretReference | str] = Field(
         default={},
-        description="Headers of each request to an MCP server.",
-        examples=[{"X-Team": "support", "X-Token": {"env": "TICKETS_TOKEN"}}],
+        description="Headers of each request to the service or MCP server. They replace arguments of the same name.",
+        examples=[{"X-Team": "support", "X-Token": {"env": "TICKETS_TOKEN"}}, {"User-Agent": "acme ops@acme.example"}],
+    )
+    parameters: dict[str, ConstantValue] = Field(
+        default={},
+        description="Constant arguments of all operations that declare these parameters in the path, query, headers or "
+        "cookies. Models do not see them.",
+        examples=[{"api-version": "2026-01-01", "account_id": 7}],
+    )
+    overlays: tuple[HomePath, ...] = Field(
+        default=(),
+        description="Files that change the document, in this order: OpenAPI Overlays or JSON patches.",
+        examples=[["gym-overlay.yaml"]],
+    )
+    internal: bool = Field(
+        default=False,
+        description="Keep operations that the document marks as internal: `x-internal`, `x-mcp: {enabled: false}` and "
+        "the like.",
     )
     transport: Literal["auto", "http", "sse"] = Field(
         default="auto",
@@ -166,6 +187,12 @@ class SourceSettings(Section):
         description="Base URL of the operations. It permits calls and credentials to this address. null: calls are "
         "rejected.",
         examples=["http://127.0.0.1:8137"],
+    )
+    servers: tuple[HttpUrl, ...] = Field(
+        default=(),
+        description="Further servers that the document names for single operations. Calls and credentials are "
+        "permitted to them, as to `base_url`.",
+        examples=[["https://uploads.example.com"]],
     )
     address: str | None = Field(
         default=None,
@@ -298,7 +325,17 @@ class SourceSettings(Section):
         if self.kind == "mcp" and self.location and not is_url(self.location):
             message = "an MCP server needs its URL as location, or a command"
             raise ValueError(message)
+        is_open = self.kind == "auto" and self.own_kind == "openapi"
+        unused = self.unfitting(*(OF_DOCUMENTS if is_open else (self.own_kind,)))
+        if unused is not None:
+            raise ValueError(unused)
         return self
+
+    def unfitting(self, *kinds: str) -> str | None:
+        """Return the message about a key that is set although none of the kinds uses it, or None."""
+        fields = type(self).model_fields
+        changed = [key for key in fields if key in self.model_fields_set and getattr(self, key) != fields[key].default]
+        return unfitting(kinds, changed)
 
     @property
     def own_kind(self) -> str:
@@ -337,6 +374,7 @@ class SourceSettings(Section):
         update = {
             "location": anchored(self.location, folder) if self.kind in KINDS else self.location,
             "bind": found[""] if isinstance(bind, str) else found,
+            "overlays": tuple(folder / overlay for overlay in self.overlays),
         }
         return self.model_copy(update=update)
 

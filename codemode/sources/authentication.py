@@ -13,6 +13,7 @@ from codemode.settings import (
     BearerCredential,
     NoCredential,
     OAuth2Credential,
+    SecretReference,
 )
 from codemode.text.nearest import did_you_mean
 from codemode.transports.auth.credentials import Credential, Place
@@ -34,7 +35,19 @@ def authentication_of(name: str, settings: SourceSettings, secrets: Secrets, *, 
     Blocks while commands print secrets. Raises ConfigurationError.
     """
     configured = [_configured(name, setting, secrets, tokens) for setting in settings.credentials]
-    return Authentication(name, configured, has_certificate=settings.client_certificate is not None)
+    return Authentication(
+        name,
+        configured,
+        has_certificate=settings.client_certificate is not None,
+        headers=[_header(header, value, secrets) for header, value in settings.headers.items()],
+    )
+
+
+def _header(name: str, value: SecretReference | str, secrets: Secrets) -> Credential:
+    is_secret = isinstance(value, SecretReference)
+    return Credential.header(
+        name, secrets.text(value) if isinstance(value, SecretReference) else value, is_secret=is_secret
+    )
 
 
 def check_schemes(name: str, settings: SourceSettings, declared: Iterable[SecurityScheme]) -> None:

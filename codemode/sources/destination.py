@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 #: The settings besides the address that decide where a call goes and as whom.
 _SETTINGS = frozenset(
     ("kind", "options", "bind", "services", "region", "profile", "command", "env", "cwd", "headers", "transport")
-) | {"address", "credentials", "client_certificate", "ca_file"}
+) | {"address", "credentials", "client_certificate", "ca_file", "servers", "parameters"}
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from codemode.catalog.tool import Effect
 from codemode.errors import ConfigurationError, SourceError
 from codemode.settings import namespace
+from codemode.sources.constants import with_constants
 from codemode.sources.detection import detect_kind
 from codemode.sources.functions.source import load_functions
 from codemode.sources.loaded import SourceWarning, Surface
@@ -68,6 +69,10 @@ async def load_source(name: str, settings: SourceSettings, context: SourceContex
         kind = await detect_kind(name, settings, context) if settings.is_document and settings.kind == "auto" else None
         if kind is None:
             raise
+        unfitting = settings.unfitting(kind)
+        if unfitting is not None:
+            message = f"sources.{name}.{unfitting}"
+            raise ConfigurationError(message) from None
         surface, transport = await source_of(kind)(name, settings, context)
     try:
         _require_own(name, surface)
@@ -140,7 +145,7 @@ def _with_overrides(name: str, surface: Surface, settings: SourceSettings) -> Su
         revert=settings.revert,
         fields=settings.fields,
     )
-    every = (*surface.tools, *surface.held)
+    every = with_constants((*surface.tools, *surface.held), settings.parameters, source=name)
     changed = apply_overrides(every, overrides, source=name)
     waiting = {tool.key for tool in surface.held}
     return replace(
@@ -148,7 +153,7 @@ def _with_overrides(name: str, surface: Surface, settings: SourceSettings) -> Su
         tools=tuple(tool for tool in changed if tool.key not in waiting),
         held=tuple(tool for tool in changed if tool.key in waiting),
         withheld=withheld_names(every, changed, surface.withheld),
-        digest=f"{surface.digest} {overrides!r}" if surface.digest else "",
+        digest=f"{surface.digest} {overrides!r} {settings.parameters!r}" if surface.digest else "",
     )
 
 

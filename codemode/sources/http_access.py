@@ -26,6 +26,11 @@ if TYPE_CHECKING:
     from codemode.sources.source import SourceContext
     from codemode.transports.auth.requirements import Authentication, CallerSupply
 
+#: Headers that depend on the request (RFC 9110), and cookies, which are credentials.
+_OF_TRANSPORT = frozenset(
+    ("host", "connection", "content-length", "content-type", "transfer-encoding", "accept-encoding", "te", "cookie")
+)
+
 #: The largest response of a token endpoint.
 _TOKEN_BYTES = 1024 * 1024
 
@@ -48,6 +53,7 @@ def http_transport(
         address=settings.address,
         location=settings.location,
         servers=servers,
+        permitted=settings.servers,
         timeout_s=settings.timeout_s,
         response_limit_bytes=settings.response_limit_bytes,
         retries=settings.retries,
@@ -74,8 +80,12 @@ def http_transport(
 
 def _check_settings(name: str, settings: SourceSettings) -> None:
     """Raise ConfigurationError for mistakes that show without reading secrets."""
-    if settings.base_url is not None:
-        checked_base(settings.base_url)
+    for url in filter(None, (settings.base_url, *settings.servers)):
+        checked_base(url)
+    for header in settings.headers:
+        if header.lower() in _OF_TRANSPORT:
+            message = f"sources.{name}.headers: {header} is set for each request, so it cannot be constant"
+            raise ConfigurationError(message)
     if settings.client_certificate is not None or settings.ca_file is not None:
         open_pool(Permitted(()), certificate=_certificate(settings), ca_file=_ca_file(settings))
     for credential in settings.credentials:
@@ -115,7 +125,7 @@ def fetch(name: str, settings: SourceSettings, context: SourceContext) -> Callab
 
 
 def _has_credentials(settings: SourceSettings) -> bool:
-    return any(not isinstance(one, NoCredential) for one in settings.credentials)
+    return bool(settings.headers) or any(not isinstance(one, NoCredential) for one in settings.credentials)
 
 
 def _shares_base(settings: SourceSettings, *, by: Callable[[str], object]) -> bool:
@@ -126,9 +136,10 @@ def _shares_base(settings: SourceSettings, *, by: Callable[[str], object]) -> bo
 
 async def own_credentials(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Credential, ...]:
     """Return the operator's credentials for a source, ready to send. Raises ConfigurationError or SourceError."""
-    configured = (await authentication(name, settings, context)).chosen(None)
+    read = await authentication(name, settings, context)
     try:
-        return tuple([await _resolved(name, one.supply, settings) for one in configured if is_own(one.supply)])
+        own = [await _resolved(name, one.supply, settings) for one in read.chosen(None) if is_own(one.supply)]
+        return (*read.headers, *own)
     except CallError as error:
         message = f"its token cannot be fetched: {error}"
         raise SourceError(message, location=settings.location, told=error.for_model()) from None

@@ -15,6 +15,7 @@ from codemode.sources.openapi.arguments import parameters_of, raw_parameters
 from codemode.sources.openapi.bodies import body_of, is_json
 from codemode.sources.openapi.discovery import EXPANSION
 from codemode.sources.openapi.flaws import flaws_of, reserved_headers
+from codemode.sources.openapi.internal import left_out, mark_of
 from codemode.sources.openapi.operations import ApiDocument, Operation
 from codemode.sources.openapi.pages import paging_of_extension
 from codemode.sources.openapi.responses import returns_of
@@ -44,16 +45,20 @@ def load_openapi(
     uri: str = "",
     retrieve: Callable[[str], Any] | None = None,
     given: Mapping[str, str] | None = None,
+    keeps_internal: bool = False,
 ) -> Surface:
     """Return the tools of a parsed document, in the namespace `name`.
 
     Operations that cannot be read are left out and reported in the warnings. `given` maps operations (`GET /path`) to
-    stored ids, which are kept. `retrieve` returns the data of a referenced document by URI. Raises SourceError if the
-    data is not an API document.
+    stored ids, which are kept. `retrieve` returns the data of a referenced document by URI. `keeps_internal` keeps
+    operations that the document marks as internal. Raises SourceError if the data is not an API document.
     """
     api = ApiDocument(document, uri=uri, retrieve=retrieve)
     warnings: list[SourceWarning] = []
     operations = _operations(api, warnings)
+    marks = {} if keeps_internal else {key: mark for key, (_, one) in operations.items() if (mark := mark_of(one))}
+    operations = {key: one for key, one in operations.items() if key not in marks}
+    warnings += left_out(marks)
     warnings += dict.fromkeys(flaw for _, operation in operations.values() for flaw in flaws_of(operation))
     warnings += reserved_headers(operation for _, operation in operations.values())
     ids = tool_ids(name, (key for key, _ in operations.values()), given=given)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import re
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,6 +19,7 @@ from codemode.sources.documents.references import FetchedTree, FileTree, fetch_t
 from codemode.sources.openapi.discovery import as_openapi, is_discovery
 from codemode.sources.openapi.discriminators import with_children
 from codemode.sources.openapi.document import details_of, load_openapi
+from codemode.sources.openapi.overlays import overlaid
 from codemode.transports.http.fetch import LARGEST_DOCUMENT_BYTES, fetch_text
 
 if TYPE_CHECKING:
@@ -39,6 +40,17 @@ _EXTERNAL = re.compile(rb"""\$ref["']?\s*:\s*["']?(?![\s"'#{])""")
 _REASONS = 3
 
 
+@dataclass(frozen=True, slots=True)
+class Edits:
+    """What the operator changes of a document: overlays as texts by their files, and whether internal parts stay."""
+
+    overlays: Mapping[str, str] = field(default_factory=dict)
+    keeps_internal: bool = False
+
+
+_NONE = Edits()
+
+
 async def read_surface(
     name: str,
     location: str,
@@ -47,36 +59,50 @@ async def read_surface(
     cache: CatalogCache | None = None,
     given: StableIds | None = None,
     progress: LoadingListener = unheard,
+    edits: Edits = _NONE,
 ) -> Surface:
-    """Read a document and the documents that it refers to.
+    """Read a document and the documents that it refers to, with the operator's edits.
 
     `fetch` returns the text at a URL. `given` holds the stored tool ids; ids of new operations are added to it. Raises
     SourceError, which names the file or URL. `progress` receives the size of the document once it is read.
     """
     data = await _bytes(location, fetch)
     progress(LoadingStep("parsing", name, size_bytes=len(data)))
-    make = partial(_cached, data, name, location, fetch, cache)
+    make = partial(_cached, data, name, location, fetch, cache, edits)
     return await (make({}) if given is None else given.named(name, make))
 
 
 async def _cached(
-    data: bytes, name: str, location: str, fetch: Fetch, cache: CatalogCache | None, ids: Mapping[str, str]
+    data: bytes,
+    name: str,
+    location: str,
+    fetch: Fetch,
+    cache: CatalogCache | None,
+    edits: Edits,
+    ids: Mapping[str, str],
 ) -> Surface:
     if cache is None:
-        return await _read(data, name, location, fetch, None, "", ids)
-    key = cache.key(data, name, location)
+        return await _read(data, name, location, fetch, None, "", edits, ids)
+    key = cache.key(data, name, [location, edits.overlays, edits.keeps_internal])
     tree = None if is_url(location) else FileTree(Path(location))
     cached = await asyncio.to_thread(cache.read, key, details_of, tree.digest if tree else _unknown_digest)
     if cached is not None and all(ids.get(tool.key, tool.id) == tool.id for tool in cached.tools):
         return cached
-    return await _read(data, name, location, fetch, cache, key, ids)
+    return await _read(data, name, location, fetch, cache, key, edits, ids)
 
 
 async def _read(
-    data: bytes, name: str, location: str, fetch: Fetch, cache: CatalogCache | None, key: str, ids: Mapping[str, str]
+    data: bytes,
+    name: str,
+    location: str,
+    fetch: Fetch,
+    cache: CatalogCache | None,
+    key: str,
+    edits: Edits,
+    ids: Mapping[str, str],
 ) -> Surface:
     repeated: list[SourceWarning] = []
-    document = await asyncio.to_thread(_parsed, data, location, repeated)
+    document = await asyncio.to_thread(_parsed, data, location, edits.overlays, repeated)
     if is_url(location):
         tree: FetchedTree | FileTree = await fetch_tree(
             location, document if _EXTERNAL.search(data) else {}, fetch=fetch
@@ -85,7 +111,8 @@ async def _read(
     else:
         tree = FileTree(Path(location))
         uri = tree.entry
-    surface = await asyncio.to_thread(_surface, document, name, uri, location, tree, ids)
+    load = partial(load_openapi, name=name, uri=uri, retrieve=tree, given=ids, keeps_internal=edits.keeps_internal)
+    surface = await asyncio.to_thread(_at, location, load, document)
     warnings = (*repeated, *surface.warnings)
     surface = replace(surface, digest=_digest(key, tree.digests, surface.tools), warnings=warnings)
     if not surface.tools:
@@ -117,21 +144,19 @@ def _unknown_digest(_: str) -> None:
     """Return None: referenced documents behind a URL may have changed."""
 
 
-def _surface(
-    document: Any, name: str, uri: str, location: str, retrieve: Callable[[str], Any], ids: Mapping[str, str]
-) -> Surface:
+def _at(location: str, load: Callable[[Any], Surface], document: Any) -> Surface:
     try:
-        return load_openapi(document, name=name, uri=uri, retrieve=retrieve, given=ids)
+        return load(document)
     except SourceError as error:
         raise error.at(location) from None
 
 
-def _parsed(data: bytes, location: str, warnings: list[SourceWarning]) -> Any:
+def _parsed(data: bytes, location: str, overlays: Mapping[str, str], warnings: list[SourceWarning]) -> Any:
     try:
         text = data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise SourceError("is not UTF-8 text", location=location) from None
-    document = parse_document(text, location=location, warnings=warnings)
+    document = overlaid(parse_document(text, location=location, warnings=warnings), overlays, warnings)
     try:
         return as_openapi(document) if is_discovery(document) else with_children(document)
     except SourceError as error:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -18,7 +19,9 @@ def scheme_of(name: str, node: Schema) -> SecurityScheme:
     scheme = str(node.get("scheme", "")).lower()
     location = str(node.get("in", ""))
     if kind == "apiKey" and location in ("header", "query", "cookie"):
-        return SecurityScheme(name, SchemeKind.API_KEY, location, str(node.get("name", "")))
+        parameter = str(node.get("name", ""))
+        prefix = _prefix(node.get("description")) if parameter.lower() == "authorization" else ""
+        return SecurityScheme(name, SchemeKind.API_KEY, location, parameter, prefix=prefix)
     if kind == "basic" or (kind == "http" and scheme == "basic"):
         return SecurityScheme(name, SchemeKind.BASIC)
     if kind == "openIdConnect" or (kind == "http" and scheme == "bearer"):
@@ -43,6 +46,16 @@ def requirements_of(operation: Schema, root: Mapping[str, Any], schemes: Mapping
     if alternatives and not usable:
         return None
     return tuple(tuple(schemes[name] for name in names) for names in usable)
+
+
+def _prefix(description: Any) -> str:
+    """Return the word before the key in its header, as frameworks describe it: `prefix "Token"`, `Bearer <key>`."""
+    match = _PREFIX.search(description) if isinstance(description, str) else None
+    return (match[1] or match[2]) if match else ""
+
+
+#: `required prefix "Token"` (drf-spectacular), `Token <key>`, `ApiKey {key}`, `Bearer YOUR_KEY`.
+_PREFIX = re.compile(r"""prefix\s+["'`]([A-Za-z][\w-]*)["'`]|\b([A-Z][A-Za-z-]*)\s+(?:<|\{|\[|YOUR_|your_)""")
 
 
 def _flows(node: Schema) -> str:

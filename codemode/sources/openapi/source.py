@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 from codemode.sources.authentication import check_schemes
 from codemode.sources.http_access import fetch, http_transport
 from codemode.sources.openapi.cache import CatalogCache
-from codemode.sources.openapi.load import read_surface
+from codemode.sources.openapi.load import Edits, read_surface
+from codemode.sources.openapi.overlays import overlay_texts
 
 if TYPE_CHECKING:
     from codemode.settings import SourceSettings
@@ -22,7 +23,13 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
     cache = None if context.cache is None else CatalogCache(context.cache)
     fetched = fetch(name, settings, context)
     surface = await read_surface(
-        name, settings.location, fetch=fetched, cache=cache, given=given, progress=context.progress
+        name,
+        settings.location,
+        fetch=fetched,
+        cache=cache,
+        given=given,
+        progress=context.progress,
+        edits=Edits(await overlay_texts(settings.overlays), settings.internal),
     )
     check_schemes(name, settings, surface.auth)
     return surface, http_transport(name, settings, context, servers=surface.servers)

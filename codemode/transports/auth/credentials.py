@@ -63,6 +63,11 @@ class Credential:
         text = f"{prefix.strip()} {value}" if prefix.strip() else value
         return cls(Place(place), name, text, (value,))
 
+    @classmethod
+    def header(cls, name: str, value: str, *, is_secret: bool) -> Credential:
+        """Return a header of every request. A value that is no secret is not redacted."""
+        return cls(Place.HEADER, name, value, (value,) if is_secret else ())
+
 
 class CallerCredentials:
     """Secrets that a caller brings for one execution, by their names in the configuration.

@@ -21,6 +21,9 @@ ALWAYS = "*"
 
 _AUTHORIZATION = "authorization"
 
+#: HTTP schemes whose value depends on the request (IANA, HTTP Authentication Scheme Registry).
+_CHALLENGES = ("digest", "hoba", "mutual", "negotiate", "ntlm", "scram-sha-1", "scram-sha-256", "dpop", "hawk")
+
 
 class SchemeKind(StrEnum):
     """Kinds of security schemes, as the configuration names them."""
@@ -38,6 +41,7 @@ class SecurityScheme(NamedTuple):
     """A Security Scheme Object (OpenAPI 3.1, or 2.0). `parameter` and `place` describe an API key.
 
     `detail` helps to configure the scheme: names of OAuth flows, or the HTTP scheme. `token_url` is an OAuth flow's.
+    `prefix` precedes an API key in its header.
     """
 
     name: str
@@ -46,6 +50,7 @@ class SecurityScheme(NamedTuple):
     parameter: str = ""
     detail: str = ""
     token_url: str = ""
+    prefix: str = ""
 
     @property
     def words(self) -> str:
@@ -58,7 +63,8 @@ class SecurityScheme(NamedTuple):
         secret = f"{{env: {variable}}}" if source != "…" else "…"
         match self.kind:
             case SchemeKind.API_KEY:
-                return f"{{kind: api_key, name: {self.parameter}, location: {self.place}, value: {secret}}}"
+                prefix = f", prefix: {self.prefix}" if self.prefix else ""
+                return f"{{kind: api_key, name: {self.parameter}, location: {self.place}, value: {secret}{prefix}}}"
             case SchemeKind.BASIC:
                 return f"{{kind: basic, username: …, password: {secret}}}"
             case SchemeKind.OAUTH2:
@@ -69,9 +75,15 @@ class SecurityScheme(NamedTuple):
                 return "client_certificate: {certificate: FILE, key: FILE}"
             case SchemeKind.BEARER:
                 return f"{{kind: bearer, token: {secret}}}"
+            case _ if self.detail.partition(" ")[2] in _CHALLENGES:
+                return (
+                    f"{self.detail} is not supported: each request answers a challenge. Put a proxy that authenticates "
+                    f"before the service, and set its URL as base_url with `credentials: [{{kind: none}}]`"
+                )
             case _:
-                kind = f" # {self.detail}" if self.detail else ""
-                return f"{{kind: api_key, name: Authorization, value: {secret}, scheme: {self.name}}}{kind}"
+                prefix = self.detail.partition(" ")[2].title()
+                kind = f", prefix: {prefix}}} # {self.detail}" if prefix else "}"
+                return f"{{kind: api_key, name: Authorization, value: {secret}, scheme: {self.name}{kind}"
 
 
 #: What an operation requires: one complete alternative, each a set of schemes. None if the document says nothing.
@@ -116,11 +128,22 @@ class Configured:
 
 
 class Authentication:
-    """The credentials of one source, and their selection for an operation."""
+    """The credentials of one source, and their selection for an operation.
 
-    def __init__(self, source: str, configured: Iterable[Configured] = (), *, has_certificate: bool = False) -> None:
+    `headers` are sent with every call, before the credentials, which win.
+    """
+
+    def __init__(
+        self,
+        source: str,
+        configured: Iterable[Configured] = (),
+        *,
+        has_certificate: bool = False,
+        headers: Iterable[Credential] = (),
+    ) -> None:
         self._source = source
         self.configured = tuple(configured)
+        self.headers = tuple(headers)
         self._has_certificate = has_certificate
 
     @classmethod
@@ -180,6 +203,16 @@ class Authentication:
         )
         hint = f"the operator has not configured the credentials that {self._source} requires here ({schemes})"
         return CredentialsMissing(message, hint=hint)
+
+
+def challenge_advice(challenge: str) -> str:
+    """Return what to do about the `WWW-Authenticate` header of a rejected request. Empty for bearer and basic."""
+    scheme = challenge.strip().partition(" ")[0].rstrip(",")
+    if scheme.lower() in _CHALLENGES:
+        return f"; it asks for HTTP {scheme} authentication, which is not supported"
+    if scheme.lower() in ("", "bearer", "basic") or not scheme.isalnum():
+        return ""
+    return f"; it asks for the prefix {scheme}: the operator can set `prefix: {scheme}` at a credential of kind api_key"
 
 
 def in_words(required: Requirements) -> str:

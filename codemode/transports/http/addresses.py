@@ -193,13 +193,24 @@ def checked_base(url: str) -> str:
 
 
 def base_for(
-    suggested: tuple[str, ...], *, common: tuple[str, ...], configured: str | None, location: str, source: str
+    suggested: tuple[str, ...],
+    *,
+    common: tuple[str, ...],
+    configured: str | None,
+    location: str,
+    source: str,
+    permitted: tuple[str, ...] = (),
 ) -> str:
     """Return the base URL of an operation. Raises AddressNotAllowed.
 
     `suggested` are the source document's servers for this operation, `common` those for the whole document.
-    `configured` is the operator's base URL, `location` the address of the document.
+    `configured` is the operator's base URL, `location` the address of the document. `permitted` are further servers,
+    for operations that have a server of their own.
     """
+    if suggested != common:
+        for url in suggested:
+            if any(is_same_origin(url, one) for one in permitted):
+                return url.rstrip("/")
     if configured is None:
         return _beside_document(suggested, location, source)
     overrides = suggested != common
@@ -209,7 +220,10 @@ def base_for(
     if not overrides:
         return configured
     if any(is_same_origin(url, configured) for url in common) and any(urlsplit(url).netloc for url in suggested):
-        message = f"{source}: this operation has the server {suggested[0]}, which is not under base_url {configured}"
+        message = (
+            f"{source}: this operation has the server {suggested[0]}, which is not under base_url {configured}; write "
+            f"servers: [{suggested[0]}] if you trust it"
+        )
         raise AddressNotAllowed(message)
     return _moved(configured, common, suggested)
 

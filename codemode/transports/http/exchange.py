@@ -151,7 +151,9 @@ class Exchange:
                     query = "&".join((*kept, name + quote(credential.value, safe="")))
         if cookies:
             headers.append(("Cookie", "; ".join(cookies)))
-        headers += [("User-Agent", "codemode"), ("Accept-Encoding", ACCEPTED)]
+        if not any(name.lower() == "user-agent" for name, _ in headers):
+            headers.append(("User-Agent", "codemode"))
+        headers.append(("Accept-Encoding", ACCEPTED))
         return Request(
             request.method,
             place,

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import StrEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
+    from codemode.catalog.tool import Parameter
     from codemode.transports.auth.requirements import Requirements
 
 
@@ -85,6 +86,7 @@ class HttpInvocation:
     - `expanded`: placeholders that expand to several segments (RFC 6570, 3.2.3).
     - `servers`: base URLs suggested by the document. They are hints, not permissions.
     - `accept`: media types of successful answers; `is_json` requires JSON.
+    - `constants`: parameters with the values that the operator chose.
     - `security`: alternatives of authentication, each a set of schemes. None if the document has none.
     """
 
@@ -97,4 +99,5 @@ class HttpInvocation:
     is_json: bool = False
     slashed: frozenset[str] = frozenset()
     expanded: frozenset[str] = frozenset()
+    constants: tuple[tuple[Parameter, Any], ...] = ()
     security: Requirements = None

@@ -70,7 +70,8 @@ class RequestPlan:
         self._base_url = base_url
         self._is_plain_base = not {"?", "#"} & set(base_url)
         self._by_location: dict[Location, list[Parameter]] = {}
-        for parameter in tool.parameters:
+        self._constants = {parameter.name: value for parameter, value in invocation.constants}
+        for parameter in (*tool.parameters, *(parameter for parameter, _ in invocation.constants)):
             self._by_location.setdefault(parameter.location, []).append(parameter)
         self._plain_names = {
             location: {plain_name(parameter.wire_name) for parameter in parameters}
@@ -93,6 +94,7 @@ class RequestPlan:
 
         `query` is that of the next page's URL, as the service gave it. It replaces the arguments in the query.
         """
+        arguments = {**arguments, **self._constants}
         path = self._path(arguments)
         is_foreign, query = bool(query), self._completed(query) if query else self._query(arguments)
         url = f"{self._base_url}{path}" + (f"?{query}" if query else "")

@@ -17,7 +17,7 @@ from codemode.catalog.tool import Effect
 from codemode.errors import AnswerInvalid, CallError, ConfigurationError, CredentialsMissing, WrongArgument
 from codemode.transports.auth.credentials import CallerCredentials, Credential
 from codemode.transports.auth.grant import Grant
-from codemode.transports.auth.requirements import Authentication, CallerSupply, Configured
+from codemode.transports.auth.requirements import Authentication, CallerSupply, Configured, challenge_advice
 from codemode.transports.base import Page
 from codemode.transports.content import ContentStore
 from codemode.transports.http import answers
@@ -73,6 +73,7 @@ class Reach:
 
     - `base_url`: the operator's base URL. `address`: the IP address of its host, if it must not be resolved.
     - `location`: the address of the source document. `servers`: the base URLs that the document suggests.
+    - `permitted`: the operator's further servers for single operations.
     - `retries`: further attempts of calls that are safe to repeat, all within `timeout_s`.
     - `concurrency`, `rate_per_s`: the largest number of calls at once and per second.
     - `idempotency_header`: the header in which the service accepts an idempotency key.
@@ -83,6 +84,7 @@ class Reach:
     address: str | None = None
     location: str = ""
     servers: tuple[str, ...] = ()
+    permitted: tuple[str, ...] = ()
     timeout_s: float = 30.0
     response_limit_bytes: int = 16 * 1024 * 1024
     retries: int = 2
@@ -116,7 +118,7 @@ class HttpTransport:
         self._base_url = None if reach.base_url is None else checked_base(reach.base_url)
         self._authentication = authentication or Authentication.none(reach.source)
         self._contents = contents or ContentStore()
-        supplies = [one.supply for one in self._authentication.configured]
+        supplies: list[Any] = [one.supply for one in self._authentication.configured]
         grants = [supply for supply in supplies if isinstance(supply, Grant)]
         self._exchange = Exchange(
             reach.source,
@@ -125,6 +127,7 @@ class HttpTransport:
             connections=connections or _pool(reach, grants, resolve),
         )
         self._tokens = _tokens(grants, self._exchange, reach.source, open_tokens)
+        supplies += self._authentication.headers
         known = {secret for supply in supplies if isinstance(supply, (Credential, Grant)) for secret in supply.secrets}
         self._redactor = self._lasting = Redactor(known)
         self._callers: WeakKeyDictionary[CallerCredentials, Redactor] = WeakKeyDictionary()
@@ -223,6 +226,7 @@ class HttpTransport:
                 configured=self._base_url,
                 location=without_userinfo(self._reach.location),
                 source=self._reach.source,
+                permitted=self._reach.permitted,
             )
             chosen = self._authentication.chosen(invocation.security)
             known = self._plans[tool] = (RequestPlan(tool, base_url), chosen)
@@ -234,7 +238,7 @@ class HttpTransport:
         is_waiting = True
         try:
             async with asyncio.timeout_at(deadline):
-                credentials = [await self._credential(one, context.credentials) for one in chosen]
+                credentials = await self._credentials(chosen, context)
                 async with self._pace:
                     await context.before_send()
                     is_waiting = False
@@ -247,6 +251,8 @@ class HttpTransport:
                 error.args = (f"{error}; {_UNASKED}",)
             if answer.status in _OF_BODIES and request.body is None and request.method in _WITH_BODY:
                 error.args = (f"{error}; {_NO_BODY}",)
+            elif answer.status == _UNAUTHORIZED:
+                error.args = (f"{error}{challenge_advice(answer.headers.get('www-authenticate', ''))}",)
             raise error
         return answer
 
@@ -266,9 +272,14 @@ class HttpTransport:
         for source in sources:
             for credential in credentials:
                 source.reject(credential)
-        again = [await self._credential(one, context.credentials) for one in chosen]
+        again = await self._credentials(chosen, context)
         await context.before_send()
         return await self._exchange.send(request, again, deadline=deadline)
+
+    async def _credentials(self, chosen: tuple[Configured, ...], context: CallContext) -> list[Credential]:
+        """Return the headers of the source and the chosen credentials, which replace them."""
+        own = [await self._credential(one, context.credentials) for one in chosen]
+        return [*self._authentication.headers, *own]
 
     async def _credential(self, one: Configured, caller: CallerCredentials) -> Credential:
         """Return a configured credential for this request. Raises CredentialsMissing, UpstreamError."""
@@ -343,6 +354,7 @@ def _pool(reach: Reach, grants: list[Grant], resolve: Resolve) -> Connections:
     """Return connections to the configured origins: the base URL, or else the document's own, and token endpoints."""
     base = reach.base_url or reach.location
     addresses = [without_userinfo(base)] if _is_http(base) else []
+    addresses += map(without_userinfo, reach.permitted)
     addresses += [address for grant in grants for address in grant.addresses]
     return open_pool(
         Permitted(tuple(origin(address) for address in addresses), reach.address),

@@ -61,7 +61,8 @@ def test_a_key_has_a_description_and_a_valid_example(subtests: pytest.Subtests) 
         sections("policy: {rules: [{tools: gym.*, effects: write, where: {to: [x, 1]}, decision: ask}]}"),
         sections("journal: {url: {env: URL}, key: {command: [pass, show]}, lease_s: 15}"),
         sections("search: {embeddings: {kind: local}}"),
-        source("env: {A: x, B: {env: C}}, base_url: HTTPS://x.example"),
+        source("base_url: HTTPS://x.example, headers: {A: x, B: {env: C}}, parameters: {a: 1, b: [x, 2]}"),
+        "sources: {gym: {command: [gym-server], env: {A: x, B: {env: C}}}}",
         source("credentials: [{kind: bearer, token: {caller: X-Token}}, {kind: none}]"),
     ],
 )

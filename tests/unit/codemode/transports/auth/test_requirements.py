@@ -16,6 +16,7 @@ from codemode.sources.authentication import authentication_of, check_schemes
 from codemode.sources.check import check_surface
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.auth.credentials import CallerCredentials
+from codemode.transports.auth.requirements import challenge_advice
 from codemode.transports.base import CallContext
 from codemode.transports.http.transport import HttpTransport, Reach
 from tests.unit.codemode.transports.recorder import Answered
@@ -161,7 +162,8 @@ async def test_what_is_missing_is_said_before_anything_is_sent(recorder: Recorde
         ("Certificate", "  client_certificate: {certificate: FILE, key: FILE}"),
         (
             "Signature",
-            "    - {kind: api_key, name: Authorization, value: {env: API_SIGNATURE}, scheme: Signature} # http hoba",
+            "  http hoba is not supported: each request answers a challenge. Put a proxy that authenticates before the "
+            "service, and set its URL as base_url with `credentials: [{kind: none}]`",
         ),
     ],
 )
@@ -234,3 +236,43 @@ def test_credentials_of_a_caller_are_not_copied_or_shown() -> None:
     for store in (pickle.dumps, copy.deepcopy, copy.copy):
         with pytest.raises(TypeError, match="cannot be stored or copied"):
             store(brought)
+
+
+@pytest.mark.parametrize(
+    ("scheme", "line"),
+    [
+        (
+            {"type": "apiKey", "in": "header", "name": "Authorization", "description": 'with required prefix "Token"'},
+            "{kind: api_key, name: Authorization, location: header, value: …, prefix: Token}",
+        ),
+        (
+            {"type": "apiKey", "in": "header", "name": "Authorization", "description": "Send `ApiKey <your key>`."},
+            "{kind: api_key, name: Authorization, location: header, value: …, prefix: ApiKey}",
+        ),
+        (
+            {"type": "http", "scheme": "token"},
+            "{kind: api_key, name: Authorization, value: …, scheme: S, prefix: Token} # http token",
+        ),
+    ],
+)
+def test_the_word_before_a_key_is_in_the_line_to_write(scheme: dict[str, str], line: str) -> None:
+    document = {"openapi": "3.0.3", "paths": {}, "components": {"securitySchemes": {"S": scheme}}}
+    (declared,) = load_openapi(document, name="api").auth
+    assert declared.words == f"S: {line}"
+
+
+@pytest.mark.parametrize(
+    ("challenge", "advice"),
+    [
+        ('Digest realm="x", nonce="1"', "; it asks for HTTP Digest authentication, which is not supported"),
+        (
+            'Token realm="api"',
+            "; it asks for the prefix Token: the operator can set `prefix: Token` at a credential of kind api_key",
+        ),
+        ("Bearer", ""),
+        ('Basic realm="x"', ""),
+        ("", ""),
+    ],
+)
+def test_a_rejected_request_says_what_the_service_asks_for(challenge: str, advice: str) -> None:
+    assert challenge_advice(challenge) == advice
