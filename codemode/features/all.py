@@ -4,11 +4,17 @@ from __future__ import annotations
 
 from codemode.features.conversations.conversations import Conversations
 from codemode.features.feature import Feature
+from codemode.features.flow.flow import Flow
 from codemode.features.plans.plans import Plans
-from codemode.features.plans.stage import plan_stage
 from codemode.features.reviewers.loading import load_reviewers
 
 FEATURES = (
+    Feature(
+        name="flow",
+        section="flow",
+        part=Flow,
+        page="security/data-flow.md",
+    ),
     Feature(
         name="conversations",
         section="conversations",
@@ -18,7 +24,6 @@ FEATURES = (
     Feature(
         name="plans",
         part=Plans,
-        stage=plan_stage,
         routes="http.plans:add_plan_routes",
         faces=("http.plans", "cli.plans"),
         page="how-to/plans.md",

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, TypeVar
 
 from codemode.errors import ConfigurationError
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.executions.plugins.plugin import Plugin
-    from codemode.executions.run.stage import StageOf
+    from codemode.executions.run.stage import Stage, StageOf, Staging
     from codemode.features.feature import Core, Feature
     from codemode.settings import Settings
 
@@ -33,12 +34,16 @@ class Features:
     @property
     def stages(self) -> tuple[StageOf, ...]:
         """The makers of stages, in order."""
-        return tuple(feature.stage for feature in self._features if feature.stage is not None)
+        return tuple(partial(self._stage, feature.part) for feature in self._features if feature.part is not None)
 
     @property
     def routes(self) -> tuple[str, ...]:
         """The functions that add HTTP routes."""
         return tuple(feature.routes for feature in self._features if feature.routes)
+
+    def _stage(self, kind: type[FeaturePart], staging: Staging) -> Stage | None:
+        part = self._parts.get(kind)
+        return part.stage(staging) if part is not None else None
 
     def plugins(self, settings: Settings) -> tuple[list[Plugin], list[Plugin]]:
         """Return the plugins that are asked before all others, and those that are asked after them."""

@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from codemode.executions.life.executions import Executions
     from codemode.executions.life.runner import Runner
     from codemode.executions.plugins.plugin import Plugin
-    from codemode.executions.run.stage import StageOf
     from codemode.gateway.caller import Caller
     from codemode.settings import Secrets, Settings
     from codemode.shared.values import ValueStore
@@ -60,8 +59,8 @@ class Feature:
 
     - `name`: what it is called, as its folder is.
     - `section`: its key in `codemode.yaml`. A service without the feature refuses a configuration that has the key.
-    - `part`: what it does for one service, and what its faces call: `service.part(Plans)`.
-    - `stage`: its stage in the pipeline of each call.
+    - `part`: what it does for one service, and what its faces call: `service.part(Plans)`. It makes the
+      feature's stage in the pipeline of each call.
     - `plugins`: the plugins that are asked before all others, and those that are asked after them.
     - `routes`: the function that adds its HTTP routes, `module:name` below `codemode.serving`.
     - `faces`: the modules below `codemode.serving` that show it: routes, commands, console pages.
@@ -71,7 +70,6 @@ class Feature:
     name: str
     section: str = ""
     part: type[FeaturePart] | None = None
-    stage: StageOf | None = None
     plugins: Callable[[Settings], tuple[Sequence[Plugin], Sequence[Plugin]]] | None = None
     routes: str = ""
     faces: tuple[str, ...] = ()

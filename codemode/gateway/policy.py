@@ -31,12 +31,16 @@ class Decision(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Ruling:
-    """A decision with its rule and the configured reason. `low_risk`: a plugin may approve the call."""
+    """A decision with its rule and the configured reason.
+
+    `low_risk`: a plugin may approve the call. `alone`: the reason is of this call alone, so that no grant covers it.
+    """
 
     decision: Decision
     rule: str
     reason: str = ""
     low_risk: bool = False
+    alone: bool = False
 
 
 #: The ruling on writes where `read_only` is set, for a key or in the policy.

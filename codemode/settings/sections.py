@@ -15,6 +15,7 @@ from codemode.settings.content import ContentSettings
 from codemode.settings.continuations import ContinuationSettings
 from codemode.settings.conversations import ConversationSettings
 from codemode.settings.definitions import DefinitionSettings
+from codemode.settings.flow import FlowSettings
 from codemode.settings.folders import user_cache, user_state
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
@@ -157,6 +158,9 @@ class Settings(Section):
     agent: AgentSettings = Field(
         default=AgentSettings(),
         description="The model of `codemode chat` and `Agent`, and its limits for one message.",
+    )
+    flow: FlowSettings = Field(
+        default=FlowSettings(), description="What text from outsiders, and private text, may be used for."
     )
     policy: PolicySettings = Field(
         default=PolicySettings(), description="Who may call what: ordered rules, quotas and default decisions."

@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
 #: What a value is. `keys`, `shapes`, `answers`, `usage`, `sessions` and `programs` have one value with the name "";
-#: `continuations` one for each first byte of an id; the others one for each source.
+#: `continuations` and `flow` one for each first byte of an id; the others one for each source.
 Kind = Literal[
     "keys",
     "shapes",
@@ -19,6 +19,7 @@ Kind = Literal[
     "sessions",
     "programs",
     "continuations",
+    "flow",
     "ids",
     "documents",
     "tokens",

@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     from codemode.executions.life.programs import Request
     from codemode.executions.run.bound import Bound
     from codemode.executions.run.replay.recording import ExecutionRecording
+    from codemode.executions.run.stage import Stage, Staging
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.planned import Listing
     from codemode.gateway.caller import Caller
@@ -31,6 +32,10 @@ class Part:
     ) -> ExecutionOutcome:
         """Return the outcome of a dry run with what its caller should know. Called after `Runner.run`."""
         return outcome
+
+    def stage(self, staging: Staging) -> Stage | None:
+        """Return the stage in the pipeline of a run, None for nothing. Called by the executor."""
+        return None
 
     def signatures(self, settings: Mapping[str, Any]) -> Sequence[str]:
         """Return what a recorded program with these settings sees. Called by `Runner.settings`."""

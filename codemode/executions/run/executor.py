@@ -153,7 +153,9 @@ class Executor:
             if recorded is not None:
                 recorded.comparison.identify(call)
             if call.tool in by_feature:
-                return await _answered(partial(by_feature[call.tool], call), call, caller)
+                value = await _answered(partial(by_feature[call.tool], call), call, caller)
+                run.told(call.tool, value)
+                return value
             function = by_name.get(call.tool)
             if function is None:
                 return await run.answer(call)
@@ -175,7 +177,7 @@ class Executor:
                 uncounted_s=run.run.waits.from_now(),
             )
             ended = await self._to_the_end(run, program)
-            return _outcome(run, ended, code, is_asked=_asks(run, ended), listing=dry_run)
+            return await run.ended(_outcome(run, ended, code, is_asked=_asks(run, ended), listing=dry_run))
         program = self._in_turn(
             caller,
             code,
@@ -191,7 +193,7 @@ class Executor:
         )
         ended = await self._to_the_end(run, _ended(asyncio.ensure_future(program), recording.cancelled))
         plan = recording.given.settings.get(PLAN, {}).get("id", "")
-        return _outcome_of_recorded(recorded, ended, code, plan)
+        return await run.ended(_outcome_of_recorded(recorded, ended, code, plan))
 
     async def _to_the_end(self, run: Pipeline, program: Awaitable[Outcome]) -> Outcome:
         """Run a program, and let what it has sent and no longer awaits finish. Cancellation cuts it off."""

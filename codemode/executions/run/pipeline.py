@@ -29,6 +29,7 @@ if TYPE_CHECKING:
     from codemode.executions.run.paging import WholeList
     from codemode.executions.run.recorder import Recorder
     from codemode.executions.run.stage import Stage
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.record import RecordedCall
     from codemode.gateway.call import JudgedCall, ToolOutcome
     from sandbox import Call
@@ -206,6 +207,19 @@ class Pipeline:
             ledger.finish(path, outcome)
         if outcome.error is None:
             self._tell(path, outcome.value)
+        for stage in self._stages if outcome.error is not None else ():
+            stage.failed(path, str(outcome.error))
+        return outcome
+
+    def told(self, function: str, value: Any) -> None:
+        """Tell the stages what a function of a feature has answered."""
+        for stage in self._stages:
+            stage.told(function, value)
+
+    async def ended(self, outcome: ExecutionOutcome) -> ExecutionOutcome:
+        """Tell the stages how the run has ended, and return the outcome."""
+        for stage in self._stages:
+            await stage.ended(outcome)
         return outcome
 
     def _tell(self, path: str, value: Any) -> None:

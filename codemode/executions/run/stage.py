@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from codemode.executions.run.inner_run import InnerPrograms
     from codemode.executions.run.recorder import Recorder
     from codemode.executions.run.replay.decisions import Decisions
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.record import End, RecordedCall
     from codemode.gateway.call import JudgedCall
     from sandbox import Call
@@ -47,6 +48,15 @@ class Stage:
 
     def answered(self, path: str, value: Any) -> None:
         """Take the value of a call that succeeded."""
+
+    def failed(self, path: str, message: str) -> None:
+        """Take the message of a call that was sent and failed."""
+
+    def told(self, function: str, value: Any) -> None:
+        """Take what a function that a feature binds (`load`) has answered."""
+
+    async def ended(self, outcome: ExecutionOutcome) -> None:
+        """Take the outcome of the run."""
 
 
 @dataclass(frozen=True, slots=True)

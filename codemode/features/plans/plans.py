@@ -12,14 +12,17 @@ from codemode.executions.types.ids import may_be_plan, new_plan
 from codemode.executions.types.plan import PLAN, Plan
 from codemode.executions.types.plan_errors import PlanNotFound, PlanRefused
 from codemode.features.feature import FeaturePart
+from codemode.features.plans.stage import plan_stage
 
 if TYPE_CHECKING:
     from codemode.executions.life.access import Access
     from codemode.executions.life.programs import Request
+    from codemode.executions.run.stage import Staging
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.plan import PlanVerdict
     from codemode.executions.types.planned import Listing
     from codemode.features.feature import Core
+    from codemode.features.plans.stage import PlanStage
     from codemode.gateway.caller import Caller
 
 #: Plans in a list.
@@ -48,6 +51,10 @@ class Plans(FeaturePart):
     def of(cls, core: Core) -> Self | None:
         """See `FeaturePart`."""
         return cls(core.executions.access) if core.executions is not None else None
+
+    def stage(self, staging: Staging) -> PlanStage | None:
+        """See `FeaturePart`."""
+        return plan_stage(staging)
 
     async def listed(
         self, outcome: ExecutionOutcome, listing: Listing, request: Request, caller: Caller

@@ -33,6 +33,8 @@ class Grants:
     def take(self, judged: JudgedCall, questions: Questions) -> PendingCall | None:
         """Use a grant for a pending call and return it, or None if there is none left."""
         now_us = time.time_ns() // 1000
+        if judged.ruling is not None and judged.ruling.alone:
+            return None
         for grant in self._grants:
             is_left = self._used[grant.id] < grant.up_to - 1 and not grant.is_outdated(now_us)
             if is_left and _holds(grant, judged, questions):

@@ -1,0 +1,1 @@
+"""Flow rules: what came from strangers does not steer what is done."""

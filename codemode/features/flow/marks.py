@@ -1,0 +1,142 @@
+"""Which texts of an answer outsiders wrote, and which are private: by setting, by the tool's hints, by words."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from fnmatch import translate
+from typing import TYPE_CHECKING, Any
+from weakref import WeakKeyDictionary
+
+from codemode.catalog.identifiers import snake
+from codemode.transports.base import Page
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from codemode.catalog.tool import Tool
+    from codemode.settings.flow import FlowSettings
+
+#: Words of tools whose answers hold text that outsiders write.
+_OUTSIDE_WORDS = (
+    "mail mails email emails inbox inboxes message messages msg msgs sms chat chats thread threads conversation "
+    "conversations issue issues ticket tickets comment comments review reviews feedback survey surveys submission "
+    "submissions post posts tweet tweets toot toots statuses discussion discussions web webpage webpages website "
+    "websites browse crawl scrape fetch rss feed feeds news article articles upload uploads uploaded attachment "
+    "attachments file files document documents doc docs transcript transcripts event events invitation invitations "
+    "transaction transactions pull pulls voicemail notification notifications profile profiles memo memos"
+)
+_OUTSIDE = frozenset(_OUTSIDE_WORDS.split())
+
+#: Words of fields that a service fills in, not the author of a text.
+_ENVELOPE_WORDS = (
+    "id ids uuid guid key sha etag date time timestamp at on created updated modified sent received due start end "
+    "deadline status state type kind category size bytes count total amount price currency number index page cursor "
+    "next version sender from author user username owner assignee creator to cc bcc recipient recipients participants "
+    "attendees members mail email emails address phone priority is has read language zone timezone mime"
+)
+_ENVELOPE = frozenset(_ENVELOPE_WORDS.split())
+
+#: Characters of a value that a service fills in at most. It has no space.
+_LONGEST_VALUE = 100
+
+_SPACE = re.compile(r"\s")
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A text of an answer, and the path of its field. `is_filled_in`: the service wrote it, beside an outsider's."""
+
+    text: str
+    field: str
+    is_untrusted: bool
+    is_private: bool
+    is_filled_in: bool
+
+
+class Marks:
+    """Marks the texts of answers."""
+
+    def __init__(self, settings: FlowSettings) -> None:
+        self._untrusted, self._trusted, self._private = (
+            tuple(map(_Pattern, patterns)) for patterns in (settings.untrusted, settings.trusted, settings.private)
+        )
+        self._of_tools: WeakKeyDictionary[Tool, _ToolMarks] = WeakKeyDictionary()
+
+    def texts(self, tool: Tool, answer: Any) -> Iterator[Text]:
+        """Yield the texts of an answer of a tool."""
+        marks = self._marks(tool)
+        for path, text in fields(answer):
+            is_trusted, is_filled_in = _fits(marks.trusted, path), marks.is_from_outside and _is_filled_in(path, text)
+            is_untrusted = _fits(marks.untrusted, path) or (marks.is_from_outside and not is_filled_in)
+            is_private = _fits(marks.private, path)
+            yield Text(text, ".".join(path), is_untrusted and not is_trusted, is_private, is_filled_in)
+
+    def may_mark(self, tool: Tool) -> bool:
+        """Return whether an answer of the tool may hold text that is not trusted, or private."""
+        marks = self._marks(tool)
+        return bool(marks.is_from_outside or marks.untrusted or marks.private)
+
+    def _marks(self, tool: Tool) -> _ToolMarks:
+        marks = self._of_tools.get(tool)
+        if marks is None:
+            untrusted, trusted, private = (
+                tuple(pattern.field for pattern in patterns if pattern.fits(tool.id))
+                for patterns in (self._untrusted, self._trusted, self._private)
+            )
+            words = {*snake(tool.id.replace(".", "_")).split("_")}
+            marks = self._of_tools[tool] = _ToolMarks(untrusted, trusted, private, bool(words & _OUTSIDE))
+        return marks
+
+
+def fields(value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the texts of JSON data with the names that lead to them. A name is a text of its own, too."""
+    unvisited: list[tuple[tuple[str, ...], Any]] = [((), value)]
+    while unvisited:
+        path, part = unvisited.pop()
+        if isinstance(part, str):
+            yield path, part
+        elif isinstance(part, Page):
+            unvisited.append((path, part.items))
+        elif isinstance(part, dict):
+            inner = [((*path, str(name)), each) for name, each in part.items()]
+            yield from (
+                (path, str(name)) for name in part if _SPACE.search(str(name)) or len(str(name)) > _LONGEST_VALUE
+            )
+            unvisited.extend(reversed(inner))
+        elif isinstance(part, (list, tuple)):
+            unvisited.extend((path, each) for each in reversed(part))
+
+
+@dataclass(frozen=True, slots=True)
+class _ToolMarks:
+    """The fields that settings mark, and whether the tool's own words do."""
+
+    untrusted: tuple[tuple[str, ...], ...]
+    trusted: tuple[tuple[str, ...], ...]
+    private: tuple[tuple[str, ...], ...]
+    is_from_outside: bool
+
+
+class _Pattern:
+    """`PATTERN` or `PATTERN: FIELD`. A source's name means all of its tools."""
+
+    def __init__(self, text: str) -> None:
+        tools, _, field = (part.strip() for part in text.partition(":"))
+        self._tools = tuple(re.compile(translate(one)) for one in (tools, f"{tools}.*"))
+        self.field = tuple(name for name in re.split(r"[.\[\]]+", field) if name)
+
+    def fits(self, tool: str) -> bool:
+        return any(one.match(tool) for one in self._tools)
+
+
+def _fits(marked: Iterable[tuple[str, ...]], path: tuple[str, ...]) -> bool:
+    """Return whether a path is a marked one or within it. Leading names may be left out."""
+    return any(any(path[at : at + len(names)] == names for at in range(len(path) - len(names) + 1)) for names in marked)
+
+
+def _is_filled_in(path: tuple[str, ...], text: str) -> bool:
+    if not path or len(text) > _LONGEST_VALUE or _SPACE.search(text):
+        return False
+    words = snake(path[-1]).split("_")
+    return words[-1] in _ENVELOPE or words[0] in ("is", "has")

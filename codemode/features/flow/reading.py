@@ -1,0 +1,173 @@
+"""What one execution has read, by who wrote it: the user, services, outsiders."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import defaultdict
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+from codemode.features.flow.folding import forms
+from codemode.features.flow.marks import fields
+from codemode.features.flow.texts import Texts, common
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
+    from codemode.catalog.tool import Tool
+    from codemode.features.flow.marks import Marks
+
+#: Characters of answers that are read between two turns of the event loop, rather than in a thread.
+_FEW = 16_000
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer. `call` is the path of its call, `tool` its tool; None for a value that the program has loaded.
+
+    `is_left`: an earlier program left it, and this one had read nothing of outsiders before it loaded the value.
+    """
+
+    call: str
+    tool: Tool | None
+    value: Any
+    is_left: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Sent:
+    """The arguments of a call. What a service was told is no evidence when it says it again."""
+
+    arguments: Any
+
+
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where a text comes from: `mail.get (call 3), field body`."""
+
+    what: str
+    field: str = ""
+
+    def __str__(self) -> str:
+        return f"{self.what}, field {self.field}" if self.field else self.what
+
+
+class Reading:
+    """The texts that one execution has read. They are indexed when they are first asked about."""
+
+    def __init__(self, marks: Marks) -> None:
+        self._marks = marks
+        self._own: tuple[str, ...] = ()
+        self._new: list[Answer | Sent] = []
+        self._marked: list[Answer] = []
+        self._user, self._services, self._untrusted, self._told = Texts(), Texts(), Texts(), Texts()
+        self._private: defaultdict[str, Texts] = defaultdict(Texts)
+        self._lock = asyncio.Lock()
+
+    @property
+    def has_marked(self) -> bool:
+        """Return whether the execution may have read text of outsiders, or private text."""
+        return bool(self._marked)
+
+    def trust(self, own: Iterable[str]) -> None:
+        """Trust these texts: the user's, and a program whose author had read nothing of outsiders."""
+        self._own = tuple(own)
+
+    def trust_what_was_left(self) -> None:
+        """Trust what earlier programs have left, because none of them has read anything of outsiders."""
+        self._marked = [answer for answer in self._marked if not answer.is_left]
+        self._new = [event for event in self._new if isinstance(event, Sent) or not event.is_left]
+
+    def add(self, answer: Answer) -> None:
+        """Add an answer. Nothing is read yet."""
+        self._new.append(answer)
+        if answer.tool is None or self._marks.may_mark(answer.tool):
+            self._marked.append(answer)
+
+    def sent(self, arguments: Any) -> None:
+        """Add the arguments of a call that is sent."""
+        if self._marked:
+            self._new.append(Sent(arguments))
+
+    async def untrusted(self, text: str) -> Origin | None:
+        """Return where an outsider wrote a part of a text that neither the user nor a trusted answer has, or None."""
+        await self._index()
+        part = common(text, self._untrusted, (self._user, self._services))
+        return None if part is None else await self._origin(part)
+
+    async def private(self, text: str, source: str) -> Origin | None:
+        """Return where a part of a text is private to another source than this one, or None."""
+        await self._index()
+        for owner, texts in [*self._private.items()]:
+            part = common(text, texts, (self._user,)) if owner != source else None
+            if part is not None:
+                return await self._origin(part)
+        return None
+
+    async def has_untrusted(self) -> Origin | None:
+        """Return what of the execution's reading outsiders wrote, or None."""
+        await self._index()
+        return _origin(self._marked[0]) if self._untrusted and self._marked else None
+
+    async def _index(self) -> None:
+        """Index what is new: a little here, much in a thread."""
+        if not self._new and not self._own:
+            return
+        async with self._lock:
+            new, self._new = self._new, []
+            own, self._own = self._own, ()
+            if sum(map(_characters, new)) + sum(map(len, own)) < _FEW:
+                self._read(new, own)
+            else:
+                await asyncio.to_thread(self._read, new, own)
+
+    def _read(self, events: Iterable[Answer | Sent], own: Iterable[str]) -> None:
+        self._user.add(own)
+        for answer in events:
+            if isinstance(answer, Sent):
+                texts = [text for _, text in fields(answer.arguments)]
+                self._told.add(text for text in texts if common(text, self._untrusted, (self._user, self._services)))
+                continue
+            untrusted: list[str] = []
+            services: list[str] = []
+            private: list[str] = []
+            for text, is_untrusted, is_private in self._texts(answer):
+                (untrusted if is_untrusted else private if is_private else services).append(text)
+                if is_untrusted and is_private:
+                    private.append(text)
+            self._untrusted.add(untrusted)
+            self._services.add(services, without=self._told)
+            if private and answer.tool is not None:
+                self._private[answer.tool.source].add(private)
+
+    def _texts(self, answer: Answer) -> Iterator[tuple[str, bool, bool]]:
+        if answer.tool is None:
+            yield from ((text, True, False) for _, text in fields(answer.value))
+            return
+        for text in self._marks.texts(answer.tool, answer.value):
+            if text.is_untrusted or not text.is_filled_in:
+                yield text.text, text.is_untrusted, text.is_private
+
+    async def _origin(self, part: bytes) -> Origin:
+        return await asyncio.to_thread(self._searched, part)
+
+    def _searched(self, part: bytes) -> Origin:
+        for answer in self._marked:
+            for path, text in fields(answer.value):
+                if any(part in form for form in forms(text)):
+                    return replace(_origin(answer), field=".".join(path))
+        return Origin("more text than can be traced")
+
+
+def _origin(answer: Answer) -> Origin:
+    return Origin(f"{answer.tool.id} (call {answer.call})" if answer.tool else "a value that the program loaded")
+
+
+def _characters(event: Answer | Sent) -> int:
+    """Return about how many characters an answer has, at most so many as are few."""
+    count = 0
+    for _, text in fields(event.value if isinstance(event, Answer) else event.arguments):
+        count += len(text) + 1
+        if count >= _FEW:
+            break
+    return count

@@ -1,0 +1,197 @@
+"""The rules on the flow of text: the operator's, then the built-in ones. The first that matches decides."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from codemode.catalog.identifiers import snake
+from codemode.catalog.tool import Effect
+from codemode.features.flow.marks import fields
+from codemode.gateway.conditions import Condition
+from codemode.gateway.policy import Decision, Globs, Ruling
+from codemode.settings.flow import FromMark, SecrecyMark
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator, Mapping
+
+    from codemode.catalog.tool import Tool
+    from codemode.features.flow.reading import Reading
+    from codemode.settings.flow import FlowRuleSettings, FlowSettings
+
+#: Words of arguments that say where something goes, or what is carried out.
+_DIRECTION_WORDS = (
+    "to cc bcc recipient recipients receiver payee payees beneficiary iban account email emails mail address phone "
+    "participants attendees invitees members member url uri urls link links href endpoint webhook callback redirect "
+    "host hostname domain server path filepath filename file folder directory dir destination target command cmd shell "
+    "script code sql expression channel user username users role permission permissions token password key"
+)
+DIRECTIONS = frozenset(_DIRECTION_WORDS.split())
+
+_CHANGES = frozenset({Effect.WRITE, Effect.DESTRUCTIVE})
+
+
+@dataclass(frozen=True, slots=True)
+class FlowCall:
+    """A call to judge. `shown` says what untrusted text has reached the model in the conversation, or ""."""
+
+    tool: Tool
+    arguments: Mapping[str, Any]
+    role: str
+    shown: str
+
+
+@dataclass(frozen=True, slots=True)
+class FlowRule:
+    """One rule. `paths` are the arguments whose text must come from a place, by the mark; None is any argument."""
+
+    label: str
+    decision: Decision
+    reason: str = ""
+    tools: Globs = field(default_factory=lambda: Globs(()))
+    effects: frozenset[Effect] = _CHANGES
+    sources: frozenset[str] = frozenset()
+    roles: frozenset[str] = frozenset()
+    untrusted: tuple[str, ...] = ()
+    private: tuple[str, ...] = ()
+    conditions: tuple[Condition, ...] = ()
+    after_untrusted: bool = False
+    in_conversation: bool = False
+
+    def concerns(self, tool: Tool, role: str) -> bool:
+        """Return whether the rule can decide on a call of the tool."""
+        return (
+            self.tools.fit(tool.id)
+            and tool.effect in self.effects
+            and (not self.sources or tool.source in self.sources)
+            and (not self.roles or role in self.roles)
+        )
+
+    async def ruling(self, call: FlowCall, reading: Reading) -> Ruling | None:
+        """Return the rule's decision on a call, None if it does not match."""
+        reasons = []
+        if self.in_conversation:
+            if not call.shown:
+                return None
+            reasons.append(f"the model has read what outsiders wrote: {call.shown}")
+        if self.after_untrusted:
+            origin = await reading.has_untrusted()
+            if origin is None:
+                return None
+            reasons.append(f"the program has read what outsiders wrote: {origin}")
+        if not all(condition.may_hold(call.tool, call.arguments) for condition in self.conditions):
+            return None
+        for path in self.untrusted:
+            named = await self._origin(call, path, reading, is_private=False)
+            if named is None:
+                return None
+            reasons.append(named)
+        for path in self.private:
+            named = await self._origin(call, path, reading, is_private=True)
+            if named is None:
+                return None
+            reasons.append(named)
+        return Ruling(
+            self.decision, self.label, "; ".join((*reasons, self.reason)) if self.reason else "; ".join(reasons)
+        )
+
+    async def _origin(self, call: FlowCall, path: str, reading: Reading, *, is_private: bool) -> str | None:
+        """Return which argument at a path has marked text, and where that comes from."""
+        for at, text in _texts(call.tool, call.arguments):
+            if not _is_meant(path, at):
+                continue
+            wanted = reading.private(text, call.tool.source) if is_private else reading.untrusted(text)
+            origin = await wanted
+            if origin is not None:
+                return f"`{'.'.join(at)}` comes from {origin}" + (", which is private" if is_private else "")
+        return None
+
+
+#: Stands for every argument that says where something goes, or what is carried out.
+_DIRECTION = "@direction"
+
+BUILT_IN = (
+    FlowRule("flow: directions", Decision.ASK, untrusted=(_DIRECTION,)),
+    FlowRule("flow: private text", Decision.ASK, private=("*",)),
+    FlowRule("flow: private text", Decision.ASK, effects=frozenset({Effect.READ}), private=(_DIRECTION,)),
+    FlowRule("flow: conversation", Decision.ASK, in_conversation=True),
+)
+
+STRICT = FlowRule("flow: strict", Decision.ASK, after_untrusted=True)
+
+
+class FlowRules:
+    """All rules in order."""
+
+    def __init__(self, settings: FlowSettings) -> None:
+        strict = (STRICT,) if settings.mode == "strict" else ()
+        own = (_compiled(rule, number) for number, rule in enumerate(settings.rules, 1))
+        self._rules = (*own, *BUILT_IN, *strict)
+
+    def concerning(self, tool: Tool, role: str) -> tuple[FlowRule, ...]:
+        """Return the rules that can decide on a call of a tool."""
+        return tuple(rule for rule in self._rules if rule.concerns(tool, role))
+
+    async def ruling(self, call: FlowCall, rules: Iterable[FlowRule], reading: Reading) -> Ruling | None:
+        """Return the decision of the first rule that matches a call, or None."""
+        for rule in rules:
+            ruling = await rule.ruling(call, reading)
+            if ruling is not None:
+                return None if ruling.decision is Decision.ALLOW else ruling
+        return None
+
+
+def _compiled(settings: FlowRuleSettings, number: int) -> FlowRule:
+    marked = settings.where.items()
+    patterns = ((path, values) for path, values in marked if not isinstance(values, (FromMark, SecrecyMark)))
+    label = f"flow rule {number}" + (f" ({settings.name})" if settings.name else "")
+    return FlowRule(
+        label,
+        Decision(settings.decision),
+        settings.reason,
+        tools=Globs(settings.tools),
+        effects=frozenset(map(Effect, settings.effects)) or frozenset(Effect),
+        sources=frozenset(settings.sources),
+        roles=frozenset(settings.roles),
+        untrusted=tuple(path for path, mark in marked if isinstance(mark, FromMark)),
+        private=tuple(path for path, mark in marked if isinstance(mark, SecrecyMark)),
+        conditions=tuple(Condition(path, values) for path, values in patterns),
+        in_conversation=settings.when is not None,
+    )
+
+
+def _texts(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[tuple[tuple[str, ...], str]]:
+    """Yield the texts of arguments with the names that lead to them, also those within JSON text."""
+    for name, value in arguments.items():
+        parameter = tool.parameter(name)
+        if parameter is not None and parameter.schema.get("enum") is not None:
+            continue
+        for path, text in fields(value):
+            yield (name, *path), text
+            inner = _parsed(text)
+            if inner is not None:
+                yield from (((name, *path, *further), part) for further, part in fields(inner))
+
+
+def _parsed(text: str) -> Any:
+    if text.lstrip()[:1] not in ("{", "["):
+        return None
+    try:
+        return json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+
+
+def _is_meant(path: str, at: tuple[str, ...]) -> bool:
+    if path == "*":
+        return True
+    if path == _DIRECTION:
+        return any(not DIRECTIONS.isdisjoint(snake(name).split("_")) for name in at)
+    steps = [_plain(step) for step in path.removesuffix("?").split(".")]
+    names = [_plain(name) for name in at]
+    return any(names[start : start + len(steps)] == steps for start in range(len(names) - len(steps) + 1))
+
+
+def _plain(name: str) -> str:
+    return "".join(character for character in name.casefold() if character.isalnum())

@@ -1,0 +1,143 @@
+"""The stage of the flow rules in a run: it hears what the program reads, and judges what it sends."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+from codemode.errors import ApprovalRequired
+from codemode.executions.run.ends import value_of
+from codemode.executions.run.stage import Stage
+from codemode.executions.types.records import CONVERSATION, INPUTS
+from codemode.features.flow.marks import fields
+from codemode.features.flow.memory import Remembered
+from codemode.features.flow.reading import Answer, Reading
+from codemode.features.flow.rules import FlowCall
+from codemode.gateway.call import CallState
+from codemode.gateway.policy import Decision, Ruling
+from sandbox import JsonText
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from codemode.executions.run.stage import Staging
+    from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.record import End, RecordedCall
+    from codemode.features.flow.marks import Marks
+    from codemode.features.flow.memory import Memory
+    from codemode.features.flow.rules import FlowRules
+    from codemode.gateway.call import JudgedCall
+
+#: The function of a conversation whose values earlier programs left.
+_LOAD = "load"
+
+_OPEN = (CallState.NOT_STARTED, CallState.PENDING)
+
+
+class FlowStage(Stage):
+    """Judges the calls of one run by where their arguments come from."""
+
+    def __init__(self, staging: Staging, marks: Marks, rules: FlowRules, memory: Memory) -> None:
+        self._run = staging.run
+        self._rules = rules
+        self._memory = memory
+        self._remembered: Remembered | None = None
+        recording = staging.decisions.recording if staging.decisions else None
+        settings = recording.given.settings if recording else {}
+        self._conversation = str(settings.get(CONVERSATION, ""))
+        self._own = [recording.given.code, *(text for _, text in fields(settings.get(INPUTS, {})))] if recording else []
+        self._reading = Reading(marks)
+        calls = recording.record.calls.values() if recording else ()
+        for call in sorted(calls, key=lambda call: call.ended_us or call.sequence):
+            self._recall(call)
+
+    def _recall(self, call: RecordedCall) -> None:
+        """Read again what the program has read before."""
+        if call.end is None:
+            return
+        if call.is_query:
+            if not call.end.is_error:
+                self.told(call.tool, value_of(call.end, is_page=False))
+        elif call.tool in self._run.catalog:
+            value = json.loads(call.end.answer) if call.end.is_error else value_of(call.end, is_page=call.is_page)
+            self._reading.sent(dict(call.arguments))
+            self._reading.add(Answer(call.path, self._run.catalog.get(call.tool), value))
+
+    async def decide(self, judged: JudgedCall, recorded: RecordedCall | None) -> JudgedCall | End:
+        """See `codemode.executions.run.stage.Stage`."""
+        tool = judged.tool
+        if recorded is not None or tool is None or judged.state not in _OPEN:
+            return judged
+        self._reading.sent(judged.arguments)
+        rules = self._rules.concerning(tool, judged.call.caller.role)
+        if not rules:
+            return judged
+        shown = (await self._known()).shown
+        if not shown and not self._reading.has_marked:
+            return judged
+        call = FlowCall(tool, judged.arguments, judged.call.caller.role, shown)
+        ruling = await self._rules.ruling(call, rules, self._reading)
+        return judged if ruling is None else self._run.amend(_ruled(judged, ruling))
+
+    def answered(self, path: str, value: Any) -> None:
+        """See `codemode.executions.run.stage.Stage`."""
+        tool = self._run.ledger.entry(path).tool
+        if tool in self._run.catalog:
+            self._reading.add(Answer(path, self._run.catalog.get(tool), value))
+
+    def failed(self, path: str, message: str) -> None:
+        """See `codemode.executions.run.stage.Stage`."""
+        self.answered(path, message)
+
+    def told(self, function: str, value: Any) -> None:
+        """See `codemode.executions.run.stage.Stage`."""
+        if function == _LOAD:
+            self._reading.add(Answer("", None, value, is_left=not self._reading.has_marked))
+
+    async def ended(self, outcome: ExecutionOutcome) -> None:
+        """See `codemode.executions.run.stage.Stage`."""
+        if not self._reading.has_marked:
+            return
+        known = await self._known()
+        read = await self._reading.has_untrusted()
+        failure = outcome.failure
+        told = (outcome.output, *((failure.message, failure.hint) if failure else ()))
+        shown = known.shown or await self._first((*told, *(text for _, text in fields(_plain(outcome.result)))))
+        new = Remembered(shown, known.read or (read.what if read else ""))
+        if new != known:
+            await self._memory.remember(self._run.caller.id, self._conversation, new)
+
+    async def _known(self) -> Remembered:
+        """Return what is known of the conversation. A program whose author has read nothing of outsiders is trusted."""
+        if self._remembered is None:
+            known = await self._memory.recall(self._run.caller.id, self._conversation)
+            self._remembered = known
+            self._reading.trust(() if known.shown else self._own)
+            if not known.read:
+                self._reading.trust_what_was_left()
+        return self._remembered
+
+    async def _first(self, texts: Iterable[str]) -> str:
+        for text in texts:
+            origin = await self._reading.untrusted(text)
+            if origin is not None:
+                return str(origin)
+        return ""
+
+
+def _plain(result: Any) -> Any:
+    return json.loads(result.data) if isinstance(result, JsonText) else result
+
+
+def _ruled(judged: JudgedCall, ruling: Ruling) -> JudgedCall:
+    """Return a call with a decision, unless its own is stricter."""
+    tool = judged.tool.id if judged.tool else judged.call.tool
+    if ruling.decision is Decision.DENY:
+        return judged.denied(ruling.rule, ruling.reason)
+    own = judged.ruling
+    if own is not None and own.decision is Decision.ASK:
+        reason = f"{own.reason}; {ruling.reason}" if own.reason else ruling.reason
+        ruling = Ruling(Decision.ASK, f"{own.rule}, {ruling.rule}", reason)
+    ruling = replace(ruling, alone=True)
+    return replace(judged, ruling=ruling, error=ApprovalRequired(tool, ruling.rule, ruling.reason))
