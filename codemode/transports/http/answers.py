@@ -15,8 +15,9 @@ import orjson
 
 from codemode.errors import AnswerInvalid, UpstreamError
 from codemode.shared.collection import without_collection
-from codemode.text.prose import plain, shorten
+from codemode.text.prose import shorten
 from codemode.transports.content import Content
+from codemode.transports.http.reasons import reason_of, text_of
 from codemode.transports.http.slices import parsed_in_slices
 from codemode.transports.media_types import is_text
 
@@ -40,8 +41,8 @@ LINES = frozenset(
 #: Media types of answers that may stay open.
 STREAMS = LINES | {"text/event-stream"}
 
-#: Characters of an unusable answer that are shown, and that are read for it.
-EXCERPT, _READ = 300, 20_000
+#: Characters of an unusable answer that are shown, and bytes that are read for them.
+EXCERPT, _READ = 300, 200_000
 
 #: Deepest nesting of lists and objects. Programs accept no more, and traversal needs stack.
 DEEPEST = 200
@@ -156,8 +157,8 @@ def error_of(body: bytes, headers: Mapping[str, str], status: int, source: str) 
     name, charset = media_type_of(headers)
     data: Any = json_or_text(_text(body, charset)) if body else None
     if isinstance(data, str):
-        data = shorten(plain(data[:_READ]) if "html" in name else data, 2000)
-    explanation = _explanation(data)
+        data = shorten(text_of(data) if "html" in name else data, 2000)
+    explanation = reason_of(data, reason)
     message = f"{source} answered {status}{f' {reason}' if reason else ''}{f': {explanation}' if explanation else ''}"
     wait = retry_after(headers)
     if wait is not None:
@@ -195,7 +196,7 @@ def _undeclared(body: bytes, name: str, charset: str, *, wants_json: bool, statu
         return _json(body, charset, status)
     except AnswerInvalid:
         if wants_json:
-            text = "" if b"\0" in body[:4000] else shorten(plain(_text(body[:4000], charset)), EXCERPT)
+            text = "" if b"\0" in body[:4000] else shorten(text_of(_text(body[:_READ], charset)), EXCERPT)
             excerpt = repr(text) if text else f"{len(body):,} bytes"
             message = f"answered {status} with {name or 'no media type'}, but JSON is declared: {excerpt}"
             raise AnswerInvalid(message, status=status, body=text) from None
@@ -368,21 +369,3 @@ def json_or_text(text: str) -> Any:
     except (ValueError, RecursionError):
         return text
     return _without_surrogates(data) if "\\u" in text else data
-
-
-def _explanation(data: Any) -> str:
-    """Return the message of an error body: problem details (RFC 9457), or other common fields."""
-    if isinstance(data, str):
-        return shorten(plain(data[:_READ]), EXCERPT)
-    if not isinstance(data, dict):
-        return ""
-    texts = []
-    for key in ("title", "error", "error_description", "message", "detail", "errors", "reason", "msg"):
-        value = data.get(key)
-        if isinstance(value, dict):
-            value = value.get("message") or value.get("detail") or json.dumps(value, ensure_ascii=False)
-        elif isinstance(value, list):
-            value = json.dumps(value[:3], ensure_ascii=False) if value else None
-        if isinstance(value, str) and value and value not in texts:
-            texts.append(value)
-    return shorten(": ".join(texts), EXCERPT)

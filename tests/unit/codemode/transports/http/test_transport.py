@@ -282,7 +282,7 @@ async def test_an_error_status_says_what_the_service_said(recorder: Recorder) ->
     )
     with pytest.raises(UpstreamError) as caught:
         await _call(recorder, _tool())
-    assert str(caught.value) == "api answered 409 Conflict: Conflict: the membership is frozen already"
+    assert str(caught.value) == "api answered 409 Conflict: the membership is frozen already"
     assert (caught.value.status, caught.value.body, caught.value.retry_after_s) == (409, problem, None)
 
 
