@@ -24,6 +24,7 @@ from codemode.shared.values import UNAVAILABLE
 from codemode.sources.functions.described import parameters_of
 from codemode.sources.loaded import SourceWarning, Surface
 from codemode.text.prose import first_sentence
+from codemode.transports.mcp.definition_repairs import note_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -238,6 +239,7 @@ def surface_of(
     tools, unreadable = tools_of(source, tuple(every.values()))
     advice = f"left out until `codemode sources accept {source}`"
     warnings = [SourceWarning(f"/{name}", f"{held.reason}: {advice}") for name, held in waiting.items()]
+    mended = [SourceWarning(f"/{one.name}", note) for one in definitions if (note := note_of(one))]
     description, changed_text = _accepted_instructions(source, instructions, accepted)
     return Surface(
         tuple(tool for tool in tools if tool.key in current),
@@ -246,6 +248,7 @@ def surface_of(
             *review.left_out,
             *changed_text,
             *repeated,
+            *mended,
             *(one for one in unreadable if one.pointer[1:] in current),
         ),
         description=description,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from difflib import ndiff
 from functools import partial
 from typing import TYPE_CHECKING
@@ -101,7 +101,9 @@ async def load_mcp_server(
     errors.unlink(missing_ok=True)
     try:
         definitions = await transport.start()
-        return await asyncio.to_thread(surface_of, name, definitions, accepted, transport.instructions), transport
+        surface = await asyncio.to_thread(surface_of, name, definitions, accepted, transport.instructions)
+        unusable = (SourceWarning("", reason) for reason in transport.left_out)
+        return replace(surface, warnings=(*surface.warnings, *unusable)), transport
     except SourceError as error:
         known = await asyncio.to_thread(accepted.read, name)
         tools, _ = tools_of(name, tuple(known.values()))

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any
 
 from mcp_types import JSONRPCResponse
 
+from codemode.transports.mcp.definition_repairs import repaired_list
+
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
     from typing import Self
@@ -80,7 +82,7 @@ def _repaired_message(message: SessionMessage | Exception) -> SessionMessage | E
         return message
     result = message.message.result
     if isinstance(result.get("tools"), list):
-        result = {**result, "tools": [_without_output_schema(tool) for tool in result["tools"]]}
+        result = repaired_list({**result, "tools": [_without_output_schema(tool) for tool in result["tools"]]})
     elif result.keys() & _RESULT_FIELDS and not result.keys() & _LISTS:
         result = repaired_result(result)
     else:

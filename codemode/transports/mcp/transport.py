@@ -23,6 +23,7 @@ from codemode.text.prose import shorten
 from codemode.transports.content import ContentStore
 from codemode.transports.http.certificates import distrusted
 from codemode.transports.http.rate_limit import Pace
+from codemode.transports.mcp.definition_repairs import left_out
 from codemode.transports.mcp.elicitation import Exchanges, question_in
 from codemode.transports.mcp.keepalive import PATIENCE_S, answers
 from codemode.transports.mcp.process import ANSWER_TOO_LARGE
@@ -69,7 +70,8 @@ class McpTransport:
 
     `connect` opens a connection. It receives a callback to call when the connection ends by itself, if that is known.
     With `is_process`, a server that lets a call time out and answers no ping is replaced. `on_change` receives the
-    definitions when the server reports a change, and after a reconnection that changed them.
+    definitions when the server reports a change, and after a reconnection that changed them. `left_out` says which
+    definitions cannot be used.
     """
 
     idempotency_header = ""
@@ -96,6 +98,7 @@ class McpTransport:
         self._redactor = Redactor(secrets)
         self.on_change = on_change
         self._definitions: Definitions = ()
+        self.left_out: tuple[str, ...] = ()
         self._instructions = ""
         self._client: Client | None = None
         self._exchanges = Exchanges()
@@ -329,17 +332,27 @@ class McpTransport:
         """Read all pages of the tool list, and report a changed list."""
         tools: list[mcp_types.Tool] = []
         cursors: set[str] = set()
+        notes: list[str] = []
         cursor: str | None = None
         while True:
-            page = await client.list_tools(cursor=cursor)
+            try:
+                page = await client.list_tools(cursor=cursor)
+            except MCPError:
+                if cursor != "":  # some servers end a list with it
+                    raise
+                break
+            if cursor == "" and {tool.name for tool in page.tools} <= {tool.name for tool in tools}:
+                break
             tools += map(with_output_schema, page.tools)
+            notes += left_out(page)
             cursor = page.next_cursor
-            if not cursor or len(tools) > MOST_TOOLS:
+            if cursor is None or len(tools) > MOST_TOOLS:
                 break
             if cursor in cursors or len(cursors) == MOST_PAGES:
                 log.warning("the MCP server of %s sends an endless tool list: its first pages are used", self._source)
                 break
             cursors.add(cursor)
+        self.left_out = tuple(notes)
         before, self._definitions = self._definitions, tuple(tools[:MOST_TOOLS])
         if self._tried.is_set() and before != self._definitions:
             self.on_change(self._definitions)

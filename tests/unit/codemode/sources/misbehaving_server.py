@@ -3,8 +3,9 @@
     misbehaving_server.py LOG [MODE]
 
 The file LOG has a line for each thing that it heard. MODE is about the list of tools: `endless` (new pages for ever),
-`circle` (the same page again), `twice` (two tools of one name), `changing` (another text each time), `deaf` (no answer
-to anything), `stubborn` (ends neither with its input nor when asked to), `storm` (says each time that it has changed).
+`circle` (the same page again), `twice` (two tools of one name), `odd` (definitions that break the protocol), `blank`
+and `blank_end` (an empty cursor, with another page or without), `changing` (another text each time), `deaf` (no answer to
+anything), `stubborn` (ends neither with its input nor when asked to), `storm` (says each time that it has changed).
 """
 
 from __future__ import annotations
@@ -78,6 +79,15 @@ def listed(params: dict[str, Any]) -> dict[str, Any]:
             return {"tools": [tool("one")], "nextCursor": "again"}
         case "twice":
             return {"tools": [tool("one", "The first."), tool("one", "The second."), tool("two")]}
+        case "odd":
+            odd = {"name": "odd", "description": 7, "inputSchema": {"type": "object", "properties": []}}
+            return {"tools": [odd, {"name": "bare"}, "text", tool("one"), {"title": "nameless"}]}
+        case "blank":
+            return (
+                {"tools": [tool("first")], "nextCursor": ""} if "cursor" not in params else {"tools": [tool("second")]}
+            )
+        case "blank_end":
+            return {"tools": [tool("first")], "nextCursor": ""}
         case "changing":
             return {"tools": [tool("one", f"Text {os.getpid()} {LISTED}.")]}
         case _:

@@ -320,3 +320,19 @@ def is_alive(process: int) -> bool:
         return "State:\tZ" not in Path(f"/proc/{process}/status").read_text()
     except (ProcessLookupError, FileNotFoundError):
         return False
+
+
+async def test_an_odd_definition_costs_itself_at_most(tmp_path: Path) -> None:
+    async with CodeMode.from_settings(settings(tmp_path, "odd")) as service:
+        outcome = await service.execute("[bad.odd(), bad.bare(), bad.one()]")
+        assert outcome.value == ["odd", "bare", "one"]
+        reasons = [warning.reason for warning in service.sources["bad"].warnings]
+        assert "definition 2 is left out: it is not a mapping" in reasons
+        assert "definition 4 is left out: it has no name" in reasons
+        assert any("inputSchema is no mapping: the tool takes no arguments" in reason for reason in reasons)
+
+
+@pytest.mark.parametrize(("mode", "names"), [("blank", ["bad.first", "bad.second"]), ("blank_end", ["bad.first"])])
+async def test_an_empty_cursor_is_asked_with_once(tmp_path: Path, mode: str, names: list[str]) -> None:
+    async with CodeMode.from_settings(settings(tmp_path, mode)) as service:
+        assert sorted(tool.id for tool in service.catalog) == names
