@@ -4,8 +4,8 @@
 
 The file LOG has a line for each thing that it heard. MODE is about the list of tools: `endless` (new pages for ever),
 `circle` (the same page again), `twice` (two tools of one name), `odd` (definitions that break the protocol), `blank`
-and `blank_end` (an empty cursor, with another page or without), `changing` (another text each time), `deaf` (no answer to
-anything), `stubborn` (ends neither with its input nor when asked to), `storm` (says each time that it has changed).
+and `blank_end` (an empty cursor, with another page or without), `changing` (another text each time), `deaf` (no answer
+to anything), `stubborn` (ends neither with its input nor when asked to), `storm` (says each time that it has changed).
 """
 
 from __future__ import annotations
