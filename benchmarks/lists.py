@@ -41,7 +41,10 @@ NO_POSITION = re.compile(r"(?i)date|time|created|updated|modified|period|timesta
 #: Fields beside a list that lead to its next page.
 NEXT = re.compile(r"(?i)^@?(odata\.)?(next.*|.*next(_?(cursor|token|page|link|url))?|has_?more|cursor|.*page_?token)$")
 
-_DEPTH = 3
+_DEPTH = 2
+
+#: Arrays that are no lists.
+BESIDE = ("errors", "warnings", "messages")
 
 
 @dataclass
@@ -56,8 +59,10 @@ class Figures:
 
 
 def arrays_of(schema: Schema | None, depth: int = _DEPTH) -> bool:
-    """Return whether an answer has an array of objects or texts, also in an envelope."""
-    return schema is not None and any("array" in part.types() for _, part in _parts(schema, depth))
+    """Return whether an answer has an array of objects or texts, also in an envelope. One object with an id has not."""
+    if schema is None or "id" in schema.resolved().properties():
+        return False
+    return any("array" in part.types() for name, part in _parts(schema, depth) if name not in BESIDE)
 
 
 def leads_on(schema: Schema | None, depth: int = _DEPTH) -> bool:

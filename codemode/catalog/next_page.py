@@ -10,67 +10,54 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, NamedTuple
-from urllib.parse import parse_qsl, urlsplit
+from urllib.parse import parse_qsl, unquote, urlencode, urlsplit
 
+from codemode.catalog.argument_paths import argument_at, fitting, with_argument
 from codemode.catalog.identifiers import snake
-from codemode.catalog.paging import ANY_FIELD, BESIDE, ENVELOPES, USUAL_LISTS
-from codemode.catalog.tool import Location
+from codemode.catalog.page_answer import field_at, list_in, next_objects, stated_fields, total_of
+from codemode.catalog.page_words import (
+    AFTER,
+    CURSOR,
+    LAST,
+    MAY_BE_ECHOES,
+    MORE,
+    NEXT,
+    NUMBERS,
+    OFFSET,
+    OFFSETS,
+    OWN_TOKENS,
+    PAGE,
+    PAGES,
+    POSITIONS,
+    TOKEN_HEADERS,
+    TOKENS,
+    TOTAL_HEADERS,
+)
+from codemode.catalog.tool import Effect, Location
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Paging, Tool
 
-#: Objects in an answer that describe its list.
-_ABOUT_LIST = (
-    "meta", "metadata", "_meta", "pagination", "paging", "page", "page_info", "paginator", "response_metadata",
-    "result_info", "links", "cursors", "cursor", "search_metadata", "_metadata",
-)  # fmt: skip
-
-#: Fields that hold the URL of the next page, or else its cursor or number.
-_NEXT = (
-    "next", "next.href", "next.url", "next_link", "odata_next_link", "pages.next", "next_url", "next_uri", "next_href",
-    "next_page_url", "next_page_uri", "next_page_link", "next_page", "next_records_url", "nextpage",
-)  # fmt: skip
-
-#: Fields that hold the cursor of the next page.
-_TOKENS = (
-    "next_cursor", "next_page_token", "next_token", "continuation_token", "next_page_cursor", "next_marker",
-    "cursor_next", "continue", "next.after", "cursors.after", "cursors.next", "next_cursor_str", "next_id", "next_key",
-    "next_start_key", "last_evaluated_key", "end_cursor", "scroll_id", "bookmark", "after", "cursor",
-)  # fmt: skip
-#: Those that may repeat the request.
-_MAY_BE_ECHOES = ("after", "cursor", "bookmark")
-_TOKEN_HEADERS = ("x-next-cursor", "next-cursor", "x-next-token", "x-ms-continuation", "opc-next-page")
-
-_OFFSETS = ("next_offset", "next_start", "next_skip")
-_MORE = (
-    "has_more", "hasmore", "has_next", "has_next_page", "more", "more_results", "has_more_items", "truncated",
-    "more_items_in_collection", "is_truncated", "more_records", "more_available",
-)  # fmt: skip
-_LAST = ("last", "is_last", "is_last_page", "last_page", "end_of_list")
-_NUMBERS = ("page", "number", "page_number", "current_page", "page_num", "page_no", "page_index")
-_PAGES = ("total_pages", "pages", "page_count", "last_page", "num_pages")
-
-#: Fields that hold the length of the whole list. Some services use `count` for that of the page.
-_TOTALS = (
-    "total", "total_count", "total_items", "total_results", "total_records", "total_size", "total_elements",
-    "total_entries", "num_found", "odata_count", "count",
-)  # fmt: skip
-_TOTAL_HEADERS = ("x-total-count", "x-total", "x-wp-total", "total-count", "total-records", "x-pagination-total-count")
-
 _LINK = re.compile(r"<([^<>]*)>\s*;([^,<]*(?:,(?!\s*<)[^,<]*)*)")
+_SEGMENT = re.compile(r"[A-Za-z0-9_~-][A-Za-z0-9._~-]{0,500}")
+_HOLE = re.compile(r"\{([^{}]+)\}")
 _PAGE_RELATIONS = frozenset(("next", "prev", "previous", "first", "last"))
-
+#: Names of arguments that lead to the next page.
+_LEADING = frozenset((*CURSOR, *AFTER, *PAGE, *OFFSET))
+#: Other fields that may lead to the next page.
+_ANY_NEXT = re.compile(r"(^|[._])next([._]|$)")
+_ANY_MORE = re.compile(r"(^|[._])more([._]|$)|cursor|continuation")
 
 #: The headers that `next_page` and `total_of` read.
-PAGE_HEADERS = ("link", "next-page", "x-next-page", *_TOKEN_HEADERS, *_TOTAL_HEADERS)
+PAGE_HEADERS = ("link", "next-page", "x-next-page", *TOKEN_HEADERS, *TOTAL_HEADERS)
 
 
 class Following(NamedTuple):
     """The page after this one.
 
-    `arguments` are those of the call, None after the last page. `query` replaces the query of the request, if the
-    answer gave a URL. `is_counted` means that the answer did not say that the page exists. `note` says why the list may
-    continue although nothing leads further.
+    `arguments` are those of the call, None after the last page. `query` is that of `CallContext`, if the answer gave a
+    URL. `is_counted` means that the answer did not say that the page exists, or that none does. `note` says why the
+    list may continue although nothing leads further.
     """
 
     arguments: dict[str, Any] | None
@@ -91,6 +78,7 @@ class _Current:
     arguments: Mapping[str, Any]
     items: list[Any]
     headers: Mapping[str, str]
+    value: Any
     stated: Mapping[str, Any]
 
     def first_of(self, names: tuple[str, ...]) -> tuple[str, Any]:
@@ -103,26 +91,13 @@ class _Current:
 
     def with_argument(self, name: str, value: object, *, is_counted: bool = False) -> Following:
         """Return the call with this argument. The same arguments again are the end."""
-        following = {**self.arguments, name: value}
+        following = with_argument(self.arguments, name, fitting(self.tool, name, value))
         return Following(following, is_counted=is_counted) if following != dict(self.arguments) else _END
 
 
 def items_of(paging: Paging, value: Any) -> list[Any]:
     """Return the items of a page, [] if it has no list."""
-    return _list_in(paging.items, value) or []
-
-
-def total_of(value: Any, headers: Mapping[str, str] | None = None) -> int | None:
-    """Return the length of the whole list that an answer or its headers state, or None."""
-    for name in _TOTAL_HEADERS if headers else ():
-        text = (headers or {}).get(name, "")
-        if text.isascii() and text.isdigit():
-            return int(text[:18])
-    stated = _stated(value)
-    known = {name: number for name in _TOTALS if type(number := stated.get(name)) is int and number >= 0}
-    if known.get("count") == len(_list_in(ANY_FIELD, value) or []):
-        del known["count"]  # it may be that of the page
-    return next(iter(known.values()), None)
+    return list_in(paging.items, value) or []
 
 
 def page_fields(
@@ -137,6 +112,7 @@ def page_fields(
         "is_counted": following.is_counted,
         "total": total_of(value, headers),
         "note": following.note,
+        "is_list": list_in(paging.items, value) is not None or value in (None, {}),
     }
 
 
@@ -147,15 +123,13 @@ def next_page(
 
     `arguments` are those of the current page; `headers` have lower-case names.
     """
-    items = _list_in(paging.items, value)
+    items = list_in(paging.items, value)
+    page = _Current(tool, paging, arguments, items or [], headers or {}, value, stated_fields(value))
+    rules = (rule(page) for rule in _RULES)
+    following = next((each for each in rules if each is not None), None) or _by_counting(page)
     if items is None and value not in (None, {}):
-        return Following(None, note="the answer has no list that is recognised; .pages(…) returns it whole")
-    page = _Current(tool, paging, arguments, items or [], headers or {}, _stated(value))
-    for rule in _RULES:
-        following = rule(page)
-        if following is not None:
-            return following
-    return _by_counting(page)
+        return following._replace(note="the answer has no list that is recognised; .pages(…) returns it whole")
+    return following
 
 
 def _by_declaration(page: _Current) -> Following | None:
@@ -163,13 +137,19 @@ def _by_declaration(page: _Current) -> Following | None:
     paging = page.paging
     if not paging.next:
         return None
-    value = page.stated.get(paging.next)
+    value = field_at(page.value, paging.next)
     if value in (None, "", False):
-        return _END
+        return _without_next(page, paging.next)
     if isinstance(value, str) and _is_url(value):
         return _by_url(page, value)
     parameter = paging.cursor or paging.page or paging.offset
     return page.with_argument(parameter, value) if parameter else None
+
+
+def _without_next(page: _Current, name: str) -> Following:
+    """The end, unless the answer says that more follow."""
+    more, value = page.first_of(MORE)
+    return Following(None, note=f"the answer has {more}: true, but no {name}") if value is True else _END
 
 
 def _is_url(text: str) -> bool:
@@ -198,28 +178,82 @@ def _attributes(text: str) -> Iterator[tuple[str, str]]:
 
 def _by_last(page: _Current) -> Following | None:
     """`has_more: false`, `last: true`: the end, even beside a cursor."""
-    is_over = any(page.stated.get(name) in (False, "false") for name in _MORE if name in page.stated)
-    return _END if is_over or any(page.stated.get(name) is True for name in _LAST) else None
+    is_over = any(page.stated.get(name) in (False, "false") for name in MORE if name in page.stated)
+    return _END if is_over or any(page.stated.get(name) is True for name in LAST) else None
 
 
 def _by_next(page: _Current) -> Following | None:
     """The URL of the next page, in any of the usual fields; or its number or cursor in a field with such a name."""
-    for name in _NEXT:
+    for name in NEXT:
         value = page.stated.get(name)
         if isinstance(value, str) and _is_url(value):
             return _by_url(page, value)
         if value not in (None, "", False, 0) and isinstance(value, (str, int)) and value is not True:
             return _with_token(page, name, value)
-    is_over = any(name in page.stated for name in _NEXT) and not any(name in page.stated for name in _TOKENS[:6])
-    return _END if is_over else None
+    for fields in next_objects(page.value):
+        following = _by_next_arguments(page, fields)
+        if following is not None:
+            return following
+    is_over = any(name in page.stated for name in NEXT) and not any(name in page.stated for name in OWN_TOKENS)
+    return _END if is_over and page.first_of(MORE)[1] is not True else None
+
+
+def _by_next_arguments(page: _Current, fields: Mapping[str, Any]) -> Following | None:
+    """An object with the arguments of the next page (Intercom), also of parameters that the document does not name."""
+    named = {str(name): value for name, value in fields.items() if type(value) in (str, int) and value != ""}
+    leading = {name: value for name, value in named.items() if snake(name) in _LEADING}
+    paging = page.paging
+    for path in filter(None, (paging.cursor, paging.after, paging.page, paging.offset)):
+        value = next((value for name, value in leading.items() if snake(name) == snake(path.rpartition(".")[2])), None)
+        if value is not None:
+            return page.with_argument(path, value)
+    if not leading or page.tool.effect is not Effect.READ:
+        return None
+    return Following(dict(page.arguments), f"&{urlencode(leading)}")
 
 
 def _by_url(page: _Current, url: str) -> Following:
-    """Ask the same operation with the query of the URL. Its host and path are never asked."""
-    query = urlsplit(url).query
+    """Ask the same operation with the query of the URL, or with its path if that is the operation's own.
+
+    Its host is never asked. A path below that of the operation is, by one plain segment (Salesforce).
+    """
+    try:
+        parts = urlsplit(url)
+    except ValueError:
+        return Following(None, note="the URL of the next page is invalid")
+    query, arguments = parts.query, {**page.arguments, **_arguments_of(page.tool, parts.query)}
+    in_path = _path_arguments(page.tool, parts.path)
+    if in_path is not None and arguments | in_path != arguments:
+        return Following(arguments | in_path, query)
+    parent, _, segment = parts.path.rpartition("/")
+    if in_path is None and _SEGMENT.fullmatch(segment) and page.tool.effect is Effect.READ:
+        above = _path_arguments(page.tool, parent)
+        if above is not None and arguments | above == arguments:
+            return Following(arguments, f"/{segment}?{query}")
     if not query:
         return Following(None, note="the next page has another path, which is not followed") if url else _END
-    return Following({**page.arguments, **_arguments_of(page.tool, query)}, query)
+    return Following(arguments, query)
+
+
+def _path_arguments(tool: Tool, path: str) -> dict[str, Any] | None:
+    """Return the arguments in the path of a URL, None if it is no path of the operation at any base URL."""
+    template = tool.key.removeprefix("GET ") if tool.key.startswith("GET /") else ""
+    parameters = {p.wire_name: p for p in tool.parameters if p.location is Location.PATH}
+    names = _HOLE.findall(template)
+    if not template or not parameters.keys() >= set(names):
+        return None
+    pattern = "".join(map(_segment_pattern, template.strip("/").split("/")))
+    match = re.search(f"{pattern}/?$", path if path.startswith("/") else f"/{path}")
+    if match is None:
+        return None
+    own = {parameters[name].name: unquote(text) for name, text in zip(names, match.groups(), strict=True)}
+    return {name: fitting(tool, name, text) for name, text in own.items()}
+
+
+def _segment_pattern(segment: str) -> str:
+    """Return the pattern of one segment of a template, after its slash."""
+    parts = _HOLE.split(segment)
+    return "/" + "".join("([^/]+)" if index % 2 else re.escape(part) for index, part in enumerate(parts))
 
 
 def _arguments_of(tool: Tool, query: str) -> dict[str, Any]:
@@ -242,17 +276,22 @@ def _arguments_of(tool: Tool, query: str) -> dict[str, Any]:
 
 def _by_token(page: _Current) -> Following | None:
     """A cursor in the answer or a header. Without one, the page that a cursor led to is the last."""
-    for name in _TOKEN_HEADERS:
+    for name in TOKEN_HEADERS:
         if page.headers.get(name):
             return _with_token(page, name, page.headers[name])
-    for name in _TOKENS:
+    own = page.paging.cursor.rpartition(".")[2]
+    for name in (*TOKENS, *((f"next_{own}", own) if own else ())):
         token = page.stated.get(name)
         if token not in (None, "", 0, False) and type(token) in (str, int):
             return _with_token(page, name, token)
-    is_last = page.paging.cursor and (
-        page.paging.cursor in page.arguments or any(name in page.stated for name in _TOKENS)
-    )
-    return _END if is_last else None
+    if page.paging.cursor:
+        names = (name for name, value in page.stated.items() if _ANY_NEXT.search(name) and isinstance(value, str))
+        name = next((name for name in names if page.stated[name] and not _is_url(page.stated[name])), "")
+        if name:
+            return _with_token(page, name, page.stated[name])
+    is_known = any(name in page.stated for name in TOKENS)
+    is_last = page.paging.cursor and (argument_at(page.arguments, page.paging.cursor) is not None or is_known)
+    return _without_next(page, "cursor") if is_last else None
 
 
 def _with_token(page: _Current, name: str, token: str | int) -> Following | None:
@@ -262,19 +301,20 @@ def _with_token(page: _Current, name: str, token: str | int) -> Following | None
         return page.with_argument(paging.page, token)
     if type(token) is int and paging.offset and not paging.cursor:
         return None
-    parameter = paging.cursor or paging.after or (paging.page if name in _TOKEN_HEADERS else "")
+    parameter = paging.cursor or paging.after or (paging.page if name in TOKEN_HEADERS else "")
     if parameter:
         following = page.with_argument(parameter, token)
-        is_echo = following.arguments is None and name not in _MAY_BE_ECHOES
+        may_be_echo = name in MAY_BE_ECHOES or name == parameter.rpartition(".")[2]
+        is_echo = following.arguments is None and not may_be_echo
         return Following(None, note=f"{name} leads to the same page again") if is_echo else following
-    if paging.page or paging.offset or name in _MAY_BE_ECHOES:
+    if paging.page or paging.offset or name in MAY_BE_ECHOES:
         return None  # counted
     return Following(None, note=f"the answer has {name}, and no parameter takes it")
 
 
 def _by_offset(page: _Current) -> Following | None:
     """The position of the next page: a number in the answer or in GitLab's `X-Next-Page`."""
-    offset = page.number(_OFFSETS)
+    offset = page.number(OFFSETS)
     if offset is not None and page.paging.offset:
         return page.with_argument(page.paging.offset, offset)
     text = page.headers.get("x-next-page")
@@ -285,7 +325,7 @@ def _by_offset(page: _Current) -> Following | None:
 
 def _by_last_item(page: _Current) -> Following | None:
     """The id of the last item, if the answer says that more follow (Stripe)."""
-    name, more = page.first_of(_MORE)
+    name, more = page.first_of(MORE)
     if not more:
         return None
     last = page.stated.get("last_id")
@@ -308,18 +348,36 @@ def _by_counting(page: _Current) -> Following:
     if not page.items:
         return _END
     if paging.page:
-        number, pages = page.number(_NUMBERS), page.number(_PAGES)
+        number, pages = page.number(NUMBERS), page.number(PAGES)
         position = _position(page, paging.page, number)
         if number is not None and pages is not None and number >= pages and number - position in (0, 1):
             return _END
         return page.with_argument(paging.page, position + 1, is_counted=True)
     if paging.offset:
-        position = _position(page, paging.offset, page.number(("start_index", "offset", "skip", "start")))
+        position = _position(page, paging.offset, page.number(POSITIONS))
         return page.with_argument(paging.offset, position + len(page.items), is_counted=True)
-    size = page.arguments.get(paging.size) or paging.size_default if paging.size else None
-    if size == len(page.items):
-        return Following(None, note=f"the answer has {size} items, as many as {paging.size} allows, and more may exist")
-    return _END
+    return _unproved(page)
+
+
+def _unproved(page: _Current) -> Following:
+    """The end, with a note if the answer may have been cut. A total is compared elsewhere."""
+    paging, count = page.paging, len(page.items)
+    size = (argument_at(page.arguments, paging.size) or paging.size_default) if paging.size else None
+    hint = next((name for name, value in page.stated.items() if value and _ANY_MORE.search(name)), "")
+    note = ""
+    if total_of(page.value, page.headers) is not None:
+        pass
+    elif size == count:
+        note = f"the answer has {size} items, as many as {paging.size} allows, and more may exist"
+    elif hint:
+        note = f"the answer has {hint}, and nothing that is known to lead to the next page"
+    elif size is None and (paging.size or paging.kind != "link") and (count % 10 == 0 or count == _QUARTER):
+        note = f"the answer has {count} items and does not say whether more exist"
+    return Following(None, is_counted=True, note=note)
+
+
+#: A usual size of pages, beside multiples of ten.
+_QUARTER = 25
 
 
 def _position(page: _Current, name: str, stated: int | None) -> int:
@@ -327,85 +385,8 @@ def _position(page: _Current, name: str, stated: int | None) -> int:
 
     The lowest candidate is right or too low: a page that repeats the first one is dropped, a page left out is lost.
     """
-    asked = page.arguments.get(name)
+    asked = argument_at(page.arguments, name)
     if type(asked) is int or (isinstance(asked, str) and asked.isascii() and asked.isdigit()):
         return int(asked)
     candidates = [number for number in (stated if stated in (0, 1) else None, page.paging.start) if number is not None]
     return min(candidates, default=0)
-
-
-def _list_in(field: str, value: Any) -> list[Any] | None:
-    """Return the list of an answer, or None: the declared one, else the usual one, also one level down."""
-    if isinstance(value, list):
-        return value
-    if not isinstance(value, Mapping):
-        return None
-    if field and field != ANY_FIELD:
-        part: Any = value
-        for name in field.split("."):
-            part = part.get(name) if isinstance(part, Mapping) else None
-        if isinstance(part, list):
-            return part
-        if part is None and field in value:
-            return []
-    usual = _usual_list(value)
-    return _nested_list(value) if usual is None else usual
-
-
-def _usual_list(value: Mapping[str, Any]) -> list[Any] | None:
-    lists = {str(name): items for name, items in value.items() if isinstance(items, list) and name not in BESIDE}
-    for name in USUAL_LISTS:
-        if name in lists:
-            return lists[name]
-    return next(iter(lists.values())) if len(lists) == 1 else None
-
-
-def _nested_list(value: Mapping[str, Any]) -> list[Any] | None:
-    """Return the list in HAL's `_embedded`, or in an envelope."""
-    inner = [part for name in ENVELOPES if isinstance(part := value.get(name), Mapping)]
-    objects = [part for part in value.values() if isinstance(part, Mapping)]
-    for part in (*inner, *(objects if len(objects) == 1 else ())):
-        items = _usual_list(part)
-        if items is not None:
-            return items
-    return None
-
-
-def _stated(value: Any) -> dict[str, Any]:
-    """Return the scalar fields of an answer by their names in snake case: its own, and those that describe its list.
-
-    The fields of an envelope, and those of objects such as `meta`, `links` and `pagination`, count as the answer's own.
-    Fields further out take precedence.
-    """
-    stated: dict[str, Any] = {}
-    if not isinstance(value, Mapping):
-        return stated
-    envelopes = [part for name, part in value.items() if snake(str(name)) in ENVELOPES and isinstance(part, Mapping)]
-    for fields in (value, *envelopes):
-        about = [part for name, part in fields.items() if snake(str(name)) in _ABOUT_NAMES]
-        for part in (fields, *about):
-            for name, scalar in _scalars(part):
-                stated.setdefault(name, scalar)
-    return stated
-
-
-_ABOUT_NAMES = frozenset(map(snake, _ABOUT_LIST))
-
-
-def _scalars(fields: Any, prefix: str = "", depth: int = 0) -> Iterator[tuple[str, Any]]:
-    """Return scalar fields by their path, two levels deep. A list of links counts as an object with their relations."""
-    if isinstance(fields, list):
-        fields = {
-            link["rel"]: link.get("href", link.get("url"))
-            for link in fields[:_MOST_LINKS]
-            if isinstance(link, Mapping) and isinstance(link.get("rel"), str)
-        }
-    for name, value in fields.items() if isinstance(fields, Mapping) else ():
-        path = prefix + snake(str(name))
-        if not isinstance(value, (Mapping, list)):
-            yield path, value
-        elif depth == 0 and isinstance(value, Mapping):
-            yield from _scalars(value, f"{path}.", 1)
-
-
-_MOST_LINKS = 50

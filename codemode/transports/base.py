@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 class Page:
     """One page of a list: the whole answer, its items, and the arguments of the next page (None after the last).
 
-    `next_query` replaces the query of the next request (see `CallContext.query`). `is_counted` means that the answer
-    did not say that there is a next page. `total` is the length of the whole list, if stated. `note` says why the list
-    may continue although nothing leads further.
+    `next_query` is that of the next request (see `CallContext.query`). `is_counted` means that the answer did not say
+    that there is a next page, or that there is none. `total` is the length of the whole list, if stated. `note` says
+    why the list may continue although nothing leads further. `is_list` is false if the answer has no list that is
+    recognised.
     """
 
     value: Any
@@ -29,6 +30,7 @@ class Page:
     is_counted: bool = False
     total: int | None = None
     note: str = ""
+    is_list: bool = True
 
 
 async def _send_freely() -> None:
@@ -48,8 +50,9 @@ class CallContext:
 
     A transport awaits `before_send` right before the request may have an effect, and again before each further attempt.
     If the hook raises, the transport sends nothing and lets the exception pass. `on_progress` takes each progress
-    message of the service. `query` is that of the URL of the next page, as the service gave it; it is sent instead of
-    the arguments in the query. `answers` holds what people answered to the service's questions about this call, by
+    message of the service. `query` is that of the URL of the next page, as the service gave it. It is sent instead of
+    the arguments in the query, or after them if it begins with `&`; `/SEGMENT?QUERY` is sent below the operation's
+    path. `answers` holds what people answered to the service's questions about this call, by
     `codemode.transports.questions.question_key`. `wait_out` waits the seconds that a service asked for, outside of the
     call's time limit, and returns whether the call may be sent again. Without it, a transport waits within that limit.
     """

@@ -11,7 +11,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from codemode.catalog.next_page import items_of, total_of
+from codemode.catalog.argument_paths import argument_at, with_argument
+from codemode.catalog.next_page import items_of
+from codemode.catalog.page_answer import total_of
 from codemode.catalog.paging import paging_of, walked
 from codemode.errors import ArgumentsInvalid
 from sandbox import CallFailed
@@ -105,7 +107,9 @@ class _Walk:
         self._size = _size(wanted.tool, arguments)
         self._digests: set[str] = set()  # of the pages that were counted
         self._is_led = False  # the answers lead through the list
-        self._is_whole = not {self._page, self._offset}.intersection(arguments)
+        self._is_whole = not any(
+            argument_at(arguments, path) is not None for path in (self._page, self._offset) if path
+        )
 
     async def step(self, get_page: GetPage) -> None:
         """Read the next page. Raises CallFailed if that fails, unless it is beyond the last one."""
@@ -174,13 +178,17 @@ class _Walk:
 
     def _is_first_again(self) -> bool:
         """Return whether the page is the first one, which was asked without a number, now by its number."""
-        numbers = [arguments.get(self._page) for arguments, _ in self._asked]
+        numbers = [argument_at(arguments, self._page) for arguments, _ in self._asked]
         return bool(self._page) and numbers in ([None, 0], [None, 1])
 
     def _go_on(self, page: Page) -> None:
         following = None if page.next_arguments is None else (page.next_arguments, page.next_query)
         if self._is_led and page.is_counted:
+            following, page = None, replace(page, note="")
+        if not page.is_list and self._wanted.kind == "items":
             following = None
+        elif not page.is_list and page.note:
+            page = replace(page, note="")  # `.pages` returns the answers whole
         self._is_led = self._is_led or (following is not None and not page.is_counted)
         is_whole = page.is_counted and self._is_whole and page.total == self._read and self._is_total(page)
         if len(self.collected) >= self._limit or self._number >= PAGES:
@@ -216,7 +224,7 @@ def _counted(tool: Tool) -> tuple[str, str]:
 def _size(tool: Tool, arguments: Mapping[str, Any]) -> int:
     """Return the number of items of a full page, 0 if it is not known."""
     paging = walked(tool)
-    size = (arguments.get(paging.size) or paging.size_default) if paging is not None and paging.size else None
+    size = (argument_at(arguments, paging.size) or paging.size_default) if paging is not None and paging.size else None
     return size if type(size) is int else 0
 
 
@@ -230,6 +238,9 @@ def _set_page_size(wanted: WholeList, arguments: dict[str, Any], limit: int) -> 
     """Set the tool's own page size: `page_size` if given, else `limit` where the default page is larger."""
     paging = walked(wanted.tool)
     own = next((p for p in wanted.tool.parameters if paging and p.name == paging.size), None)
+    if own is None and paging is not None and paging.size and PAGE_SIZE in arguments:  # a field of an object
+        arguments.update(with_argument(arguments, paging.size, arguments.pop(PAGE_SIZE)))
+        return
     if own is None or paging is None:
         if PAGE_SIZE in arguments and not any(p.name == PAGE_SIZE for p in wanted.tool.parameters):
             message = f"{wanted.tool.id} has no page size; leave {PAGE_SIZE} out"
@@ -257,12 +268,16 @@ class PartialLists:
         """Count the items of an answer, if it states the total of a paged list."""
         total = total_of(value)
         paging = paging_of(tool) if total else None
-        if total is None or paging is None or arguments.get(paging.size) == 1:  # one item is read for the total
+        if (
+            total is None or paging is None or argument_at(arguments, paging.size) == 1
+        ):  # one item is read for the total
             return
-        position = {paging.cursor, paging.after, paging.page, paging.offset, paging.size}
+        position = {paging.cursor, paging.after, paging.page, paging.offset, paging.size} - {""}
         filters = {name: value for name, value in arguments.items() if name not in position}
+        for path in (path for path in position if argument_at(filters, path) is not None):
+            filters = with_argument(filters, path, None)
         same = json.dumps([tool.id, filters], default=str, sort_keys=True)
-        page = json.dumps([arguments.get(name) for name in sorted(position)], default=str)
+        page = json.dumps([argument_at(arguments, path) for path in sorted(position)], default=str)
         _, counts = self._lists.get(same, (0, {}))
         self._lists[same] = (total, {**counts, page: len(items_of(paging, value))})
 

@@ -35,6 +35,9 @@ if TYPE_CHECKING:
 #: Longest URL. Common servers reject longer request lines (nginx and Apache: 8 KB, Node.js and IIS: 16 KB).
 LONGEST_URL = 16_000
 
+#: One plain segment below the path of an operation.
+_BELOW = re.compile(r"/[A-Za-z0-9_~-][A-Za-z0-9._~-]*")
+
 _HOLE = re.compile(r"\{([^{}]*)\}")
 _MEDIA_TYPE = re.compile(r"[\w!#$&^.+*-]+/[\w!#$&^.+*-]+(;[ -~]*)?")
 _QUERY_SAFE = "!$&'()*+,;=:@/?%-._~[]"
@@ -92,12 +95,14 @@ class RequestPlan:
     def build(self, arguments: Mapping[str, Any], contents: OwnedContents, query: str = "") -> HttpRequest:
         """Return the request for validated arguments. Raises ArgumentsInvalid for values that cannot be sent.
 
-        `query` is that of the next page's URL, as the service gave it. It replaces the arguments in the query.
+        `query` is that of the next page's URL, as the service gave it; see `CallContext.query`.
         """
         arguments = {**arguments, **self._constants}
+        is_foreign, (below, query) = bool(query), self._continued(arguments, query)
+        query = query if is_foreign else self._query(arguments)
+        end = f"?{query}" if query else ""
         path = self._path(arguments)
-        is_foreign, query = bool(query), self._completed(query) if query else self._query(arguments)
-        url = f"{self._base_url}{path}" + (f"?{query}" if query else "")
+        url = f"{self._base_url}{path}{end}"
         if len(url) > LONGEST_URL:
             message = f"the URL would be {len(url):,} characters long, and servers accept {LONGEST_URL:,}: send less"
             raise ArgumentsInvalid(self._tool.id, message)
@@ -107,8 +112,21 @@ class RequestPlan:
             headers.append(("Content-Type", media_type))
         queried = _queried(query)
         self._check(url, [] if is_foreign else queried, arguments)
+        if below:
+            url = f"{self._base_url}{path.rstrip('/')}{below}{end}"
         check_overrides(self._tool, [*headers, *queried, *_fields(value, body, media_type)])
         return HttpRequest(self._invocation.method, url, tuple(headers), body, tuple(self._cookies(arguments)))
+
+    def _continued(self, arguments: Mapping[str, Any], query: str) -> tuple[str, str]:
+        """Return the segment below the operation's path, and the query of the next page. Raises ArgumentsInvalid."""
+        below = ""
+        if query.startswith("/"):
+            below, _, query = query.partition("?")
+            if self._invocation.method.upper() != "GET" or _BELOW.fullmatch(below) is None:
+                raise ArgumentsInvalid(self._tool.id, _ELSEWHERE)
+        if query.startswith("&"):
+            query = f"{self._query(arguments)}{query}".lstrip("&")
+        return below, self._completed(query) if query else ""
 
     def _path(self, arguments: Mapping[str, Any]) -> str:
         return "".join([part if isinstance(part, str) else self._hole(part, arguments) for part in self._template])

@@ -6,13 +6,14 @@ from typing import Any
 
 import pytest
 
-from codemode.catalog.next_page import Following, items_of, next_page, total_of
+from codemode.catalog.next_page import Following, items_of, next_page
+from codemode.catalog.page_answer import total_of
 from codemode.catalog.paging import paging_of, walked
 from codemode.catalog.schema import Schema
-from codemode.catalog.tool import Effect, Location, Parameter, Tool
+from codemode.catalog.tool import Effect, Location, Paging, Parameter, Tool
 
 
-def _tool(parameters: dict[str, Any], returns: dict[str, Any] | None) -> Tool:
+def _tool(parameters: dict[str, Any], returns: dict[str, Any] | None, key: str = "") -> Tool:
     made = tuple(
         Parameter(name.replace("$", ""), name, Location.QUERY, required=False, schema=Schema.of(schema))
         for name, schema in parameters.items()
@@ -23,12 +24,15 @@ def _tool(parameters: dict[str, Any], returns: dict[str, Any] | None) -> Tool:
         effect=Effect.READ,
         parameters=made,
         returns=None if returns is None else Schema.of(returns),
+        key=key,
     )
 
 
 INT = {"type": "integer"}
 TEXT = {"type": "string"}
 LIST = {"type": "array", "items": {"type": "object"}}
+STRINGS = {"type": "array", "items": TEXT}
+USERS = {"type": "array", "items": {"type": "object", "properties": {"id": INT}}}
 
 
 def _object(**fields: Any) -> dict[str, Any]:
@@ -216,3 +220,111 @@ def test_the_total_of_a_list_is_read(value: Any, headers: dict[str, str], total:
 def test_a_function_without_pages_is_not_walked() -> None:
     argument = Parameter("q", "q", Location.ARGUMENT, required=False, schema=Schema.of(TEXT))
     assert walked(Tool("a.b.list", source="a", effect=Effect.READ, parameters=(argument,))) is None
+
+
+NUMBERED = {"type": "object", "properties": {"number": INT, "size": INT}}
+CURSORS = {"type": "object", "properties": {"cursor": TEXT, "per_page": {**INT, "default": 50}}}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "returns", "expected"),
+    [
+        ({"page": NUMBERED}, LIST, Paging("", page="page.number", size="page.size")),
+        (
+            {"pagination": CURSORS},
+            _object(data=LIST),
+            Paging("data", cursor="pagination.cursor", size="pagination.per_page", size_default=50),
+        ),
+        ({"cursor": INT}, _object(merchants=LIST), Paging("merchants", cursor="cursor")),
+        ({"after": INT, "page_size": INT}, _object(data=LIST), Paging("data", after="after", size="page_size")),
+        ({"scroll_param": TEXT}, _object(data=LIST), Paging("data", cursor="scroll_param")),
+        ({"count": TEXT, "page": TEXT}, _object(files=LIST), Paging("files", page="page", size="count")),
+        ({"token": TEXT, "count": TEXT, "page": TEXT}, LIST, Paging("", page="page", size="count")),
+        ({"max_id": TEXT}, LIST, Paging("")),
+        ({}, _object(data=LIST, pages=_object(next={"type": "object"})), Paging("data")),
+        ({}, _object(records=LIST, nextRecordsUrl=TEXT), Paging("records")),
+        ({"from": INT, "size": INT}, _object(hits=_object(hits=LIST)), Paging("hits.hits", offset="from", size="size")),
+        ({"page": INT}, _object(tags=STRINGS, users=USERS), Paging("users", page="page")),
+        ({"page": INT}, _object(b=USERS, others=USERS), Paging("b", page="page")),
+    ],
+)
+def test_positions_and_lists_are_recognised(parameters: Any, returns: Any, expected: Paging) -> None:
+    assert paging_of(_tool(parameters, returns)) == expected
+
+
+@pytest.mark.parametrize(
+    ("parameters", "returns"),
+    [
+        ({"after": {**TEXT, "format": "date-time"}}, LIST),
+        ({"after": {**INT, "description": "Unix time"}}, LIST),
+        ({"from": TEXT, "size": INT}, LIST),
+        ({"page": TEXT}, LIST),
+        ({"page": NUMBERED}, {"type": "string"}),
+    ],
+)
+def test_times_and_names_are_no_positions(parameters: Any, returns: Any) -> None:
+    assert paging_of(_tool(parameters, returns)) is None
+
+
+CURSOR = _tool({"cursor": TEXT, "limit": INT}, _object(items=LIST))
+
+
+@pytest.mark.parametrize(
+    ("tool", "value", "note"),
+    [
+        (CURSOR, {"items": FULL[:20]}, "the answer has 20 items and does not say whether more exist"),
+        (CURSOR, {"items": [1], "cursorForMore": "x"}, "the answer has cursor_for_more, and nothing that is known"),
+        (CURSOR, {"items": [1], "nextCursor": "", "has_more": True}, "the answer has has_more: true, but no cursor"),
+        (CURSOR, {"items": FULL[:20], "total": 20}, ""),
+        (CURSOR, {"items": FULL[:7]}, ""),
+        (STRIPE, {"data": [1], "has_more": True}, "the answer has has_more: true, and nothing that leads"),
+        (_tool({}, LIST), {"data": [1], "next": "http://[::1"}, "the URL of the next page is invalid"),
+        (_tool({}, LIST), {"data": [1], "next": "https://x.test/"}, "the next page has another path, which is not"),
+    ],
+)
+def test_a_list_that_is_not_proved_complete_has_a_note(tool: Tool, value: Any, note: str) -> None:
+    paging = walked(tool)
+    assert paging is not None
+    following = next_page(tool, paging, {}, value)
+    assert following.arguments is None
+    assert following.note.startswith(note)
+    assert bool(following.note) == bool(note)
+
+
+def test_a_text_that_a_field_called_next_holds_is_a_cursor() -> None:
+    paging = walked(CURSOR)
+    assert paging is not None
+    assert next_page(CURSOR, paging, {}, {"items": [1], "nextPosition": "x"}).arguments == {"cursor": "x"}
+
+
+def test_a_number_is_sent_in_the_type_of_its_parameter() -> None:
+    tool = _tool({"count": TEXT, "page": TEXT}, _object(files=LIST))
+    paging = paging_of(tool)
+    assert paging is not None
+    assert next_page(tool, paging, {"page": "2"}, {"files": [1]}).arguments == {"page": "3"}
+
+
+def test_pages_of_an_answer_without_a_known_list_go_on() -> None:
+    paging = walked(CURSOR)
+    assert paging is not None
+    following = next_page(CURSOR, paging, {}, {"a": [1], "b": [2], "next_cursor": "x"})
+    assert following.arguments == {"cursor": "x"}
+    assert following.note.startswith("the answer has no list that is recognised")
+
+
+@pytest.mark.parametrize(
+    ("key", "url"),
+    [("GET /things", "/other-things/x"), ("POST /things", "/things/x"), ("GET /things", "/things/..")],
+)
+def test_the_path_of_another_operation_is_no_page(key: str, url: str) -> None:
+    tool = _tool({}, LIST, key)
+    paging = walked(tool)
+    assert paging is not None
+    assert next_page(tool, paging, {}, {"data": [1], "next": url}).arguments is None
+
+
+def test_a_path_below_that_of_the_list_is_a_page() -> None:
+    tool = _tool({}, LIST, "GET /things")
+    paging = walked(tool)
+    assert paging is not None
+    assert next_page(tool, paging, {}, {"data": [1], "next": "https://x.test/v1/things/b?c=d"}).query == "/b?c=d"

@@ -32,12 +32,18 @@ Query = dict[str, str]
 
 @dataclass(frozen=True)
 class Service:
-    """A list of 25 numbers. `answer` returns the value and the headers for a query."""
+    """A list of 25 numbers. `answer` returns the value and the headers for a query, or for a body.
+
+    The query holds the last segment of the path as `segment`.
+    """
 
     answer: Callable[[Query], tuple[Any, dict[str, str]]]
     parameters: dict[str, Any] = field(default_factory=dict)
     arguments: dict[str, Any] = field(default_factory=dict)
     schema: dict[str, Any] = field(default_factory=dict)
+    method: str = "get"
+    path: str = "/things"
+    in_path: tuple[str, ...] = ()
 
 
 def items(start: int, size: int = SIZE) -> list[dict[str, Any]]:
@@ -120,6 +126,40 @@ def _links(page: list[Any], url: str | None) -> Any:
     return {"items": page, "links": [{"rel": "self", "href": "/"}, *([{"rel": "next", "href": url}] if url else ())]}
 
 
+def _objects(make: Callable[[list[Any], dict[str, Any] | None], Any]) -> Any:
+    def answer(query: Query) -> tuple[Any, dict[str, str]]:
+        page, position = after(query, "starting_after")
+        return make(page, None if position is None else {"page_size": SIZE, "starting_after": str(position)}), {}
+
+    return answer
+
+
+def _in_body(query: Any) -> tuple[Any, dict[str, str]]:
+    page, position = after(query.get("pagination", query), "cursor")
+    return {"objects": page, **({} if position is None else {"cursor": str(position)})}, {}
+
+
+def _hits(query: Any) -> tuple[Any, dict[str, str]]:
+    page = items(int(query.get("from", 0)))
+    return {"took": 3, "_shards": {"total": 1}, "hits": {"total": {"value": TOTAL, "relation": "eq"}, "hits": page}}, {}
+
+
+def _page_in_path(query: Query) -> tuple[Any, dict[str, str]]:
+    number = int(query["segment"])
+    return {"data": items((number - 1) * SIZE), "next": f"/v2/things/{number + 1}" if number < 3 else None}, {}
+
+
+def _locator(query: Query) -> tuple[Any, dict[str, str]]:
+    page, position = after({"at": query["segment"].rpartition("-")[2].removeprefix("things") or "0"})
+    url = {} if position is None else {"nextRecordsUrl": f"/services/data/things/01g-{position}"}
+    return {"done": position is None, "records": page, **url}, {}
+
+
+def _same_name(query: Query) -> tuple[Any, dict[str, str]]:
+    page, position = after(query, "scroll_param")
+    return {"data": page, "scroll_param": None if position is None else str(position)}, {}
+
+
 SERVICES = {
     "`Link` header": Service(_link_header),
     "`Link` header with results": Service(_sentry),
@@ -138,12 +178,23 @@ SERVICES = {
     "cursor in a header": Service(_header_cursor, {"cursor": TEXT}),
     "no more": Service(_no_more, {"cursor": TEXT}),
     "last id": Service(_last_id, {"starting_after": TEXT}),
+    "arguments of the next page": Service(
+        _objects(lambda page, arguments: {"data": page, "pages": {"type": "pages", "next": arguments}})
+    ),
+    "cursor in a body": Service(_in_body, {"cursor": TEXT, "limit": NUMBER}, method="post"),
+    "cursor in an object": Service(
+        _in_body, {"pagination": {"type": "object", "properties": {"cursor": TEXT}}}, method="post"
+    ),
+    "field with the parameter's name": Service(_same_name, {"scroll_param": TEXT}),
+    "page in the path": Service(_page_in_path, arguments={"number": 1}, path="/things/{number}", in_path=("number",)),
+    "path below the list's own": Service(_locator),
     "next number": Service(_next_number, {"page": NUMBER}),
     "pages from one": Service(counted(1), {"page": {**NUMBER, "default": 1}}),
     "pages from zero": Service(counted(0), {"page": {**NUMBER, "default": 0}}),
     "pages without a first number": Service(counted(0), {"page": NUMBER}),
     "offset": Service(_offset, {"offset": NUMBER, "limit": NUMBER}),
     "capped pages": Service(counted(1, 5), {"page": {**NUMBER, "default": 1}, "per_page": NUMBER}, {"per_page": 500}),
+    "search hits": Service(_hits, {"from": NUMBER, "size": NUMBER}),
     "total": Service(counted(1, total=True), {"page": {**NUMBER, "default": 1}}),
     "envelope": Service(
         linked(lambda page, url: {"code": 0, "data": {"list": page, "paging": {"next": url}}}),
@@ -156,14 +207,23 @@ async def read(recorder: Recorder, service: Service) -> tuple[list[Any], list[st
     """Return the items of a service's whole list, and the notes."""
 
     def answered(received: Received) -> Answered:
-        value, headers = service.answer(dict(parse_qsl(urlsplit(received.target).query)))
+        parts = urlsplit(received.target)
+        query = json.loads(received.body or b"{}") if service.method == "post" else dict(parse_qsl(parts.query))
+        value, headers = service.answer({**query, "segment": parts.path.rpartition("/")[2]})
         return Answered(headers={"Content-Type": "application/json", **headers}, body=json.dumps(value).encode())
 
     recorder.answer = answered
-    parameters = [{"name": name, "in": "query", "schema": schema} for name, schema in service.parameters.items()]
-    responses = {"200": {"content": {"application/json": {"schema": service.schema}}}}
-    operation = {"operationId": "listThings", "parameters": parameters, "responses": responses}
-    document = {"openapi": "3.1.0", "paths": {"/things": {"get": operation}}}
+    operation: dict[str, Any] = {"operationId": "listThings"}
+    if service.method == "post":
+        schema = {"type": "object", "properties": service.parameters}
+        operation["requestBody"] = {"content": {"application/json": {"schema": schema}}}
+    else:
+        operation["parameters"] = [
+            *({"name": name, "in": "query", "schema": schema} for name, schema in service.parameters.items()),
+            *({"name": name, "in": "path", "required": True, "schema": NUMBER} for name in service.in_path),
+        ]
+    operation["responses"] = {"200": {"content": {"application/json": {"schema": service.schema}}}}
+    document = {"openapi": "3.1.0", "paths": {service.path: {service.method: operation}}}
     (tool,) = load_openapi(document, name="api").tools
     transport, notes = HttpTransport(Reach("api", recorder.url)), list[str]()
     wanted = whole_list(f"{tool.id}.items", Catalog((tool,)))
@@ -180,7 +240,7 @@ async def read(recorder: Recorder, service: Service) -> tuple[list[Any], list[st
 @pytest.mark.parametrize("form", SERVICES)
 async def test_the_whole_list_is_read_once(recorder: Recorder, form: str) -> None:
     assert await read(recorder, SERVICES[form]) == (list(range(TOTAL)), [])
-    assert {received.target.partition("?")[0] for received in recorder.received} == {"/things"}
+    assert {received.target.partition("?")[0][:7] for received in recorder.received} == {"/things"}
 
 
 def test_each_form_of_the_page_has_a_service() -> None:
