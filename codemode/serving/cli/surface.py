@@ -199,14 +199,13 @@ def loading_bars() -> LoadingBars | None:
 
 
 def report_sources(service: CodeMode) -> None:
-    """Print warnings about sources. Raises SourceError if no source could be read."""
-    from codemode.serving.output import terminal as show
+    """Print new warnings about sources. Raises SourceError if no source could be read."""
+    from codemode.serving.output.shown_warnings import show_warnings
 
     failures = [source.failure for source in service.sources.values() if source.failure and not source.tools]
     if failures and len(failures) == len(service.settings.sources):
         raise SourceError("\n".join(failure.message for failure in failures))
-    for name, source in service.sources.items():
-        show.warnings(name, source.warnings)
+    show_warnings(service.sources, service.settings.cache())
 
 
 def _narrowed(settings: Settings, names: Sequence[str]) -> Settings:

@@ -12,8 +12,8 @@ import typer
 from codemode.serving.auth.callers import roles_of_today
 from codemode.serving.mcp.known_definitions import KnownDefinitions
 from codemode.serving.mcp.server import McpServer
-from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
+from codemode.serving.output.shown_warnings import show_warnings
 
 if TYPE_CHECKING:
     from codemode.gateway.caller import Caller
@@ -69,8 +69,7 @@ def _close_on_signal(input_: Input) -> list[int]:
 async def _enter(service: CodeMode, caller: Caller, entering: AsyncExitStack, opened: asyncio.Future[None]) -> None:
     try:
         await entering.enter_async_context(service)
-        for name, source in service.sources.items():
-            show.warnings(name, source.warnings)
+        await asyncio.to_thread(show_warnings, service.sources, service.settings.cache())
         if not any(source.failure for source in service.sources.values()):
             definitions = await service.tools(caller).definitions("mcp")
             await asyncio.to_thread(KnownDefinitions(service.settings).keep, caller.role, definitions)
