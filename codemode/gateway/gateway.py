@@ -206,7 +206,10 @@ class Gateway:
             value = await send(self._transports[tool.source], tool, judged.arguments, context)
         except CallError as error:
             self._tell(error)
-            return ToolOutcome(tool.id, _state_after(error, tool, has_started=start.has_started), error=error)
+            state = _state_after(error, tool, has_started=start.has_started)
+            if state is CallState.COMMITTED:
+                error.args = (f"{error}; the service accepted the call, which was done: do not repeat it",)
+            return ToolOutcome(tool.id, state, error=error)
         await self._contents.save(caller.id)
         state = state_of(tool.effect, CallState.COMMITTED)
         return ToolOutcome(tool.id, state, value=value, note=self._note(tool, value, caller))

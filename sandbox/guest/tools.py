@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from sandbox.guest.base.identities import IDENTITIES
-from sandbox.guest.base.values import CALLED, ArgumentInvalid, encode_arguments
+from sandbox.guest.base.values import CALLED, ArgumentInvalid, encode_arguments, encode_data_arguments
 from sandbox.guest.language.access import DATA
 from sandbox.guest.language.kinds import SHOWN_AS
 from sandbox.guest.scheduling.hub import Slot
@@ -77,6 +77,13 @@ class ToolError(Exception):
         self.retry_after_s = self.retry_after = retry_after_s
         shows_status = status is not None and status >= 400 and str(status) not in message
         super().__init__(f"{status}: {message}" if shows_status else message)
+
+
+class CallLimitExceeded(RuntimeError):
+    """Raised if a program makes more calls than it may."""
+
+
+CallLimitExceeded.__module__ = "builtins"
 
 
 class ToolRejected(ToolError):
@@ -279,8 +286,9 @@ class ToolCalls:
                 message = f"{tool}() got multiple values for {', '.join(sorted(named.keys() & kwargs.keys()))}"
                 raise TypeError(message)
             kwargs = {**named, **kwargs}
+        encoded = encode_data_arguments if tool in self._parameters else encode_arguments
         try:
-            return IDENTITIES.steady_json(encode_arguments(kwargs))
+            return IDENTITIES.steady_json(encoded(kwargs))
         except ArgumentInvalid as error:
             message = f"{tool}(): {error}"
             raise TypeError(message) from None
@@ -317,7 +325,7 @@ class ToolCalls:
         self._last = (tool, request)
         if self._made > self._limit:
             message = f"the program made {self._limit:,} calls, more are not allowed in one execution; {self._habit()}"
-            raise RuntimeError(message)
+            raise CallLimitExceeded(message)
         if self._repeats == SAME_CALL:
             self._note(self._habit())
 

@@ -42,16 +42,17 @@ class Ending:
 _STATUSES = {status.value: status for status in Status}
 
 
+#: The type of the failure of a program that made more calls than it may.
+CALL_LIMIT = "CallLimitExceeded"
+
+
 def by_final(final: Final) -> Ending:
     """End by the guest's final message, which decides about its own program only."""
-    status = _STATUSES[final.status]
-    return Ending(
-        status=status,
-        has_value=final.has_value,
-        failure=final.failure,
-        limit="memory_bytes" if status is Status.OUT_OF_MEMORY else None,
-        notes=final.notes,
-    )
+    status, failure = _STATUSES[final.status], final.failure
+    limit = "memory_bytes" if status is Status.OUT_OF_MEMORY else None
+    if failure is not None and failure.type == CALL_LIMIT:
+        limit = "calls"
+    return Ending(status=status, has_value=final.has_value, failure=failure, limit=limit, notes=final.notes)
 
 
 def by_source(code: str, limits: Limits) -> Ending | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic_monty import MontyCrashedError, MontyRuntimeError, MontySyntaxError
 
-from sandbox.host.endings import Ending, by_processor_time
+from sandbox.host.endings import CALL_LIMIT, Ending, by_processor_time
 from sandbox.outcome import Failure, Status
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ _MESSAGE, _TRACEBACK, _LINE = 4_000, 4_000, 200
 _FILE = re.compile(r"<python-input-\d+>")
 _UNSUPPORTED = re.compile(r"The monty syntax parser does not yet support (.*)")
 #: Messages of errors that only an exceeded limit raises.
-_TIME = "time limit exceeded"
+_TIME, _CALLS = "time limit exceeded", "more are not allowed in one execution"
 
 _HINTS = (
     (re.compile(r"'dict' object has no attribute '(\w+)'"), r'this engine reads fields by key: write ["\1"]'),
@@ -39,8 +39,11 @@ _HINTS = (
 )
 
 
-def by_error(error: MontyError, limits: Limits, tool_errors: Container[str]) -> Ending:
-    """End by an error of the interpreter. `tool_errors` are the messages of the calls that failed."""
+def by_error(error: MontyError, limits: Limits, tool_errors: Container[str], *, has_made_all: bool = False) -> Ending:
+    """End by an error of the interpreter. `tool_errors` are the messages of the calls that failed.
+
+    `has_made_all`: the program has made as many calls as it may.
+    """
     if isinstance(error, MontyCrashedError):
         if error.timed_out or _TIME in str(error):
             return by_processor_time(limits)
@@ -63,6 +66,8 @@ def by_error(error: MontyError, limits: Limits, tool_errors: Container[str]) -> 
         return Ending(Status.REFUSED, failure=failure)
     if kind == "RuntimeError" and message in tool_errors:
         failure = replace(failure, type="ToolError")
+    if has_made_all and kind == "RuntimeError" and _CALLS in message:
+        return Ending(Status.FAILED, failure=replace(failure, type=CALL_LIMIT), limit="calls")
     return Ending(Status.FAILED, failure=failure)
 
 

@@ -169,7 +169,7 @@ class MontySession:
                     snapshot = await self._step(snapshot)
                 return self._end_with(snapshot.output)
         except MontyError as error:
-            return by_error(error, limits, self._tool_errors)
+            return by_error(error, limits, self._tool_errors, has_made_all=self._calls >= limits.calls)
         except ProgramStopped as stopped:
             return Ending(Status.FAILED, failure=stopped.failure)
 

@@ -199,7 +199,8 @@ def _undeclared(body: bytes, name: str, charset: str, *, wants_json: bool, statu
             text = "" if b"\0" in body[:4000] else shorten(text_of(_text(body[:_READ], charset)), EXCERPT)
             excerpt = repr(text) if text else f"{len(body):,} bytes"
             message = f"answered {status} with {name or 'no media type'}, but JSON is declared: {excerpt}"
-            raise AnswerInvalid(message, status=status, body=text) from None
+            whole = text if "html" in name or not text else _text(body[:_READ], charset)
+            raise AnswerInvalid(message, status=status, body=whole) from None
     try:
         return body.decode("utf-8")
     except UnicodeDecodeError:

@@ -216,6 +216,14 @@ def encode_arguments(arguments: dict[str, Any]) -> bytes:
     return data
 
 
+def encode_data_arguments(arguments: dict[str, Any]) -> bytes:
+    """Return the JSON of the arguments of a function that takes what a result may be. Raises ArgumentInvalid."""
+    try:
+        return encode_arguments({name: _Plain(ARGUMENT_DEPTH).of(value, name) for name, value in arguments.items()})
+    except ValueInvalid as error:
+        raise ArgumentInvalid(str(error)) from None
+
+
 def _check_argument(name: str, value: Any, path: str, depth: int = 0) -> None:
     """Find what is not JSON data, and say what to write instead."""
     if depth > ARGUMENT_DEPTH:

@@ -265,6 +265,7 @@ async def test_calls_are_counted(engine: Engine) -> None:
     outcome = await run(engine, "while True: gym.members.list()", answers, limits=Limits(calls=3))
     assert outcome.failure is not None
     assert "the program made 3 calls, more are not allowed" in outcome.failure.message
+    assert (outcome.failure.type, outcome.limit) == ("CallLimitExceeded", "calls")
     assert len(answers.calls) == outcome.usage.calls == 3
 
 

@@ -111,7 +111,8 @@ def _require_open_question(
     status, updated_us = question_rows[0][-2:]
     execution = call.execution
     if call.verdict:
-        raise _refused(decision, f"it was already answered: {call.verdict}", execution)
+        by = f" by {call.by}" if call.by else ""
+        raise _refused(decision, f"it was already answered: {call.verdict}{by}", execution)
     if status != "paused":
         raise _refused(decision, f"its execution is {status}, not paused", execution)
     if has_passed(updated_us + expire_us, now):

@@ -654,6 +654,8 @@ async def test_what_was_done_and_answered_beyond_use_is_not_done_again_by_a_repa
         code = "try:\n    up.x.post(n=1)\nexcept ToolError as error:\n    kind = error.kind\nkind"
         second = await service.execute(code, caller=OWNER, resume_from=first.id)
     assert [call.state for call in (*first.calls, *second.calls)] == ["committed", "committed"]
+    assert first.failure is not None
+    assert "the service accepted the call, which was done: do not repeat it" in first.failure.message
     assert second.value == "upstream_answer_invalid"
     assert here.upstream.seen == ["POST /post?n=1"]
 

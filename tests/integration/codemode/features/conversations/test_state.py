@@ -55,6 +55,28 @@ async def test_a_later_program_loads_what_an_earlier_one_stored(service: CodeMod
     assert (await run(service, "load('totals').berlin")).value == 3
 
 
+ODD = {
+    "set": "{3, 1}",
+    "date": "__import__('datetime').date(2024, 1, 2)",
+    "Decimal": "__import__('decimal').Decimal('1.10')",
+    "dataclass": "__import__('dataclasses').make_dataclass('P', ['x'])({1: (2, 3)})",
+    "Enum": "__import__('enum').Enum('E', 'A').A",
+    "generator": "(n for n in 'ab')",
+    "nested": "[{'when': __import__('datetime').date(2024, 1, 2), 'ids': {5}}]",
+}
+
+
+@pytest.mark.parametrize("kind", ODD)
+async def test_what_can_be_a_result_can_be_stored_in_the_same_form(service: CodeMode, kind: str) -> None:
+    result = await run(service, ODD[kind])
+    stored = await run(service, f"store('v', {ODD[kind]})\nload('v')")
+    assert (stored.failure, stored.value) == (None, result.value)
+
+
+async def test_what_cannot_be_a_result_is_not_stored(service: CodeMode) -> None:
+    assert "store(): value" in await told(service, "class A:\n    __slots__ = ()\nstore('v', A())")
+
+
 async def test_other_callers_and_other_conversations_share_nothing(service: CodeMode) -> None:
     await run(service, "store('totals', 1)")
     nothing_stored = "this conversation has no stored value 'totals': nothing is stored; store(name, value) stores"

@@ -135,6 +135,12 @@ def test_a_name_of_a_file_that_cannot_be_read_is_none(disposition: str) -> None:
     assert filename_of({"content-disposition": disposition}) == ""
 
 
+def test_text_in_the_place_of_json_comes_along_with_its_lines() -> None:
+    with pytest.raises(AnswerInvalid, match="with text/csv, but JSON is declared: 'id;name 1;Ann'") as caught:
+        _decoded(b"id;name\n1;Ann\n", "text/csv", wants_json=True)
+    assert caught.value.body == "id;name\n1;Ann\n"
+
+
 def test_bytes_in_the_place_of_json_are_counted_and_not_shown() -> None:
     with pytest.raises(AnswerInvalid, match=r"with image/png, but JSON is declared: 12 bytes$"):
         decode(
