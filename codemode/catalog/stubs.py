@@ -218,10 +218,16 @@ def _remarks(tool: Tool, *, notes: bool, pages: bool, observed: Schema | None) -
         remarks += [f"{_listed(binary)}: {_BINARY}"] if binary else []
         named = ((parameter.name, value_names.in_words(parameter.schema)) for parameter in tool.parameters)
         remarks += [f"{name}: {shorten(names, _LONGEST_NAMES)}" for name, names in named if names]
+    leading = [name for name in tool.details.headers or {} if name in _LEADING]
+    if notes and leading:
+        remarks.append(f".response(...) gives status, headers ({_listed(leading)}) and value")
     if pages and paging_of(tool) is not None:
         remarks.append(".items(...) gives all pages")
     return remarks
 
+
+#: Headers that lead to what a call made, or say its version.
+_LEADING = frozenset(("location", "etag", "operation-location", "azure-asyncoperation", "content-location"))
 
 _IN_BODY = (Location.BODY, Location.BODY_FIELD)
 
@@ -277,6 +283,9 @@ def _documentation(tool: Tool) -> list[str]:
         lines.append("  merge patch: a member that is None in an object, or in body={...}, is removed")
     if tool.details.body is not None and not any(p.location in _IN_BODY for p in tool.parameters):
         lines.append("  body: the document declares none; body={...} is sent as JSON")
+    if tool.details.headers:
+        names = _listed([*tool.details.headers], 60)
+        lines.append(f"  headers: {names}; {_name(tool)}.response(...) gives status, headers and value")
     if paging_of(tool) is not None:
         lines.append(f"  in pages: {_name(tool)}.items(..., limit=N) gives N items or all, .pages(...) the answers")
     lines.extend(f"  example: {shorten(example, 300)}" for example in examples_of(tool)[:2])

@@ -102,6 +102,7 @@ class Details:
     body_merges: bool = False  # null removes a member (merge patch, RFC 7396)
     paging: Paging | None = None  # set if the source declares its paging
     reaches: Callable[[Mapping[str, Any]], tuple[Reached, ...]] | None = None  # by the arguments of a call
+    headers: Mapping[str, Schema] | None = None  # declared for the answer, in lower case; None if it has no headers
 
 
 def _no_details() -> Details:

@@ -9,9 +9,11 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.inverse import Inverse, InverseInvalid
 from codemode.catalog.tool import Effect
 from codemode.errors import RequestRepeated
+from codemode.executions.run.ends import value_of
 from codemode.executions.types.ids import may_be_execution
 from codemode.executions.types.records import OPEN
 from codemode.gateway.call import CallState
+from codemode.transports.base import Page
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -19,7 +21,7 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.executions.journal.base import Journal
     from codemode.executions.life.programs import Request
-    from codemode.executions.types.record import Record, RecordedCall
+    from codemode.executions.types.record import End, Record, RecordedCall
     from codemode.executions.types.records import NewExecution
 
 
@@ -77,6 +79,11 @@ def plan(record: Record, catalog: Catalog) -> Rollback:
     return Rollback(tuple(steps), tuple(left))
 
 
+def _value(end: End, *, is_page: bool) -> Any:
+    answer = value_of(end, is_page=is_page)
+    return answer.value if isinstance(answer, Page) else answer
+
+
 def _inverse(call: RecordedCall, catalog: Catalog) -> Step | Left:
     assert call.end is not None  # noqa: S101 - it was committed
     reused = call.end.facts.get("reused")
@@ -89,7 +96,7 @@ def _inverse(call: RecordedCall, catalog: Catalog) -> Step | Left:
         return Left(call.path, call.tool, "its answer was unusable, so the arguments of its inverse are unknown")
     try:
         inverse = Inverse.parse(text)
-        arguments = inverse.arguments(result=json.loads(call.end.answer), arguments=call.arguments)
+        arguments = inverse.arguments(result=_value(call.end, is_page=call.is_page), arguments=call.arguments)
     except InverseInvalid as error:
         return Left(call.path, call.tool, str(error))
     name = _named(inverse.tool, call.tool.partition(".")[0], catalog)

@@ -18,6 +18,8 @@ def narrowed(tool: Tool, answer: Any) -> Any:
     selection = tool.selection
     if selection is None:
         return answer
+    if isinstance(answer, Page) and answer.status:
+        return replace(answer, value=narrowed(tool, answer.value))
     if isinstance(answer, Page):
         value, items = selection.narrowed_page(answer.value, answer.items)
         return replace(answer, value=value, items=items)

@@ -6,7 +6,7 @@ import logging
 from copy import copy
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from codemode.catalog.arguments import validate
 from codemode.catalog.observed import ObservedShapes, is_undocumented
@@ -47,7 +47,7 @@ if TYPE_CHECKING:
     from codemode.gateway.caller import Caller
     from codemode.gateway.policy import Tally
     from codemode.sources.destination import Destination
-    from codemode.transports.base import Transport
+    from codemode.transports.base import AnsweringTransport, Transport
 
     Send = Callable[[Transport, Tool, Mapping[str, Any], CallContext], Awaitable[Any]]
 
@@ -184,6 +184,26 @@ class Gateway:
             return narrowed(tool, await transport.call_page(tool, arguments, context))
 
         return await self._pass(judged, replace(context, query=query), send)
+
+    async def send_response(self, judged: JudgedCall, context: CallContext = _NO_CONTEXT) -> ToolOutcome:
+        """Send a judged call. The value is a `Page` with status and headers."""
+
+        async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
+            answering = cast("AnsweringTransport", transport)  # as that of every tool with `headers`
+            return narrowed(tool, await answering.call_response(tool, arguments, context))
+
+        return await self._pass(judged, context, send)
+
+    async def send_wait(
+        self, judged: JudgedCall, context: CallContext = _NO_CONTEXT, *, first: Page, wait_s: float
+    ) -> ToolOutcome:
+        """Wait for the end of the work that a call began with the answer `first`. The value is the last answer."""
+
+        async def send(transport: Transport, tool: Tool, _: Mapping[str, Any], context: CallContext) -> Any:
+            answering = cast("AnsweringTransport", transport)
+            return narrowed(tool, await answering.call_result(tool, first, context, wait_s))
+
+        return await self._pass(judged, context, send)
 
     async def call(self, call: ToolCall) -> ToolOutcome:
         """Judge and send a call."""

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
+from codemode.transports.base import Page
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -67,6 +68,10 @@ class RecordingTransport:
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
         """Record the call and answer it with one page."""
         return await self.call(tool, arguments, context)
+
+    async def call_response(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
+        """Record the call and answer it with status 200, without headers."""
+        return Page(await self.call(tool, arguments, context), [], None, status=200)
 
     async def aclose(self) -> None:
         """Do nothing: there is nothing to close."""

@@ -21,6 +21,8 @@ class Page:
     that there is a next page, or that there is none. `total` is the length of the whole list, if stated. `note` says
     why the list may continue although nothing leads further. `is_list` is false if the answer has no list that is
     recognised.
+
+    An answer with `status` is no page, but the whole answer to a call, with its headers (names in lower case).
     """
 
     value: Any
@@ -31,6 +33,8 @@ class Page:
     total: int | None = None
     note: str = ""
     is_list: bool = True
+    status: int = 0
+    headers: dict[str, str] = field(default_factory=dict)
 
 
 async def _send_freely() -> None:
@@ -50,11 +54,12 @@ class CallContext:
 
     A transport awaits `before_send` right before the request may have an effect, and again before each further attempt.
     If the hook raises, the transport sends nothing and lets the exception pass. `on_progress` takes each progress
-    message of the service. `query` is that of the URL of the next page, as the service gave it. It is sent instead of
-    the arguments in the query, or after them if it begins with `&`; `/SEGMENT?QUERY` is sent below the operation's
-    path. `answers` holds what people answered to the service's questions about this call, by
-    `codemode.transports.questions.question_key`. `wait_out` waits the seconds that a service asked for, outside of the
-    call's time limit, and returns whether the call may be sent again. Without it, a transport waits within that limit.
+    message of the service, and `on_note` what the caller should know of an answer beside its value. `query` is that of
+    the URL of the next page, as the service gave it. It is sent instead of the arguments in the query, or after them if
+    it begins with `&`; `/SEGMENT?QUERY` is sent below the operation's path. `answers` holds what people answered to the
+    service's questions about this call, by `codemode.transports.questions.question_key`. `wait_out` waits the seconds
+    that a service asked for, outside of the call's time limit, and returns whether the call may be sent again. Without
+    it, a transport waits within that limit.
     """
 
     owner: str = ""
@@ -62,6 +67,7 @@ class CallContext:
     idempotency_key: str = ""
     before_send: Callable[[], Awaitable[None]] = _send_freely
     on_progress: Callable[[str], None] = _ignore
+    on_note: Callable[[str], None] = _ignore
     query: str = ""
     answers: Mapping[str, Any] = field(default_factory=dict)
     wait_out: Callable[[float], Awaitable[bool]] | None = None
@@ -86,3 +92,13 @@ class Transport(Protocol):
 
     async def aclose(self) -> None:
         """Close the connections."""
+
+
+class AnsweringTransport(Transport, Protocol):
+    """A transport of tools whose answers have a status and headers (`Details.headers`)."""
+
+    async def call_response(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
+        """Send validated arguments and return the whole answer. Raises CallError."""
+
+    async def call_result(self, tool: Tool, first: Page, context: CallContext, wait_s: float) -> Page:
+        """Wait for the end of the work that `first` answered about, and return the last answer. Raises CallError."""

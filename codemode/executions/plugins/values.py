@@ -58,6 +58,8 @@ def with_value(outcome: ToolOutcome, value: Any) -> ToolOutcome:
     page = outcome.value
     if not isinstance(page, Page):
         return replace(outcome, value=value)
+    if page.status:
+        return replace(outcome, value=replace(page, value=value))
     path = _path(page.value, page.items)
     if path is None:
         raise ValueError("the items of this page are not a part of its answer, so the answer cannot be replaced")

@@ -14,6 +14,7 @@ from codemode.catalog.paging import walked
 from codemode.catalog.saved import SAVED
 from codemode.catalog.tool import Effect
 from codemode.executions.run.ends import page_text
+from codemode.executions.run.forms import OF_RESPONSE
 from codemode.executions.run.placeholders import Placeholders
 from codemode.executions.run.replay.dependencies import call_facts, meaning
 from codemode.executions.types.planned import PlannedCall
@@ -60,7 +61,7 @@ class DryRun:
         tool = judged.tool
         if tool is None or _is_sent(judged, has_placeholders=bool(self._held(judged.call))):
             return judged
-        label, answer = self._placeholders.create(tool.id, self._run.gateway.result_schema(tool, self._run.caller))
+        label, answer = self._placeholder(judged, tool)
         planned = self._planned(judged, tool, label)
         if tool.effect is Effect.READ and judged.state is CallState.NOT_STARTED:
             self._listing.reads.append(planned)
@@ -69,6 +70,12 @@ class DryRun:
         self._listing.calls.append(planned)
         self._run.ledger.note(_MAY_DIFFER)
         return End(CallState.PLANNED, _text(judged, tool, answer), is_error=False, facts={})
+
+    def _placeholder(self, judged: JudgedCall, tool: Tool) -> tuple[str, Any]:
+        schema = self._run.gateway.result_schema(tool, self._run.caller)
+        if judged.call.path.endswith(OF_RESPONSE):
+            return self._placeholders.whole(tool.id, schema, tool.details.headers or {})
+        return self._placeholders.create(tool.id, schema)
 
     def _held(self, call: ToolCall) -> frozenset[str]:
         """Return the names of the arguments that hold placeholders."""
@@ -96,6 +103,8 @@ def _text(judged: JudgedCall, tool: Tool, answer: Any) -> bytes:
     """Return the placeholder of an answer in the journal's form."""
     if "/" not in judged.call.path:
         return json.dumps(answer).encode()
+    if judged.call.path.endswith(OF_RESPONSE):
+        return page_text(Page(items=[], next_arguments=None, **answer))
     paging = walked(tool)  # the call is a page of a whole list
     return page_text(Page(answer, items_of(paging, answer) if paging is not None else [answer], None))
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.errors import CallError, CodeModeError, NondeterminismError
 from codemode.executions.run.failures import rejected
-from codemode.executions.run.paging import whole_list
+from codemode.executions.run.forms import form_of
 from codemode.executions.types.ledger import LedgerEntry
 from codemode.executions.types.record import End
 from codemode.gateway.call import CallState, state_of
@@ -62,10 +62,10 @@ def nondeterminism(difference: str) -> Failure:
 
 
 def resolved(name: str, catalog: Catalog) -> str:
-    """Return the id of the tool that a call names, with `.items` or `.pages` for a whole list."""
-    list_request = whole_list(name, catalog)
-    if list_request is not None:
-        return f"{list_request.tool.id}.{list_request.kind}"
+    """Return the id of the tool that a call names, with its form, such as `.items`."""
+    form = form_of(name, catalog)
+    if form is not None:
+        return f"{form.tool.id}.{form.kind}"
     try:
         return catalog.get(name).id
     except CodeModeError:

@@ -59,6 +59,10 @@ class WholeList(NamedTuple):
         """The arguments that it accepts beside those of the tool."""
         return self.limit_name, PAGE_SIZE
 
+    def problem(self) -> str:
+        """Return why the tool has no list, "" if it has."""
+        return "" if walked(self.tool) is not None else f"{self.tool.id} has no pages"
+
 
 def whole_list(name: str, catalog: Catalog) -> WholeList | None:
     """Return the request in `name`, a tool id followed by `.items` or `.pages`. Return None if there is none."""

@@ -14,11 +14,23 @@ from codemode.catalog.tool import Effect
 from codemode.errors import CodeModeError
 from codemode.executions.run.ends import value_of
 from codemode.executions.run.failures import for_program
-from codemode.executions.run.paging import PartialLists, collect, whole_list
+from codemode.executions.run.forms import (
+    OF_RESPONSE,
+    OF_RESULT,
+    RESPONSE,
+    WholeAnswer,
+    form_of,
+    reading,
+    response_of,
+    wait_in,
+)
+from codemode.executions.run.paging import PartialLists, WholeList, collect
 from codemode.executions.types.record import End
-from codemode.gateway.call import ToolCall
+from codemode.gateway.call import JudgedCall, ToolCall
+from codemode.gateway.policy import Decision, Ruling
 from codemode.transports.base import CallContext
 from codemode.transports.http.idempotency import key_of
+from codemode.transports.http.long_running import goes_on, result_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
@@ -26,16 +38,19 @@ if TYPE_CHECKING:
     from codemode.catalog.saved import SavedProgram
     from codemode.executions.run.context import RunContext
     from codemode.executions.run.deciders import Decide, Judge
-    from codemode.executions.run.paging import WholeList
     from codemode.executions.run.recorder import Recorder
     from codemode.executions.run.stage import Stage
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.record import RecordedCall
-    from codemode.gateway.call import JudgedCall, ToolOutcome
+    from codemode.gateway.call import ToolOutcome
     from sandbox import Call
 
     Room = Callable[[], Awaitable[None]]
     Send = Callable[[JudgedCall, CallContext], Awaitable[ToolOutcome]]
+
+
+#: The ruling on the wait for a result, as ledgers show it.
+_OF_ITS_CALL = Ruling(Decision.ALLOW, "reads what its call began")
 
 
 class Pipeline:
@@ -70,9 +85,12 @@ class Pipeline:
         try:
             with self.run.floor.busy():
                 arguments = await gateway.restored(call.arguments, self.run.caller)
-            wanted = whole_list(call.tool, gateway.catalog)
-            if wanted is not None:
-                return await self._list(replace(call, arguments=arguments), wanted, within)
+            form = form_of(call.tool, gateway.catalog)
+            if form is not None:
+                call = replace(call, arguments=arguments)
+                if isinstance(form, WholeList):
+                    return await self._list(call, form, within)
+                return await self._whole_answer(call, form, within)
             value = await self._make(self._call(call.path, call.tool, arguments, within), gateway.send, call.room)
         except CodeModeError as error:
             raise for_program(error) from None
@@ -88,6 +106,32 @@ class Pipeline:
             return self._make(page, partial(self.run.gateway.send_page, query=query), call.room)
 
         return await collect(wanted, call.arguments, get_page, self.run.ledger.note)
+
+    async def _whole_answer(self, call: Call, form: WholeAnswer, within: SavedProgram | None) -> Any:
+        """Return the answer with status and headers, or wait for the end of the work that it says goes on."""
+        gateway, tool = self.run.gateway, form.tool
+        wait_s = wait_in(form, call.arguments)
+        first = self._call(call.path + OF_RESPONSE, tool.id, call.arguments, within)
+        page = await self._make(first, gateway.send_response, call.room)
+        if form.kind == RESPONSE:
+            return response_of(page)
+        if not goes_on(page):
+            return result_of(page.value)
+        wait = self._call(call.path + OF_RESULT, tool.id, {"of": first.path}, within)
+        send = partial(gateway.send_wait, first=page, wait_s=wait_s)
+        return (
+            await self._follow(JudgedCall(wait, reading(tool), wait.arguments, _OF_ITS_CALL), send, call.room)
+        ).value
+
+    async def _follow(self, judged: JudgedCall, send: Send, room: Room) -> Any:
+        """Read what a call began. The call was decided, and what it answers with is its own."""
+        recorded = self.recorder.recall(judged.call)
+        if recorded is not None and recorded.end is not None:
+            return self._replay(recorded, recorded.end)
+        self.run.ledger.take(judged)
+        outcome = await self._take_turn(judged, send, room)
+        _refuse(outcome.error)
+        return outcome.value
 
     def _call(self, path: str, tool: str, arguments: dict[str, Any], within: SavedProgram | None) -> ToolCall:
         return ToolCall(self.run.execution, path, tool, arguments, self.run.caller, self.run.tally, within)
@@ -162,6 +206,7 @@ class Pipeline:
             idempotency_key=key,
             before_send=partial(self._start, judged, key),
             on_progress=partial(self.run.ledger.progress, path),
+            on_note=self.run.ledger.note,
             answers=self.recorder.answers(path),
             wait_out=partial(self.run.waits.wait, judged.tool.source if judged.tool else "", given_up=given_up),
         )

@@ -13,9 +13,14 @@ from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from codemode.catalog.schema import Schema
 
 _FIRST = "[0]"
+
+#: The status of an answer that was not given.
+_STATUS = 200
 
 #: Levels of objects in a placeholder. Deeper objects are empty.
 _LEVELS = 2
@@ -31,17 +36,23 @@ class Placeholders:
         self._counts: Counter[str] = Counter()
         self._labels: set[str] = set()
 
-    def create(self, tool: str, schema: Schema | None) -> tuple[str, Any]:
+    def create(self, tool: str, schema: Schema | None, path: str = "") -> tuple[str, Any]:
         """Return the label of a call, such as `gym.clients.create_client #1`, and the placeholder of its answer.
 
-        `schema` is the schema of the answer, None if it is unknown.
+        `schema` is the schema of the answer, None if it is unknown, and `path` the place of the value in the answer.
         """
         self._counts[tool] += 1
         label = f"{tool} #{self._counts[tool]}"
         self._labels.add(label)
         if schema is None or _is_anything(schema):
-            return label, {"id": _text("id", label)}
-        return label, _value(schema, "", label, _LEVELS)
+            return label, {"id": _text(_joined(path, "id"), label)}
+        return label, _value(schema, path, label, _LEVELS)
+
+    def whole(self, tool: str, schema: Schema | None, headers: Iterable[str]) -> tuple[str, Any]:
+        """Return the label of a call and the placeholder of its answer with status and headers."""
+        label, value = self.create(tool, schema, "value")
+        made = {name: _text(f"headers.{name}", label) for name in headers}
+        return label, {"status": _STATUS, "headers": made, "value": value}
 
     def are_in(self, value: Any) -> bool:
         """Return whether JSON data holds a placeholder, also as a part of a text."""

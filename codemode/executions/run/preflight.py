@@ -10,9 +10,9 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from codemode.catalog.arguments import accepts, missing
-from codemode.catalog.paging import walked
 from codemode.errors import SourceUnavailable, ToolNotFound
-from codemode.executions.run.paging import whole_list
+from codemode.executions.run.forms import form_of
+from codemode.executions.run.paging import WholeList
 from codemode.text.nearest import nearest
 from sandbox import ProgramRefused, Refusal
 
@@ -42,18 +42,20 @@ def check(sites: Iterable[CallSite], catalog: Catalog, within: SavedProgram | No
 
 
 def _refusals(site: CallSite, catalog: Catalog, within: SavedProgram | None) -> Iterator[Refusal]:
-    list_request = whole_list(site.name, catalog)
+    form = form_of(site.name, catalog)
     try:
-        tool = list_request.tool if list_request else catalog.get(site.name)
+        tool = form.tool if form else catalog.get(site.name)
     except ToolNotFound as error:
         yield _unknown_tool(site, error, catalog)
         return
     forbidden = within.forbids(tool) if within is not None else ""
     if forbidden:
         yield _refusal(site, "outside_header", f"{tool.id} cannot be called: {forbidden}", "add it to the header")
-    if list_request and walked(tool) is None:
-        yield _refusal(site, "no_pages", f"{tool.id} has no pages", f"call {tool.id}(…) without .{list_request.kind}")
-    valid = [*(parameter.name for parameter in tool.parameters), *(list_request.extra_names if list_request else ())]
+    problem = form.problem() if form else ""
+    if form and problem:
+        rule = "no_pages" if isinstance(form, WholeList) else "no_response"
+        yield _refusal(site, rule, problem, f"call {tool.id}(…) without .{form.kind}")
+    valid = [*(parameter.name for parameter in tool.parameters), *(form.extra_names if form else ())]
     if site.positional:
         message = f"{tool.id}() takes keyword arguments only, not {site.positional} positional"
         yield _refusal(site, "positional_argument", message, f"write {tool.id}({_keywords(valid)})")

@@ -13,7 +13,7 @@ from codemode.catalog.effects import worst
 from codemode.catalog.observed import shape_of
 from codemode.catalog.saved import SavedProgram
 from codemode.errors import ToolNotFound
-from codemode.executions.run.paging import whole_list
+from codemode.executions.run.forms import form_of
 from codemode.executions.saved.errors import SavedProgramInvalid, SavingRefused
 from codemode.executions.saved.file import is_name, parameters_of, parse, render
 from codemode.text.nearest import did_you_mean
@@ -109,7 +109,7 @@ def completed(
 
 
 def _tool(name: str, catalog: Catalog) -> Tool | None:
-    wanted = whole_list(name, catalog)
+    wanted = form_of(name, catalog)
     try:
         return wanted.tool if wanted is not None else catalog.get(name)
     except ToolNotFound:

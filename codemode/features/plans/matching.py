@@ -13,8 +13,8 @@ import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codemode.catalog.value_count import holds_too_many
+from codemode.executions.run.forms import seen_of
 from codemode.executions.run.placeholders import PLACEHOLDER, field_of, labels_in
-from codemode.transports.base import Page
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
@@ -82,7 +82,7 @@ class PlanMatching:
     def answered(self, path: str, answer: Any) -> None:
         """Record the real answer of a call, for the placeholders that name it."""
         if path in self._labels:
-            self._answers[self._labels[path]] = answer.value if isinstance(answer, Page) else answer
+            self._answers[self._labels[path]] = seen_of(answer)
 
     def difference(self, made: MadeCall) -> Difference:
         """Return how a call that the list does not cover differs from the nearest listed call."""

@@ -18,7 +18,7 @@ from codemode.sources.openapi.flaws import flaws_of, reserved_headers
 from codemode.sources.openapi.internal import left_out, mark_of
 from codemode.sources.openapi.operations import ApiDocument, Operation
 from codemode.sources.openapi.pages import paging_of_extension
-from codemode.sources.openapi.responses import returns_of
+from codemode.sources.openapi.responses import headers_of, returns_of
 from codemode.text.prose import first_sentence
 from codemode.transports.http.invocation import HttpInvocation
 
@@ -143,6 +143,7 @@ def details_of(operation: Operation) -> Details:
         body is not None and body.required,
         body is not None and body.merges,
         paging_of_extension(operation.node, parameters),
+        headers=headers_of(operation),
     )
 
 

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Dialect, Schema
 from codemode.sources.openapi.bodies import is_json, item_schema, kind_of
+from codemode.transports.http.headers import is_shown
 from codemode.transports.http.invocation import BodyKind
 
 if TYPE_CHECKING:
@@ -25,6 +26,8 @@ _EVENTS = {"type": "array", "items": _EVENT}
 
 def returns_of(operation: Operation) -> tuple[Schema | None, tuple[str, ...]]:
     """Return the schema of the successful response, or None if it is undocumented, and its media types."""
+    if operation.method == "HEAD":
+        return operation.node.at(_object_of(headers_of(operation))), ()
     has_no_content = False
     for node in _successes(operation):
         content = _content(operation, node)
@@ -32,6 +35,26 @@ def returns_of(operation: Operation) -> tuple[Schema | None, tuple[str, ...]]:
             return _schema_of(node, content), tuple(content)
         has_no_content = True
     return (operation.node.at(_NO_CONTENT) if has_no_content and not _is_undocumented(operation) else None), ()
+
+
+def headers_of(operation: Operation) -> dict[str, Schema]:
+    """Return the declared headers of the successful response that programs receive, by name in lower case."""
+    for node in _successes(operation):
+        declared = node.get("headers")
+        if isinstance(declared, Mapping) and declared:
+            named = {str(name).lower(): node.at(header).resolved() for name, header in declared.items()}
+            return {name: header for name, header in named.items() if is_shown(name)}
+    return {}
+
+
+def _object_of(headers: Mapping[str, Schema]) -> dict[str, Any]:
+    properties = {name: {"type": "string", **_about(header)} for name, header in headers.items()}
+    return {"type": "object", "properties": properties, "additionalProperties": _TEXT}
+
+
+def _about(header: Schema) -> dict[str, Any]:
+    description = header.get("description")
+    return {"description": description} if isinstance(description, str) else {}
 
 
 def _successes(operation: Operation) -> Iterator[Schema]:

@@ -21,6 +21,9 @@ _LAST_PORT = 65535
 #: Characters forbidden before a URL's path, because parsers read them differently.
 _AMBIGUOUS = re.compile(r"[\x00-\x20\x7f\\]")
 
+#: Characters of a URL in an error.
+_LONGEST_SHOWN = 200
+
 _AFTER_AUTHORITY = re.compile(r"[/?#]")
 
 #: Some resolvers read a host with this ending as an IPv4 address (WHATWG URL, "ends in a number checker").
@@ -180,6 +183,11 @@ def is_same_origin(left: str, right: str) -> bool:
         return origin(left) == origin(right)
     except ConfigurationError:
         return False
+
+
+def without_query(url: str) -> str:
+    """Return a URL for an error: its query may hold a signature, and its userinfo a password."""
+    return without_userinfo(url.partition("#")[0].partition("?")[0])[:_LONGEST_SHOWN]
 
 
 def checked_base(url: str) -> str:

@@ -46,6 +46,14 @@ class DeferredTransport:
         """See `HttpTransport.call_page`. Also raises CredentialsMissing if a secret is missing."""
         return await (await self._transport()).call_page(tool, arguments, context)
 
+    async def call_response(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
+        """See `HttpTransport.call_response`. Also raises CredentialsMissing if a secret is missing."""
+        return await (await self._transport()).call_response(tool, arguments, context)
+
+    async def call_result(self, tool: Tool, first: Page, context: CallContext, wait_s: float) -> Page:
+        """See `HttpTransport.call_result`. Also raises CredentialsMissing if a secret is missing."""
+        return await (await self._transport()).call_result(tool, first, context, wait_s)
+
     async def aclose(self) -> None:
         """Close the transport if it was opened."""
         if self._opened is not None:

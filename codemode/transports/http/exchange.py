@@ -20,7 +20,7 @@ from codemode.errors import (
     UpstreamUnreachable,
 )
 from codemode.transports.auth.credentials import Place
-from codemode.transports.http.addresses import is_same_origin, origin, upgraded
+from codemode.transports.http.addresses import is_same_origin, origin, upgraded, without_query
 from codemode.transports.http.answers import STREAMS, media_type_of, whole_part
 from codemode.transports.http.certificates import distrusted
 from codemode.transports.http.connection import ConnectError, ConnectionBroken, InvalidRequest, Request
@@ -68,6 +68,14 @@ class Answer:
 
 class Redirected(UpstreamError):
     """A redirect to `target` that was not followed."""
+
+    def __init__(self, message: str, *, status: int, target: str) -> None:
+        self.target = target
+        super().__init__(message, status=status)
+
+
+class AnsweredElsewhere(AnswerInvalid):
+    """A redirect to `target`, where the answer to a write that was done can be read (RFC 9110, 15.4.4)."""
 
     def __init__(self, message: str, *, status: int, target: str) -> None:
         self.target = target
@@ -220,15 +228,19 @@ class Exchange:
         return Interrupted(f"{message}; it is unknown whether it did the work", is_stale=is_stale)
 
     def _redirected(self, method: str, url: str, answer: Answer) -> str:
-        if "location" not in answer.headers or method not in ("GET", "HEAD"):
-            message = f"{self._source} answered {answer.status}, a redirect that is not followed for {method}"
-            if answer.status == HTTPStatus.SEE_OTHER:  # the result is at another URL (RFC 9110, 15.4.4)
-                message += ": the work was done"
-                raise AnswerInvalid(message, status=answer.status)
+        if "location" not in answer.headers:
+            message = f"{self._source} answered {answer.status}, a redirect without a target"
             raise UpstreamError(message, status=answer.status)
         target = urljoin(url, answer.headers["location"])
+        said = f"{self._source} answered {answer.status}, a redirect to {without_query(target)}"
+        if answer.status == HTTPStatus.SEE_OTHER and method not in ("GET", "HEAD"):
+            message = f"{said}: the work was done, and its answer is there; .response(…) gives the location"
+            raise AnsweredElsewhere(message, status=answer.status, target=target)
+        if method not in ("GET", "HEAD"):
+            message = f"{said}, which is not followed for {method}: {_advice(self._source, url, target)}"
+            raise Redirected(message, status=answer.status, target=target)
         if not target.isascii() or not (is_same_origin(url, target) or self._is_upgrade(url, target)):
-            message = f"{self._source} answered {answer.status}, a redirect to another host, which is never followed"
+            message = f"{said}, another host, which is not followed; .response(…) gives the whole location"
             raise Redirected(message, status=answer.status, target=target)
         return target.partition("#")[0]
 
@@ -243,6 +255,13 @@ def _unusable(message: str, status: int) -> UpstreamError:
     """Return the error of an unreadable answer. Its status still says whether the service did the work."""
     kind = AnswerInvalid if status < HTTPStatus.BAD_REQUEST else UpstreamError
     return kind(message, status=status)
+
+
+def _advice(source: str, url: str, target: str) -> str:
+    """Return what the operator can do about a redirect of a write."""
+    if not is_same_origin(url, target):
+        return f"if the API is there, set sources.{source}.base_url to it"
+    return "the document names another path than the service"
 
 
 def _halves(url: str) -> tuple[str, str, str]:

@@ -92,6 +92,11 @@ class RequestPlan:
             in_query, (name.partition("[")[0] for name in in_query)
         )
 
+    @property
+    def address(self) -> str:
+        """The URL of the operation without arguments, to which relative addresses of its answers refer."""
+        return f"{self._base_url}{self._invocation.path}"
+
     def build(self, arguments: Mapping[str, Any], contents: OwnedContents, query: str = "") -> HttpRequest:
         """Return the request for validated arguments. Raises ArgumentsInvalid for values that cannot be sent.
 

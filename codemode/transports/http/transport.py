@@ -22,7 +22,9 @@ from codemode.transports.base import Page
 from codemode.transports.content import ContentStore
 from codemode.transports.http import answers
 from codemode.transports.http.addresses import Permitted, base_for, checked_base, origin, without_userinfo
-from codemode.transports.http.exchange import Answer, Exchange
+from codemode.transports.http.exchange import Answer, AnsweredElsewhere, Exchange, Redirected
+from codemode.transports.http.headers import shown_headers
+from codemode.transports.http.long_running import wait_for_result
 from codemode.transports.http.network import open_pool, resolve
 from codemode.transports.http.rate_limit import (
     FIRST_WAIT_S,
@@ -51,6 +53,10 @@ if TYPE_CHECKING:
     OpenTokens = Callable[[Grant, Exchange, str], AccessTokens]  #: of a grant, for a source's name
 
 _UNAUTHORIZED = 401
+_HEAD = "HEAD"
+
+#: Characters of a location in a note.
+_LONGEST_LOCATION = 300
 
 #: Advice for an operation that needs credentials although its document declares none.
 _UNASKED = 'no credential was sent, because the document declares none here; set `scheme: "*"` to send one always'
@@ -141,8 +147,44 @@ class HttpTransport:
         Raises ArgumentsInvalid for values that cannot be sent, AddressNotAllowed, CredentialsMissing, UpstreamError,
         UpstreamTimeout, UpstreamUnreachable.
         """
-        value, _ = await self._call(tool, arguments, context)
+        value, answer = await self._call(tool, arguments, context)
+        location = answer.headers.get("location", "")
+        if location and not answer.body and tool.invocation.method != _HEAD:
+            location = self._redactor_for(context.credentials).text(location)[:_LONGEST_LOCATION]
+            context.on_note(
+                f"{tool.id} answered {answer.status} with location {location}; .response(…) gives its headers"
+            )
         return value
+
+    async def call_response(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
+        """Return the whole answer, also a redirect that is not followed. Raises what `call` raises."""
+        try:
+            value, answer = await self._call(tool, arguments, context)
+        except (Redirected, AnsweredElsewhere) as error:
+            headers = {"location": self._redactor_for(context.credentials).text(error.target)}
+            return Page(None, [], None, status=error.status or 0, headers=headers)
+        return self._whole(value, answer, context)
+
+    def _whole(self, value: Any, answer: Answer, context: CallContext) -> Page:
+        headers = shown_headers(answer.headers, self._redactor_for(context.credentials))
+        return Page(value, [], None, status=answer.status, headers=headers)
+
+    async def call_result(self, tool: Tool, first: Page, context: CallContext, wait_s: float) -> Page:
+        """Wait for the end of the work that `first` answered about (see `long_running`). Raises what `call` raises.
+
+        Its status is read at the host of the source only, with the credentials of the tool.
+        """
+        plan, _ = self._plan(tool)
+
+        async def read(url: str) -> Page:
+            request = HttpRequest("GET", url, (("Accept", "application/json, */*;q=0.5"),))
+            return self._whole(*await self._sent(tool, request, context, wants_json=False), context)
+
+        try:
+            return await wait_for_result(first, plan.address, read, self._sleep, wait_s, tool.id)
+        except CallError as error:
+            self._redactor_for(context.credentials).clean(error)
+            raise
 
     async def call_page(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Page:
         """Return one page of a tool's list. Raises what `call` raises, and CallError if the tool has no pages."""
@@ -150,9 +192,9 @@ class HttpTransport:
         if paging is None:
             message = f"{tool.id} has no pages: call it without .items or .pages"
             raise CallError(message)
-        value, headers = await self._call(tool, arguments, context)
+        value, answer = await self._call(tool, arguments, context)
         redactor = self._redactor_for(context.credentials)
-        headers = {name: redactor.text(headers[name]) for name in PAGE_HEADERS if name in headers}
+        headers = {name: redactor.text(answer.headers[name]) for name in PAGE_HEADERS if name in answer.headers}
         return Page(value, **page_fields(tool, paging, arguments, value, headers))
 
     async def aclose(self) -> None:
@@ -160,19 +202,26 @@ class HttpTransport:
         await asyncio.gather(*(source.aclose() for source in self._tokens.values()))
         await self._exchange.aclose()
 
-    async def _call(
-        self, tool: Tool, arguments: Mapping[str, Any], context: CallContext
-    ) -> tuple[Any, Mapping[str, str]]:
-        plan, chosen = self._plan(tool)
+    async def _call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> tuple[Any, Answer]:
+        plan, _ = self._plan(tool)
+        request = plan.build(arguments, self._contents.of(context.owner), context.query)
+        request = self._keyed(request, tool, context.idempotency_key)
+        return await self._sent(tool, request, context, wants_json=tool.invocation.is_json)
+
+    async def _sent(
+        self, tool: Tool, request: HttpRequest, context: CallContext, *, wants_json: bool
+    ) -> tuple[Any, Answer]:
+        _, chosen = self._plan(tool)
         contents, caller = self._contents.of(context.owner), context.credentials
-        request = self._keyed(plan.build(arguments, contents, context.query), tool, context.idempotency_key)
         attempts = Attempts(asyncio.get_running_loop().time() + self._reach.timeout_s)
         is_doubtful = False
         while True:
             try:
                 answer = await self._attempt(request, chosen, context, attempts.deadline)
-                data = await self._data(tool, answer, contents)
-                return self._redactor_for(caller).answer(data, answer.body), answer.headers
+                if request.method == _HEAD:  # all that it answers are headers
+                    return shown_headers(answer.headers, self._redactor_for(caller)), answer
+                data = await self._data(answer, contents, wants_json=wants_json)
+                return self._redactor_for(caller).answer(data, answer.body), answer
             except CallError as error:
                 self._redactor_for(caller).clean(error)
                 is_working = is_in_progress(error, request)
@@ -312,13 +361,12 @@ class HttpTransport:
         if not tokens <= self._redactor.secrets:
             self._redactor = self._lasting.extended(tokens)
 
-    async def _data(self, tool: Tool, answer: Answer, contents: OwnedContents) -> Any:
-        invocation: HttpInvocation = tool.invocation
+    async def _data(self, answer: Answer, contents: OwnedContents, *, wants_json: bool) -> Any:
         read = partial(
             answers.decode,
             answer.body,
             answer.headers,
-            wants_json=invocation.is_json,
+            wants_json=wants_json,
             status=answer.status,
             contents=contents,
         )

@@ -82,7 +82,7 @@ class JournalRecorder:
             "effect": judged.tool.effect,
             "decision": entry.decision,
             "rule": entry.rule,
-            "schema": definition_digest(judged.tool),
+            "schema": definition_digest(self._run.catalog.get(judged.tool.id)),  # the call may have another effect
             "key": key,
             "approval": self._run.floor.answered.get(path, ""),
             "start_s": round(self._run.ledger.elapsed_s(), 6),

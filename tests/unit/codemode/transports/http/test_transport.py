@@ -361,9 +361,10 @@ async def test_a_service_that_is_not_there_is_unreachable_and_its_address_is_for
 async def test_a_redirect_to_another_host_is_never_followed(recorder: Recorder, location: str) -> None:
     target = location.replace("{port}", recorder.url.rpartition(":")[2])
     recorder.answer = lambda _: Answered(302, {"Location": target}, b"")
-    with pytest.raises(UpstreamError, match="a redirect to another host, which is never followed"):
+    with pytest.raises(UpstreamError, match=r"answered 302, a redirect to .*, another host, which is not") as raised:
         await _call(recorder, _tool(), authentication=always(Credential.bearer("secret-token")))
     assert len(recorder.received) == 1
+    assert "u@" not in str(raised.value)
 
 
 async def test_a_write_that_is_answered_elsewhere_was_done(recorder: Recorder) -> None:
@@ -377,7 +378,7 @@ async def test_a_redirect_on_the_same_host_is_followed_for_reads_only(recorder: 
         Answered(body=b"[1]") if received.target == "/new" else Answered(307, {"Location": "/new"}, b"")
     )
     assert await _call(recorder, _tool()) == [1]
-    with pytest.raises(UpstreamError, match="a redirect that is not followed for POST"):
+    with pytest.raises(UpstreamError, match=r"a redirect to http://127.*/new, which is not followed for POST"):
         await _call(recorder, _tool(method="post"))
 
 
