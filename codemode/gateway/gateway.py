@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from codemode.catalog.arguments import validate
 from codemode.catalog.observed import ObservedShapes, is_undocumented
-from codemode.catalog.tool import Effect
+from codemode.catalog.tool import Effect, Location
 from codemode.errors import (
     AccessDenied,
     AnswerInvalid,
@@ -36,6 +36,7 @@ from codemode.sources.destination import HERE
 from codemode.transports.allowances import RateUnknown
 from codemode.transports.base import CallContext, Page
 from codemode.transports.content import ContentStore
+from codemode.transports.http.headers import ACCEPT
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Collection, Mapping
@@ -232,10 +233,17 @@ class Gateway:
             return ToolOutcome(tool.id, state, error=error)
         await self._contents.save(caller.id)
         state = state_of(tool.effect, CallState.COMMITTED)
-        return ToolOutcome(tool.id, state, value=value, note=self._note(tool, value, caller))
+        return ToolOutcome(tool.id, state, value=value, note=self._note(judged, tool, value))
 
-    def _note(self, tool: Tool, answer: Any, caller: Caller) -> str:
-        """Compare an answer with its schema, and learn from it. Return how it differs."""
+    def _note(self, judged: JudgedCall, tool: Tool, answer: Any) -> str:
+        """Compare an answer with its schema, and learn from it. Return how it differs.
+
+        The schema is not that of another media type that the program chose.
+        """
+        caller = judged.call.caller
+        chosen = tool.parameter(ACCEPT) if ACCEPT in judged.arguments else None
+        if chosen is not None and chosen.location is Location.HEADER:
+            return ""
         if isinstance(answer, Page):
             return self._checks.check(tool, answer.value, None)
         note = self._checks.check(tool, answer, self._shapes.steady(caller.id, tool))

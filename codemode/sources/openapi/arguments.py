@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.identifiers import parameter_names
 from codemode.catalog.schema import Dialect, Schema, either
 from codemode.catalog.tool import Location, Parameter
 from codemode.sources.openapi.bodies import is_form
+from codemode.sources.openapi.implied import implied_arguments
 from codemode.transports.http.invocation import BodyKind
 
 if TYPE_CHECKING:
@@ -67,12 +68,18 @@ _COLLECTION_FORMATS = {
 }
 
 
-def parameters_of(operation: Operation, nodes: list[Schema], body: BodyPlan | None) -> tuple[Parameter, ...]:
+def parameters_of(
+    operation: Operation, nodes: list[Schema], body: BodyPlan | None, types: Sequence[str] = ()
+) -> tuple[Parameter, ...]:
     """Return all keyword arguments of an operation: required ones first, then by location and document order.
 
-    `nodes` are its Parameter Objects, as `raw_parameters` returns them.
+    `nodes` are its Parameter Objects, as `raw_parameters` returns them. `types` are the media types of the answer.
     """
     arguments = [*_declared_arguments(operation, nodes), *_body_arguments(body)]
+    for name, schema, about in implied_arguments(operation, nodes, types):
+        argument = _Argument(name, Location.HEADER, schema, required=False, description=about)
+        argument.style = "simple"
+        arguments.append(argument)
     arguments.sort(key=lambda argument: argument.order)
     names = parameter_names([(argument.location.value, argument.wire_name) for argument in arguments])
     parameters = [argument.with_name(name) for argument, name in zip(arguments, names, strict=True)]

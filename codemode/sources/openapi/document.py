@@ -20,6 +20,7 @@ from codemode.sources.openapi.operations import ApiDocument, Operation
 from codemode.sources.openapi.pages import paging_of_extension
 from codemode.sources.openapi.responses import headers_of, returns_of
 from codemode.text.prose import first_sentence
+from codemode.transports.http.headers import ACCEPT
 from codemode.transports.http.invocation import HttpInvocation
 
 if TYPE_CHECKING:
@@ -129,12 +130,12 @@ def details_of(operation: Operation) -> Details:
         servers=operation.document.servers_of(operation),
         body=body,
         accept=accept,
-        is_json=bool(accept) and all(is_json(name) for name in accept),
+        is_json=bool(accept) and all(is_json(name) for name in accept) and not _declares_type(nodes),
         slashed=_slashed_parameters(operation, nodes),
         expanded=template.expanded.union(expanded),
         security=operation.security,
     )
-    parameters = parameters_of(operation, nodes, body)
+    parameters = parameters_of(operation, nodes, body, accept)
     return Details(
         parameters,
         invocation,
@@ -145,6 +146,11 @@ def details_of(operation: Operation) -> Details:
         paging_of_extension(operation.node, parameters),
         headers=headers_of(operation),
     )
+
+
+def _declares_type(nodes: list[Schema]) -> bool:
+    """Whether an `Accept` parameter chooses the type of the answer."""
+    return any(node.get("in") == "header" and str(node.get("name")).lower() == ACCEPT for node in nodes)
 
 
 def _names(key: OperationKey) -> tuple[str, ...]:

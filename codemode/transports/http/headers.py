@@ -10,6 +10,9 @@ if TYPE_CHECKING:
 
     from codemode.transports.redaction import Redactor
 
+#: The name of the argument that chooses the type of the answer, and of its header.
+ACCEPT = "accept"
+
 #: Most headers of an answer, and characters of one value and of all together.
 MOST_HEADERS, LONGEST_VALUE, LONGEST_HEADERS = 64, 4_000, 16_000
 

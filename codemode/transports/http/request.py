@@ -25,6 +25,7 @@ from codemode.transports.http.escaping import (
     query_text,
     separator_text,
 )
+from codemode.transports.http.headers import ACCEPT
 from codemode.transports.http.method_override import check_overrides
 
 if TYPE_CHECKING:
@@ -111,7 +112,9 @@ class RequestPlan:
         if len(url) > LONGEST_URL:
             message = f"the URL would be {len(url):,} characters long, and servers accept {LONGEST_URL:,}: send less"
             raise ArgumentsInvalid(self._tool.id, message)
-        headers = [("Accept", self._accept), *self._headers(arguments)]
+        headers = [*self._headers(arguments)]
+        if not any(name == ACCEPT for name, _ in headers):
+            headers.insert(0, ("Accept", self._accept))
         value, body, media_type = self._body(arguments, contents)
         if body is not None:
             headers.append(("Content-Type", media_type))
