@@ -47,9 +47,18 @@ def _ascii(text: str) -> str:
     return normalized("NFKD", text.translate(_LETTERS)).encode("ascii", "ignore").decode()
 
 
+def latin(text: str) -> str:
+    """Return text in snake case, transliterated if it has no Latin letter: `获取用户` becomes `huo_qu_yong_hu`."""
+    if snake(text) or text.isascii():
+        return snake(text)
+    from anyascii import anyascii
+
+    return snake(anyascii(text))
+
+
 def identifier(text: str, fallback: str = "unnamed") -> str:
     """Convert text to a part of an id: a valid Python name in snake case, no keyword, no leading underscore."""
-    return legal(snake(text) or fallback)
+    return legal(latin(text) or fallback)
 
 
 def type_name(text: str) -> str:
@@ -64,7 +73,7 @@ def parameter_name(wire_name: str) -> str:
     if wire_name.isidentifier() and wire_name.isascii() and not wire_name.startswith("__"):
         return f"{wire_name}_" if keyword.iskeyword(wire_name) else wire_name
     text = _SYMBOL.sub(lambda symbol: _SYMBOLS[symbol[0]], _ascii(wire_name))
-    return legal(_NOT_WORD.sub("_", text).strip("_") or "value")
+    return legal(_NOT_WORD.sub("_", text).strip("_") or latin(wire_name) or "value")
 
 
 def parameter_names(wire_names: Sequence[tuple[str, str]]) -> tuple[str, ...]:

@@ -14,7 +14,7 @@ from collections import Counter, defaultdict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codemode.catalog.identifiers import identifier, legal, snake
+from codemode.catalog.identifiers import identifier, latin, legal, snake
 from codemode.catalog.shortening import FILLERS, LONGEST_ID, fit
 
 if TYPE_CHECKING:
@@ -270,7 +270,7 @@ def _repeats_path(operation: OperationKey) -> bool:
 
 
 def _from_path(namespace: str, group: str, operation: OperationKey) -> str:
-    segments = [snake(segment) for segment in _static_segments(operation.path) if not _VERSION.match(segment)]
+    segments = [latin(segment) for segment in _static_segments(operation.path) if not _VERSION.match(segment)]
     inside = group.split(".")
     while segments and segments[0] in inside:
         segments = segments[1:]
@@ -300,6 +300,33 @@ def _from_path_and_placeholders(namespace: str, group: str, operation: Operation
     return fit(namespace, group, legal(name))
 
 
+def _from_own_words(namespace: str, group: str, operation: OperationKey) -> str:
+    """Return an id of the verb and the words of the path that the group does not have. The group stays whole."""
+    known = {_singular(word) for word in re.split(r"[._]", group)}
+    words = [word for word in _path_words(operation) if _singular(word) not in known]
+    return _named_by(namespace, group, operation, words)
+
+
+def _from_last_words(namespace: str, group: str, operation: OperationKey) -> str:
+    return _named_by(namespace, group, operation, _path_words(operation)[-2:])
+
+
+def _path_words(operation: OperationKey) -> list[str]:
+    parts = "_".join(latin(segment) for segment in _named_segments(operation.path)).split("_")
+    return [part for part in parts if part]
+
+
+def _named_by(namespace: str, group: str, operation: OperationKey, words: list[str]) -> str:
+    verb = _verb(operation, bool(words))
+    if words and (verb == "create" or operation.path.rstrip("/").endswith("}")):
+        words = [*words[:-1], _singular(words[-1])]
+    return fit(namespace, group, legal("_".join([verb, *words])), keeps_group=True)
+
+
+def _from_latin_operation_id(namespace: str, group: str, operation: OperationKey) -> str:
+    return fit(namespace, group, legal(latin(operation.operation_id)))
+
+
 def _from_digest(namespace: str, group: str, operation: OperationKey) -> str:
     base = _from_operation_id(namespace, group, operation)
     return f"{base[: LONGEST_ID - 9].rstrip('_')}_{_digest(operation.key, 8)}"
@@ -310,6 +337,9 @@ _CANDIDATES: tuple[Callable[[str, str, OperationKey], str], ...] = (
     _from_path,
     _from_whole_operation_id,
     _from_path_and_placeholders,
+    _from_own_words,
+    _from_last_words,
+    _from_latin_operation_id,
     _from_digest,
 )
 

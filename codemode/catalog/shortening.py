@@ -8,17 +8,24 @@ from codemode.catalog.identifiers import legal
 LONGEST_ID = 64
 
 
+#: The room for a name behind a whole group.
+_SHORTEST_NAME = 12
+
 #: The shortest level of a shortened group.
 _SHORTEST_LEVEL = 6
 
 
-def fit(namespace: str, group: str, name: str) -> str:
-    """Return the id within `LONGEST_ID`: abbreviate words, then drop words from the middle."""
+def fit(namespace: str, group: str, name: str, *, keeps_group: bool = False) -> str:
+    """Return the id within `LONGEST_ID`: abbreviate words, then drop words from the middle.
+
+    `keeps_group` shortens the group only if it leaves too little room for the name.
+    """
     whole = f"{namespace}.{group}.{name}"
     if len(whole) <= LONGEST_ID:
         return whole
     words = [_SHORTER.get(word, word) for index, word in enumerate(name.split("_")) if not index or word not in FILLERS]
-    if len(namespace) + len(group) + 2 > LONGEST_ID // 2:
+    most = LONGEST_ID - _SHORTEST_NAME if keeps_group else LONGEST_ID // 2
+    if len(namespace) + len(group) + 2 > most:
         group = _short_group(group, LONGEST_ID // 2 - 4)
     room = LONGEST_ID - len(namespace) - len(group) - 3
     return f"{namespace}.{group}.{legal(_shorten(words, max(room, 8)))}"

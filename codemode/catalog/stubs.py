@@ -276,6 +276,9 @@ def _documentation(tool: Tool) -> list[str]:
         lines.append(f"  {summary}")
     if description:
         lines.append(f"  {description}")
+    own_name = next((alias for alias in tool.aliases if not alias.isascii()), "")
+    if own_name and own_name not in summary:
+        lines.append(f"  named {shorten(own_name, 100)} by the service")
     if tool.deprecated:
         lines.append("  Deprecated.")
     lines.append(f"  effect: {tool.effect}")

@@ -134,7 +134,8 @@ def test_ids_are_legal_distinct_short_and_independent_of_the_order(operations: l
         ("[]", "value"),
         ("größe", "grosse"),
         ("Łódź-ID", "Lodz_ID"),
-        ("名前", "value"),
+        ("名前", "ming_qian"),
+        ("…", "value"),
     ],
 )
 def test_wire_names_become_keyword_arguments(wire: str, expected: str) -> None:
@@ -257,3 +258,35 @@ def test_an_operation_called_like_the_digest_of_another_gets_an_id_of_its_own() 
     made = tool_ids("s", same)
     taken = [OperationKey("GET", f"/taken{n}", id_.rpartition(".")[2], "t") for n, id_ in enumerate(made.values())]
     assert len(set(tool_ids("s", [*same, *taken]).values())) == 4
+
+
+def test_long_names_that_shorten_to_the_same_are_made_of_verb_and_path() -> None:
+    paths = {
+        "/international-payment-consents": "International Payments",
+        "/international-payment-consents/{ConsentId}": "International Payments",
+        "/international-scheduled-payment-consents": "International Scheduled Payments",
+        "/international-scheduled-payment-consents/{ConsentId}": "International Scheduled Payments",
+    }
+    operations = [
+        OperationKey(
+            method, path, f"{method.title()}{path.title().translate(dict.fromkeys(map(ord, '/-{}')))}Resource", tag
+        )
+        for path, tag in paths.items()
+        for method in (("GET",) if path.endswith("}") else ("POST",))
+    ]
+    ids = tool_ids("obuk_payments", operations)
+    assert {key: id_.partition(".")[2] for key, id_ in ids.items()} == {
+        "POST /international-payment-consents": "international_payments.create_payment_consent",
+        "GET /international-payment-consents/{ConsentId}": "international_payments.get_consent",
+        "POST /international-scheduled-payment-consents": "international_scheduled_payments.create_consent",
+        "GET /international-scheduled-payment-consents/{ConsentId}": "international_scheduled_payments.get_consent",
+    }
+
+
+def test_a_name_without_latin_letters_is_transliterated_if_nothing_else_names_it() -> None:
+    assert identifier("获取用户") == "huo_qu_yong_hu"
+    assert identifier("класс") == "klass"
+    assert identifier("用户id") == "id"  # as before
+    assert identifier("…", "tool") == "tool"
+    operations = [OperationKey("GET", "/users", "获取用户列表", "用户"), OperationKey("GET", "/订单", "获取订单")]
+    assert set(tool_ids("api", operations).values()) == {"api.users.list", "api.ding_dan.list"}

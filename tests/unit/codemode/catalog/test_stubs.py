@@ -199,3 +199,8 @@ def test_names_of_values_are_shown_with_the_type_and_in_definitions() -> None:
     assert "color: 1 = Orange, 2 = Sky" in stubs.stub(tool)
     assert "  color: Literal[1, 2], optional, 1 = Orange, 2 = Sky" in stubs.full(tool)
     assert "tone: 1 = Orange, 2 = Sky" in stubs.full(tool)
+
+
+def test_the_services_own_name_is_shown_if_the_id_does_not_have_its_letters() -> None:
+    assert "  named 获取用户 by the service" in stubs.full(_tool({}, aliases=("获取用户",)))
+    assert "by the service" not in stubs.full(_tool({}, aliases=("getUser",)))
