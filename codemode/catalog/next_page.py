@@ -142,7 +142,7 @@ def _by_declaration(page: _Current) -> Following | None:
         return _without_next(page, paging.next)
     if isinstance(value, str) and _is_url(value):
         return _by_url(page, value)
-    parameter = paging.cursor or paging.page or paging.offset
+    parameter = paging.cursor or paging.after or paging.page or paging.offset
     return page.with_argument(parameter, value) if parameter else None
 
 

@@ -97,7 +97,7 @@ def declared_paging(
 
     None if a parameter does not exist, or if nothing leads to the next page.
     """
-    by_wire = dict(_places(parameters))
+    by_wire = dict(_places(parameters, is_declared=True))
     named = {role: words[role] for role in ("cursor", "after", "page", "offset", "size") if role in words}
     if (not named.keys() - {"size"} and "next" not in words) or not by_wire.keys() >= set(named.values()):
         return None
@@ -125,15 +125,15 @@ def walked(tool: Tool) -> Paging | None:
     return None if items is None else Paging(items, **_sized(_named(_by_name(tool.parameters), SIZE, _NUMBER)))
 
 
-def _places(parameters: Iterable[Parameter]) -> Iterator[tuple[str, _Place]]:
-    """Yield the places for arguments by their wire names, and by paths of them in objects."""
+def _places(parameters: Iterable[Parameter], *, is_declared: bool = False) -> Iterator[tuple[str, _Place]]:
+    """Yield the places for arguments by their wire names, and by paths of them in objects: all, or the usual ones."""
     for parameter in parameters:
         wire_name, schema = parameter.wire_name, parameter.schema
         if parameter.location is Location.BODY:
             yield from _fields(schema, parameter.name, "", depth=2)
         elif parameter.location in _LOCATIONS:
             yield wire_name, _Place(parameter.name, snake(wire_name), schema, parameter.description)
-            if snake(wire_name) in CONTAINERS:
+            if is_declared or snake(wire_name) in CONTAINERS:
                 yield from _fields(schema, parameter.name, wire_name, depth=1)
 
 

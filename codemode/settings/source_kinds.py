@@ -10,7 +10,7 @@ if TYPE_CHECKING:
 #: Keys of every kind: what happens to the tools once they are read.
 _ALL = frozenset(
     ("kind", "location", "timeout_s", "concurrency", "include", "exclude", "rename", "describe", "effect", "examples")
-) | {"instructions", "tier", "revert", "clock", "fields", "pages"}
+) | {"instructions", "tier", "revert", "clock", "fields"}
 
 #: Keys of calls over HTTP.
 _HTTP = frozenset(
@@ -18,7 +18,7 @@ _HTTP = frozenset(
 ) | {"rate_per_s", "response_limit_bytes"}
 
 #: Keys of API documents whose operations are called over HTTP.
-_DOCUMENT = _HTTP | {"keep_names", "idempotency_header", "overlays", "internal", "parameters"}
+_DOCUMENT = _HTTP | {"keep_names", "idempotency_header", "overlays", "internal", "parameters", "pages"}
 
 _MCP = frozenset(("command", "env", "cwd", "headers", "transport", "address", "credentials", "ca_file"))
 _AWS = frozenset(("services", "region", "profile", "base_url", "credentials", "ca_file", "retries", "rate_per_s"))
@@ -28,7 +28,7 @@ KEYS = {
     "openapi": _DOCUMENT,
     "google": _DOCUMENT | {"services"},
     "graphql": _HTTP | {"keep_names"},
-    "toolkit": _HTTP | {"keep_names", "idempotency_header", "bind", "endpoints"},
+    "toolkit": _HTTP | {"keep_names", "idempotency_header", "bind", "endpoints", "pages"},
     "python": frozenset[str](),
     "mcp": _MCP | {"response_limit_bytes"},
     "aws": _AWS | {"response_limit_bytes", "keep_names"},

@@ -13,6 +13,7 @@ from zoneinfo import available_timezones
 from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
 from codemode.settings.credentials import ClientCertificate, CredentialSettings
+from codemode.settings.pages import PagesSettings
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import HomePath, Section, expanded
 from codemode.settings.source_kinds import OF_DOCUMENTS, unfitting
@@ -298,6 +299,13 @@ class SourceSettings(Section):
         description="Fields to keep of results, by pattern of ids, operationIds or `METHOD /path`. The first that "
         "matches applies. Dots join names, and `[]` stands for the items of a list. Pages keep their own fields.",
         examples=[{"clients.*": ["id", "name", "items[].id", "items[].name"]}],
+    )
+
+    pages: dict[str, PagesSettings] = Field(
+        default={},
+        description="How lists are paged, by pattern of ids, operationIds or `METHOD /path`. The first that matches "
+        "applies. Without it, answers and the document decide.",
+        examples=[{"list_events": {"cursor": "since", "next": "meta.resume", "items": "rows"}}],
     )
 
     @model_validator(mode="after")

@@ -13,7 +13,7 @@ from codemode.sources.constants import with_constants
 from codemode.sources.detection import detect_kind
 from codemode.sources.functions.source import load_functions
 from codemode.sources.loaded import SourceWarning, Surface
-from codemode.sources.overrides import Overrides, apply_overrides, withheld_names
+from codemode.sources.overrides import DeclaredPages, Overrides, apply_overrides, withheld_names
 from codemode.sources.registry import source_of
 from codemode.sources.source import SourceContext
 from codemode.sources.toolkits.source import BoundTools
@@ -144,6 +144,7 @@ def _with_overrides(name: str, surface: Surface, settings: SourceSettings) -> Su
         tier=settings.tier,
         revert=settings.revert,
         fields=settings.fields,
+        pages={pattern: DeclaredPages(pages.words, pages.start) for pattern, pages in settings.pages.items()},
     )
     every = with_constants((*surface.tools, *surface.held), settings.parameters, source=name)
     changed = apply_overrides(every, overrides, source=name)

@@ -7,22 +7,23 @@ operationId, or `METHOD /path`.
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fnmatch import translate
 from functools import partial
-from typing import TYPE_CHECKING, TypeVar
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from codemode.catalog.field_selection import FieldSelection
 from codemode.catalog.identifiers import identifier
 from codemode.catalog.inverse import Inverse, InverseInvalid
 from codemode.catalog.narrowed import narrowed_details
+from codemode.catalog.paging import declared_paging
 from codemode.errors import ConfigurationError
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from codemode.catalog.tool import Effect, Tool
+    from codemode.catalog.tool import Details, Effect, Paging, Tool
 
 _Value = TypeVar("_Value")
 
@@ -44,6 +45,14 @@ class Overrides:
     tier: Mapping[str, str] = field(default_factory=dict)
     revert: Mapping[str, str] = field(default_factory=dict)
     fields: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    pages: Mapping[str, DeclaredPages] = field(default_factory=dict)
+
+
+class DeclaredPages(NamedTuple):
+    """How lists are paged: words of `declared_paging`, and the number of the first page."""
+
+    words: Mapping[str, str]
+    start: int | None = None
 
 
 def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str) -> tuple[Tool, ...]:
@@ -52,7 +61,7 @@ def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str)
     Raises ConfigurationError if a pattern matches no tool, if one that must match a single tool matches several, or
     if a new name or a revert call is invalid.
     """
-    all_tools = tuple(tools)
+    all_tools = _paged(tuple(tools), overrides.pages, source)
     kept = _included(all_tools, overrides, source)
     renamed = _by_tool(overrides.rename, all_tools, source, "rename")
     described = _by_tool(overrides.describe, all_tools, source, "describe")
@@ -86,6 +95,32 @@ def apply_overrides(tools: Iterable[Tool], overrides: Overrides, *, source: str)
             )
         )
     return tuple(changed)
+
+
+def _paged(tools: tuple[Tool, ...], pages: Mapping[str, DeclaredPages], source: str) -> tuple[Tool, ...]:
+    """Return the tools with the pages that the first matching pattern declares, where the tool has the parameters.
+
+    Raises ConfigurationError for a pattern that applies to no tool.
+    """
+    patterns = [(_Pattern(text), declared) for text, declared in pages.items()]
+    applied: dict[str, Paging] = {}
+    for pattern, declared in patterns:
+        pattern.require(tools, source, "pages")
+        fitting = [tool for tool in tools if pattern.fits(tool) and tool.id not in applied]
+        paged = {tool.id: declared_paging(tool.parameters, declared.words, start=declared.start) for tool in fitting}
+        if fitting and not any(paged.values()):
+            names = ", ".join(parameter.wire_name for parameter in fitting[0].parameters) or "none"
+            message = f"sources.{source}.pages: {pattern.text!r}: {fitting[0].path} has other parameters: {names}"
+            raise ConfigurationError(message)
+        applied |= {id_: paging for id_, paging in paged.items() if paging is not None}
+    return tuple(
+        tool.changed(details=partial(_with_paging, tool, paging)) if (paging := applied.get(tool.id)) else tool
+        for tool in tools
+    )
+
+
+def _with_paging(tool: Tool, paging: Paging) -> Details:
+    return replace(tool.details, paging=paging)
 
 
 def withheld_names(before: Iterable[Tool], after: Iterable[Tool], gone: frozenset[str]) -> frozenset[str]:

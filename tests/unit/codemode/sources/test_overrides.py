@@ -8,11 +8,12 @@ from typing import Any
 import pytest
 
 from codemode.catalog.catalog import Catalog
-from codemode.catalog.tool import Effect
+from codemode.catalog.paging import paging_of
+from codemode.catalog.tool import Effect, Paging
 from codemode.errors import ConfigurationError
 from codemode.sources.check import check_surface
 from codemode.sources.openapi.document import load_openapi
-from codemode.sources.overrides import Overrides, apply_overrides
+from codemode.sources.overrides import DeclaredPages, Overrides, apply_overrides
 
 DOCUMENT: dict[str, Any] = {
     "openapi": "3.1.0",
@@ -173,3 +174,37 @@ def test_a_check_warns_of_selected_fields_that_no_result_declares() -> None:
     tools = apply_overrides(surface.tools, Overrides(fields={"*": ("id", "totl")}), source="s")
     warnings = [warning for warning in check_surface(replace(surface, tools=tools)).warnings if "fields" in warning[0]]
     assert [warning.pointer for warning in warnings] == ["fields: totl"]
+
+
+PAGES = {"cursor": "x", "next": "meta.resume", "items": "rows"}
+
+
+def test_pages_are_those_that_the_operator_declares() -> None:
+    tools = apply_overrides(SURFACE.tools, Overrides(pages={"listOrders": DeclaredPages(PAGES)}), source="shop")
+    paging = {tool.path: paging_of(tool) for tool in tools}["orders.list_orders"]
+    assert paging == Paging("rows", cursor="x", next="meta.resume")
+
+
+def test_declared_pages_apply_where_a_tool_has_the_parameters() -> None:
+    overrides = Overrides(pages={"*": DeclaredPages({"page": "page"}, start=0), "listOrders": DeclaredPages(PAGES)})
+    tools = {tool.path: tool for tool in apply_overrides(SURFACE.tools, overrides, source="shop")}
+    assert paging_of(tools["orders.list_orders"]) == Paging("*", page="page", start=0)
+    assert paging_of(tools["orders.get_order"]) is None
+
+
+@pytest.mark.parametrize(
+    ("pattern", "says"),
+    [
+        ("nothing.*", r"sources\.shop\.pages: 'nothing\.\*' matches no operation"),
+        ("listOrders", r"sources\.shop\.pages: 'listOrders': orders\.list_orders has other parameters: page, x"),
+    ],
+)
+def test_declared_pages_that_apply_to_nothing_are_errors(pattern: str, says: str) -> None:
+    with pytest.raises(ConfigurationError, match=says):
+        apply_overrides(SURFACE.tools, Overrides(pages={pattern: DeclaredPages({"cursor": "y"})}), source="shop")
+
+
+def test_declared_pages_and_selected_fields_hold_together() -> None:
+    overrides = Overrides(pages={"listOrders": DeclaredPages(PAGES)}, fields={"listOrders": ("[].id",)})
+    (tool,) = (tool for tool in apply_overrides(SURFACE.tools, overrides, source="shop") if tool.selection)
+    assert paging_of(tool) == Paging("rows", cursor="x", next="meta.resume")

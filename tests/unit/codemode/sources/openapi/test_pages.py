@@ -69,3 +69,13 @@ def test_azures_words_are_read() -> None:
 def test_an_extension_that_does_not_fit_leaves_the_names_to_decide(extension: Any) -> None:
     tool = _tool({"page": {**NUMBER, "default": 1}}, **{"x-pagination": extension})
     assert paging_of(tool) == Paging("*", page="page", start=1)
+
+
+def test_a_declared_position_may_be_in_any_object() -> None:
+    filters = {"type": "object", "properties": {"p": {**NUMBER, "default": 0}}}
+    tool = _tool({"filter": filters}, **{"x-pagination": {"page": "$request.filter.p"}})
+    paging = paging_of(tool)
+    assert paging == Paging("*", page="filter.p", start=0)
+    arguments = {"filter": {"q": "a"}}
+    assert next_page(tool, paging, arguments, {"items": [1]}).arguments == {"filter": {"q": "a", "p": 1}}
+    assert arguments == {"filter": {"q": "a"}}
