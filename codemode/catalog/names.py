@@ -143,7 +143,7 @@ def _groups(operations: list[OperationKey]) -> dict[str, str]:
     members: dict[str, list[_GroupMember]] = defaultdict(list)
     only_tag = len({operation.tag for operation in operations}) == 1 and len(operations) > LARGEST_ONLY_GROUP
     for operation in operations:
-        segments = tuple(part for segment in _named_segments(operation.path) if (part := snake(segment)))
+        segments = tuple(part for segment in _named_segments(operation.path) if (part := latin(segment)))
         tag = "" if only_tag else _tag_group(operation.tag)
         members[tag or identifier(next(iter(segments), _NO_GROUP))].append(_GroupMember(operation, segments))
     return {
