@@ -58,10 +58,10 @@ log = logging.getLogger(__name__)
 _OF_PROXIES = (502, 504)
 
 #: The ruling in the ledger for a caller whose key or token is no longer valid.
-_NOT_LET_IN = Ruling(Decision.DENY, "the key of the program is no longer valid")
+_REVOKED = Ruling(Decision.DENY, "the key of the program is no longer valid")
 
 #: Maximum number of different errors that are logged for the operator.
-_TOLD_AT_MOST = 100
+_LOGGED_AT_MOST = 100
 
 _NO_CONTEXT = CallContext()
 
@@ -87,7 +87,7 @@ class Gateway:
         self._contents = ContentStore() if contents is None else contents
         self._policy = policy or AccessPolicy()
         self._only_reads: CodeModeError | None = None
-        self._told: set[str] = set()
+        self._logged: set[str] = set()
 
     def only_reading(self, why: CodeModeError) -> Gateway:
         """Return a gateway that only sends reads. Other calls end with the error `why`."""
@@ -111,7 +111,7 @@ class Gateway:
             return JudgedCall(call, tool, error=error)
         lost = _lost_right(call.caller, tool.id)
         if lost is not None:
-            return JudgedCall(call, tool, arguments, _NOT_LET_IN, lost)
+            return JudgedCall(call, tool, arguments, _REVOKED, lost)
         try:
             requests = requests_of(
                 AccessRequest(tool, arguments, call.caller.role, call.caller.read_only), self.catalog
@@ -253,8 +253,8 @@ class Gateway:
     def _tell(self, error: CallError) -> None:
         """Log what an error hides from the program, such as addresses and configuration lines. Log it once."""
         said = str(error)
-        if said != error.for_model() and said not in self._told and len(self._told) < _TOLD_AT_MOST:
-            self._told.add(said)
+        if said != error.for_model() and said not in self._logged and len(self._logged) < _LOGGED_AT_MOST:
+            self._logged.add(said)
             log.warning("%s", said)
 
 

@@ -5,11 +5,54 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ExecutionChanged, ExecutionEnded, ExecutionWaiting, LeaseHeld
-from codemode.serving.execution_data import complete
+from codemode.executions.types.outcome import ExecutionOutcome
+from codemode.executions.types.records import PendingCall
+from codemode.text.times import rfc3339
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from codemode.executions.types.records import StoredExecution
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
+
+#: The outcome of an execution that ended before its program ran.
+_EMPTY = ExecutionOutcome.cancelled("").to_json() | {"failure": None}
+
+
+def execution_json(stored: StoredExecution, waiting: Iterable[PendingCall]) -> dict[str, Any]:
+    """Return one execution as JSON data, including its program, outcome and pending calls."""
+    return {
+        **summary_json(stored),
+        "code": stored.given.code,
+        "outcome": None if stored.outcome is None else outcome_json(stored),
+        "pending": [call.to_json() for call in waiting],
+    }
+
+
+def outcome_json(stored: StoredExecution) -> dict[str, Any]:
+    """Return the outcome of an execution as JSON data with all fields, also if it ended before it had one."""
+    outcome = {**_EMPTY, **(stored.outcome or {})}
+    pending = [PendingCall.from_json(call).to_json() for call in outcome["pending"]]
+    return outcome | {"id": stored.given.id, "status": stored.status, "pending": pending}
+
+
+def summary_json(stored: StoredExecution) -> dict[str, Any]:
+    """Return one execution as JSON data, without its program and outcome."""
+    given = stored.given
+    return {
+        "id": given.id,
+        "status": stored.status,
+        "owner": given.owner,
+        "role": given.role,
+        "started": rfc3339(given.start_us),
+        "updated": rfc3339(stored.updated_us),
+        "ended": rfc3339(stored.ended_us) if stored.ended_us else None,
+        "resume_from": given.resume_from,
+        "credentials": list(given.credentials),
+        "damage": stored.damage,
+    }
+
 
 #: What a person can do about a decided execution that cannot continue.
 _WAY_OUT = (
@@ -18,7 +61,7 @@ _WAY_OUT = (
 )
 
 
-async def gone_on(service: CodeMode, execution: str, caller: Caller) -> dict[str, Any]:
+async def continue_after_decision(service: CodeMode, execution: str, caller: Caller) -> dict[str, Any]:
     """Continue an execution after a decision. Return its `status`, and in `reason` why it cannot continue yet.
 
     If something has changed that it depends on, its outcome gets the reason as a note.
@@ -38,8 +81,8 @@ async def gone_on(service: CodeMode, execution: str, caller: Caller) -> dict[str
     return {"status": (await service.executions.get(execution, caller)).status, "reason": why}
 
 
-async def whole(service: CodeMode, execution: str, caller: Caller) -> dict[str, Any]:
+async def read_execution(service: CodeMode, execution: str, caller: Caller) -> dict[str, Any]:
     """Return one execution as JSON data, including its program, outcome and pending calls."""
     stored = await service.executions.get(execution, caller)
     waiting = await service.executions.approvals(caller, execution) if stored.status == "paused" else ()
-    return complete(stored, waiting)
+    return execution_json(stored, waiting)

@@ -35,7 +35,7 @@ from codemode.settings.journal import Durability, JournalSettings
 from codemode.settings.mcp_clients import ClientName, Machine, McpClient, mcp_clients, runs_codemode
 from codemode.settings.mcp_servers import NoServers, servers_in
 from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterSettings
-from codemode.settings.mistakes import line_of, not_yaml
+from codemode.settings.mistakes import line_of, yaml_message
 from codemode.settings.modes import ModeName, ModeRuleSettings
 from codemode.settings.namespace import namespace
 from codemode.settings.notify import (
@@ -139,7 +139,6 @@ __all__ = [
     "load_settings",
     "mcp_clients",
     "namespace",
-    "not_yaml",
     "references",
     "runs_codemode",
     "servers_in",
@@ -147,4 +146,5 @@ __all__ = [
     "settings_for_mcp_server",
     "tokenizer_folder",
     "trust",
+    "yaml_message",
 ]

@@ -13,7 +13,7 @@ from pydantic import ValidationError
 from codemode.errors import ConfigurationError
 from codemode.settings.mcp_clients import runs_codemode
 from codemode.settings.mcp_servers import servers_in
-from codemode.settings.mistakes import line_of, mistakes, not_yaml, said_twice, unknown_names
+from codemode.settings.mistakes import duplicate_keys, line_of, mistakes, unknown_names, yaml_message
 from codemode.settings.namespace import is_namespace
 from codemode.settings.project import project_of, project_of_file
 from codemode.settings.section import expanded
@@ -60,7 +60,7 @@ def load_settings(path: str | Path = DEFAULT_FILE, *, needs_sources: bool = True
         node = yaml.compose(text, YamlLoader)
         content = yaml.load(text, YamlLoader)  # noqa: S506 -- a safe loader
     except yaml.YAMLError as error:
-        message = f"{file}: not YAML: {not_yaml(error)}"
+        message = f"{file}: not YAML: {yaml_message(error)}"
         raise ConfigurationError(message) from None
     menu = _named_menu(content)
     if menu and not is_named and is_outside(menu, file.parent):
@@ -87,7 +87,7 @@ def _invalid(file: Path, wrong: list[tuple[int, str]]) -> ConfigurationError:
 
 
 def _validated(file: Path, content: Any, node: yaml.Node | None) -> Settings:
-    wrong = said_twice(node)
+    wrong = duplicate_keys(node)
     try:
         settings = Settings.model_validate(content if content is not None else {})
     except ValidationError as error:
@@ -117,7 +117,7 @@ def _with_menu(content: Any, name: str, folder: Path) -> Any:
             case OSError():
                 reason = error.strerror
             case yaml.YAMLError():
-                reason = f"not YAML: {not_yaml(error)}"
+                reason = f"not YAML: {yaml_message(error)}"
             case _:
                 reason = "it is not UTF-8 text"
         message = f"menu: cannot read {file}: {reason}"

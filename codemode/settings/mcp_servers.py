@@ -20,7 +20,7 @@ import yaml
 from pydantic import ValidationError
 
 from codemode.errors import ConfigurationError
-from codemode.settings.mistakes import not_yaml
+from codemode.settings.mistakes import yaml_message
 from codemode.settings.namespace import is_namespace
 from codemode.settings.section import expanded
 from codemode.settings.sources import SourceSettings
@@ -123,7 +123,7 @@ def _content(file: Path) -> Any:
             return yaml.load(text, YamlLoader)  # noqa: S506 -- a safe loader
         return tomllib.loads(text) if form == "TOML" else jsonc.loads(text)
     except (ValueError, yaml.YAMLError) as error:
-        reason = not_yaml(error) if isinstance(error, yaml.YAMLError) else str(error)
+        reason = yaml_message(error) if isinstance(error, yaml.YAMLError) else str(error)
         message = f"mcp_servers: {file} is not {form}: {reason}"
         raise ConfigurationError(message) from None
 

@@ -45,7 +45,7 @@ def mistakes(error: ValidationError, node: yaml.Node | None) -> list[tuple[int, 
 _STRAY = "found character that cannot start any token"
 
 
-def not_yaml(error: yaml.YAMLError) -> str:
+def yaml_message(error: yaml.YAMLError) -> str:
     """Return why a text is not YAML, and the line. The text itself is not quoted: it may hold secrets."""
     if not isinstance(error, yaml.MarkedYAMLError) or error.problem_mark is None:
         return " ".join(str(error).split())
@@ -55,7 +55,7 @@ def not_yaml(error: yaml.YAMLError) -> str:
     return f"line {error.problem_mark.line + 1}: {error.problem}{context}{hint}"
 
 
-def said_twice(node: yaml.Node | None) -> list[tuple[int, str]]:
+def duplicate_keys(node: yaml.Node | None) -> list[tuple[int, str]]:
     """Return the line and text of every repeated key. YAML readers silently keep the last one."""
     found: list[tuple[int, str]] = []
     seen: set[int] = set()

@@ -79,7 +79,7 @@ async def cancel(tasks: Collection[asyncio.Task[Any]]) -> None:
     await asyncio.gather(*tasks, return_exceptions=True)
 
 
-class Endings:
+class OutcomeRecorder:
     """Records how attempts ended. During a journal outage, it keeps the ends and records them later.
 
     Recovery skips such executions: their callers already have the outcome.
@@ -165,7 +165,7 @@ async def crash(journal: Journal, lease: Lease) -> None:
 
 
 @asynccontextmanager
-async def never_damaged(journal: Journal, lease: Lease) -> AsyncIterator[None]:
+async def crash_on_damage(journal: Journal, lease: Lease) -> AsyncIterator[None]:
     """End an execution as crashed if its record proves damaged, so that recovery does not retry it."""
     try:
         yield
@@ -174,7 +174,7 @@ async def never_damaged(journal: Journal, lease: Lease) -> AsyncIterator[None]:
         raise
 
 
-async def again_and_again(
+async def run_periodically(
     chore: Callable[[], Awaitable[None]], every_s: float, failure_message: str, sooner: asyncio.Event | None = None
 ) -> None:
     """Repeat a chore for ever, about every `every_s` seconds, and when `sooner` is set. Log its exceptions.
@@ -199,14 +199,14 @@ async def again_and_again(
             await asyncio.wait_for(due.wait(), every_s * random.uniform(0.8, 1.0))  # noqa: S311 -- spreads the work
 
 
-async def keep_leases(journal: Journal, attempts: Mapping[str, Attempt], endings: Endings) -> None:
+async def keep_leases(journal: Journal, attempts: Mapping[str, Attempt], recorder: OutcomeRecorder) -> None:
     """Renew the leases of running attempts, stop those taken over by other servers, and record outstanding ends."""
     running = dict(attempts)
     held = await journal.renew(attempts) if running else frozenset()
     for execution in running.keys() - held:
         if not running[execution].task.done():
             await _stop(journal, execution, running[execution])
-    await endings.record_late()
+    await recorder.record_late()
 
 
 async def _stop(journal: Journal, execution: str, attempt: Attempt) -> None:

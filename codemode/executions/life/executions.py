@@ -25,11 +25,11 @@ from codemode.executions.life.approvals import Approvals
 from codemode.executions.life.attempts import (
     STOPPING_S,
     Attempt,
-    Endings,
+    OutcomeRecorder,
     cancel,
+    crash_on_damage,
     is_cancelled,
     keep_leases,
-    never_damaged,
     to_their_end,
 )
 from codemode.executions.life.cancellation import Cancellation
@@ -100,7 +100,7 @@ class Executions:
         #: What features do for these executions.
         self.parts: Sequence[Part] = ()
         self._attempts: dict[str, Attempt] = {}
-        self._ended = Endings(journal)
+        self._ended = OutcomeRecorder(journal)
         self._visible = VisibleExecutions(journal, self._approvals, self.open)
         #: What features work on.
         self.access = Access(journal, programs, self._approvals, self._visible)
@@ -278,7 +278,7 @@ class Executions:
         refuse_changed(execution, changed)
         owner = caller if is_own else self._owner(stored.given)
         lease = await self._journal.claim(execution)
-        async with never_damaged(self._journal, lease):
+        async with crash_on_damage(self._journal, lease):
             if record.taken_up:  # recovery counts attempts since the last resume
                 await self._journal.append(lease, (JournalEntry("resumed", data={"by": caller.id}),))
             await self._take_up(stored, lease, owner, credentials)

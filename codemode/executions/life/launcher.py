@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
 
     from codemode.executions.journal.base import Journal
-    from codemode.executions.life.attempts import Endings
+    from codemode.executions.life.attempts import OutcomeRecorder
     from codemode.executions.life.programs import Programs
     from codemode.executions.run.replay.recording import ExecutionRecording
     from codemode.executions.types.ledger import LedgerEntry
@@ -28,7 +28,9 @@ if TYPE_CHECKING:
 class Launcher:
     """Starts executions. `attempts` maps the ids of those that run here."""
 
-    def __init__(self, journal: Journal, programs: Programs, ended: Endings, attempts: dict[str, Attempt]) -> None:
+    def __init__(
+        self, journal: Journal, programs: Programs, ended: OutcomeRecorder, attempts: dict[str, Attempt]
+    ) -> None:
         self._journal = journal
         self._programs = programs
         self._ended = ended

@@ -16,7 +16,7 @@ from codemode.errors import (
     JournalUnavailable,
     LeaseHeld,
 )
-from codemode.executions.life.attempts import never_damaged
+from codemode.executions.life.attempts import crash_on_damage
 from codemode.executions.run.replay.recording import GAP
 from codemode.executions.types.outcome import unasked
 from codemode.executions.types.record import BY_SERVER, HANDOVER
@@ -155,7 +155,7 @@ class Recovery:
 
     async def _recover(self, execution: str, turn: Turn, *, by: str) -> None:
         lease = await self._journal.claim(execution, is_orphan=True)
-        async with never_damaged(self._journal, lease):
+        async with crash_on_damage(self._journal, lease):
             stored = await self._journal.get(execution)
             waits = await self._reasons(stored)
             has_gap = await self._has_gap(stored)

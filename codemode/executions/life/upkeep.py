@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import TYPE_CHECKING
 
-from codemode.executions.life.attempts import again_and_again, cancel, keep
+from codemode.executions.life.attempts import cancel, keep, run_periodically
 from codemode.executions.types.records import Retention
 
 if TYPE_CHECKING:
@@ -80,7 +80,7 @@ class Upkeep:
         failure_message: str,
         sooner: asyncio.Event | None = None,
     ) -> None:
-        keep(asyncio.create_task(again_and_again(work, every_s, failure_message, sooner)), self._tasks)
+        keep(asyncio.create_task(run_periodically(work, every_s, failure_message, sooner)), self._tasks)
 
     async def _recover(self, recovery: Recovery) -> None:
         await recovery.recover()

@@ -29,7 +29,7 @@ from pydantic import AfterValidator, BaseModel, ConfigDict, Field, ValidationErr
 from codemode.catalog.saved import SavedProgram
 from codemode.catalog.tool import Effect
 from codemode.executions.saved.errors import SavedProgramInvalid
-from codemode.settings import not_yaml
+from codemode.settings import yaml_message
 from codemode.text.validation import described
 from codemode.text.yaml import YamlLoader
 
@@ -94,7 +94,7 @@ def parse(name: str, text: str) -> SavedProgram:
         content = yaml.load(_header(name, text), YamlLoader)  # noqa: S506 -- a safe loader
         header = Header.model_validate(content)
     except yaml.YAMLError as error:
-        message = f"{name}.py: the header is not YAML: {not_yaml(error)}"
+        message = f"{name}.py: the header is not YAML: {yaml_message(error)}"
         raise SavedProgramInvalid(message) from None
     except ValidationError as error:
         message = f"{name}.py: {described(error)}"

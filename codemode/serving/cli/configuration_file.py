@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import yaml
 
 from codemode.errors import ConfigurationError
-from codemode.settings import not_yaml
+from codemode.settings import yaml_message
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -142,7 +142,7 @@ def _entries(text: str, section: str) -> yaml.MappingNode | None:
     try:
         root = yaml.compose(text)
     except yaml.YAMLError as error:
-        message = f"the configuration is not YAML: {not_yaml(error)}"
+        message = f"the configuration is not YAML: {yaml_message(error)}"
         raise ConfigurationError(message) from None
     if root is None:
         return None

@@ -17,7 +17,7 @@ from codemode.serving.auth.callers import roles_of_today
 from codemode.serving.cli.execution_output import print_execution
 from codemode.serving.cli.stored import find_pending
 from codemode.serving.cli.surface import local_caller, operator_of
-from codemode.serving.executions import gone_on, whole
+from codemode.serving.executions import continue_after_decision, read_execution
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import exit_code_of
 
@@ -82,7 +82,7 @@ async def decide(
     code = 0
     results = {}
     for execution in dict.fromkeys(call.execution for call in answered):
-        after = await gone_on(service, execution, operator)
+        after = await continue_after_decision(service, execution, operator)
         if after["reason"]:
             results[execution] = after
             if not as_json:
@@ -115,7 +115,7 @@ async def _ended(service: CodeMode, execution: str, *, as_json: bool) -> int:
 
 
 async def _print(service: CodeMode, execution: str, *, as_json: bool) -> None:
-    found = await whole(service, execution, operator_of(service))
+    found = await read_execution(service, execution, operator_of(service))
     if as_json:
         show.print_json(found)
     else:

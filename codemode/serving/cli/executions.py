@@ -24,7 +24,7 @@ from codemode.serving.cli.execution_output import (
 )
 from codemode.serving.cli.stored import find_pending, stored_execution, with_journal
 from codemode.serving.cli.surface import AsJson, Project, Surface, on_surface, with_service
-from codemode.serving.execution_data import brief, complete
+from codemode.serving.executions import execution_json, summary_json
 from codemode.serving.output import terminal as show
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ def list_executions(
         found = await journal.list(status=status, limit=limit)
         left = await journal.orphans()
         if as_json:
-            show.print_json([{**brief(stored), "orphaned": stored.given.id in left} for stored in found])
+            show.print_json([{**summary_json(stored), "orphaned": stored.given.id in left} for stored in found])
         else:
             print_executions(found, left)
         return 0
@@ -76,7 +76,7 @@ def show_execution(
     async def work(journal: Journal) -> int:
         stored = await stored_execution(journal, execution)
         waiting = await journal.pending(execution=execution) if stored.status == "paused" else ()
-        found = complete(stored, waiting)
+        found = execution_json(stored, waiting)
         if as_json:
             show.print_json(found)
         else:

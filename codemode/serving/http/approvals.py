@@ -10,7 +10,7 @@ from fastapi.responses import Response  # noqa: TC002 -- FastAPI reads it at run
 
 from codemode.executions.cards.plain_text import card_text
 from codemode.executions.types.records import PAGE, Decision
-from codemode.serving.executions import gone_on
+from codemode.serving.executions import continue_after_decision
 from codemode.serving.http.approval_models import ApprovalCard, ApprovalList, Decisions
 from codemode.serving.http.interface import answers
 from codemode.serving.http.requests import DecisionRequest, DecisionsRequest  # noqa: TC001 -- FastAPI reads them at run time
@@ -80,7 +80,7 @@ async def _decided(service: CodeMode, request: Request, decisions: list[Decision
     answered = await service.executions.decide([replace(one, via=via) for one in decisions], caller)
     executions = {}
     for execution in dict.fromkeys(call.execution for call in answered):
-        executions[execution] = await gone_on(service, execution, caller)
+        executions[execution] = await continue_after_decision(service, execution, caller)
         if not executions[execution]["reason"]:
             keep_turn(request, service, execution, caller)
     return DataResponse({"approvals": [call.to_json() for call in answered], "executions": executions})

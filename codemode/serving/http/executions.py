@@ -20,8 +20,7 @@ from codemode.errors import RequestRepeated
 from codemode.executions.life.feed import GOES_ON
 from codemode.executions.types.records import ExecutionStatus  # noqa: TC001 -- FastAPI reads it at run time
 from codemode.model.programs import BEYOND_S
-from codemode.serving.execution_data import brief, outcome_json
-from codemode.serving.executions import whole
+from codemode.serving.executions import outcome_json, read_execution, summary_json
 from codemode.serving.http.interface import accepted, answers, problem_answers
 from codemode.serving.http.models import AcceptedExecution, Execution, ExecutionList, Outcome, Rollback, WholeResult
 from codemode.serving.http.requests import ExecuteRequest, ResumeRequest  # noqa: TC001 -- FastAPI reads them at run time
@@ -99,7 +98,7 @@ def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     ) -> Response:
         """List executions, newest first. `before` is the last id of the previous page."""
         found = await service.executions.list(request.state.caller, status=status, limit=limit, before=before)
-        return DataResponse({"executions": [brief(stored) for stored in found]})
+        return DataResponse({"executions": [summary_json(stored) for stored in found]})
 
     @app.get(
         "/v1/executions/{execution}",
@@ -109,7 +108,7 @@ def _add_looking(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
     )
     async def get_execution(execution: str, request: Request) -> Response:
         """Return one execution: its program, its outcome once there is one, and its pending calls."""
-        return DataResponse(await whole(service, execution, request.state.caller))
+        return DataResponse(await read_execution(service, execution, request.state.caller))
 
     @app.get(
         "/v1/results/{handle}",
@@ -157,7 +156,7 @@ def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         The outcome reports which calls were made, which were not, and which are unknown.
         """
         await service.executions.cancel(execution, request.state.caller)
-        return DataResponse(await whole(service, execution, request.state.caller))
+        return DataResponse(await read_execution(service, execution, request.state.caller))
 
     @app.post("/v1/executions/{execution}/resume", tags=["executions"], dependencies=[authenticated], responses=_RUNS)
     async def resume_execution(execution: str, request: Request, body: ResumeRequest | None = None) -> Response:

@@ -48,7 +48,7 @@ class Counts:
     writes: Counter[str] = field(default_factory=Counter)
     sent_again: int = 0
     most_unknown: int = 0
-    gone_on: int = 0
+    continue_after_decision: int = 0
 
 
 class Harness:
@@ -167,7 +167,7 @@ class Harness:
                     seen.setdefault(label, []).extend(keys)
             twice = {label: keys for label, keys in seen.items() if len(keys) > 1 and not _is_harmless(label, keys)}
             assert not twice, f"{stored.given.id} went on, and has sent {twice}"
-            self.counts.gone_on += 1
+            self.counts.continue_after_decision += 1
 
     async def _check(self, stored: StoredExecution, program: Program, seen: dict[str, list[str]]) -> None:
         execution = stored.given.id

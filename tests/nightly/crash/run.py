@@ -74,7 +74,7 @@ def report(counts: Counts, seed: int) -> str:
         f" taken up again; {counts.missed:,} came when nothing ran, and do not count (seed {seed})\n"
         f"executions: {ends}\nwrites: {writes}; {counts.sent_again:,} sent again under one idempotency key\n"
         f"unknown in one execution: {counts.most_unknown} at most, never more than it had calls in flight;"
-        f" {counts.gone_on:,} paused executions were decided on, and ended with each write done once"
+        f" {counts.continue_after_decision:,} paused executions were decided on, and ended with each write done once"
     )
 
 

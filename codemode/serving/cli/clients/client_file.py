@@ -12,7 +12,7 @@ import yaml
 
 from codemode.errors import ConfigurationError
 from codemode.serving.cli.configuration_file import read, with_source, without_source, write
-from codemode.settings import not_yaml
+from codemode.settings import yaml_message
 from codemode.text import jsonc
 from codemode.text.toml import with_table, without_table
 from codemode.text.yaml import YamlLoader
@@ -126,7 +126,7 @@ class ClientFile:
         try:
             content = _parse(self.client.form, text) if text.strip() else {}
         except (ValueError, yaml.YAMLError) as error:
-            reason = not_yaml(error) if isinstance(error, yaml.YAMLError) else error
+            reason = yaml_message(error) if isinstance(error, yaml.YAMLError) else error
             message = f"{self.file} is not {_FORMS[self.client.form]}: {reason}; nothing was written, correct it first"
             raise ConfigurationError(message) from None
         if content is None:

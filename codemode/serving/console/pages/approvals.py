@@ -13,7 +13,7 @@ from codemode.executions.cards.brief import brief_call, twins_among
 from codemode.executions.types.records import PAGE, VERDICTS, Decision
 from codemode.serving.console.forms import form_of
 from codemode.serving.console.session import caller_of
-from codemode.serving.executions import gone_on
+from codemode.serving.executions import continue_after_decision
 from codemode.serving.web.program_requests import keep_turn
 from codemode.text.counted import counted
 from codemode.text.visible import marked_data
@@ -143,7 +143,7 @@ class _Deciding:
         decided = await service.executions.decide(decisions, caller)
         reasons = []
         for execution in dict.fromkeys(call.execution for call in decided):
-            reason = (await gone_on(service, execution, caller))["reason"]
+            reason = (await continue_after_decision(service, execution, caller))["reason"]
             if reason:
                 reasons.append(reason)
             else:

@@ -21,8 +21,7 @@ from codemode.executions.types.waterfall import waterfall_svg
 from codemode.gateway.call import CallState
 from codemode.serving.console.paging import Page, page_of
 from codemode.serving.console.session import caller_of
-from codemode.serving.execution_data import brief
-from codemode.serving.executions import whole
+from codemode.serving.executions import read_execution, summary_json
 from codemode.serving.web.event_stream import event_stream
 from codemode.text.shrunk_json import shrink
 from sandbox import JsonText
@@ -59,7 +58,7 @@ def routes(console: Console) -> list[Route]:
         found = await service.executions.list(
             caller, owner=asked.get("owner", ""), status=status, limit=ROWS + 1, before=asked.get("before", "")
         )
-        shown = [brief(stored) for stored in found[:ROWS]]
+        shown = [summary_json(stored) for stored in found[:ROWS]]
         return console.page(
             request,
             "executions/list.html",
@@ -73,7 +72,7 @@ def routes(console: Console) -> list[Route]:
 
     async def show(request: Request) -> Response:
         caller, id_ = caller_of(request), request.path_params["id"]
-        found = await whole(service, id_, caller)
+        found = await read_execution(service, id_, caller)
         calls = await _calls(console, found, caller)
         view = execution_view(found, calls, page_of(request, len(calls)), service.settings.limits)
         return console.page(

@@ -14,7 +14,7 @@ from codemode.catalog.stubs import examples_of, full, stub
 from codemode.gateway.explanation import explain
 from codemode.serving.console.roles import looking_as, roles_for
 from codemode.serving.console.session import caller_of
-from codemode.serving.execution_data import outcome_json
+from codemode.serving.executions import outcome_json
 from codemode.text.times import rfc3339
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ import pytest
 
 from codemode.errors import ExecutionChanged
 from codemode.executions.types.records import Decision
-from codemode.serving.executions import gone_on
+from codemode.serving.executions import continue_after_decision
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, Upstream, place
 from tests.unit.codemode.transports.sockets import listening
 
@@ -35,7 +35,7 @@ async def elsewhere() -> AsyncIterator[tuple[Upstream, int]]:
 async def approve(service: CodeMode) -> dict[str, Any]:
     (asked,) = await service.executions.approvals(APPROVER)
     await service.executions.decide([Decision(asked.id, asked.digest, "approved", "")], APPROVER)
-    return await gone_on(service, asked.execution, APPROVER)
+    return await continue_after_decision(service, asked.execution, APPROVER)
 
 
 async def test_an_approved_call_waits_until_its_place_is_the_one_that_was_shown(
@@ -72,7 +72,7 @@ async def test_a_decided_execution_that_cannot_continue_says_why_and_continues_o
         assert f"`codemode executions cancel {paused.id}`" in after["reason"]
         stored = await service.executions.get(paused.id, OWNER)
         assert (stored.status, stored.outcome["pending"], stored.outcome["notes"]) == ("paused", [], [after["reason"]])
-        assert (await gone_on(service, paused.id, APPROVER)) == after
+        assert (await continue_after_decision(service, paused.id, APPROVER)) == after
         assert (await service.executions.get(paused.id, OWNER)).outcome["notes"] == [after["reason"]]
     assert here.upstream.seen == []
     async with here.service() as service:

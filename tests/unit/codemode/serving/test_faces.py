@@ -27,7 +27,7 @@ from codemode.serving.cli import execution_output
 from codemode.serving.console.pages.executions import execution_view
 from codemode.serving.console.paging import Page
 from codemode.serving.console.rendering import Templates
-from codemode.serving.execution_data import complete, outcome_json
+from codemode.serving.executions import execution_json, outcome_json
 from codemode.serving.output import terminal
 from codemode.settings import Settings
 from sandbox import Failure, JsonText, Refusal, Usage
@@ -191,7 +191,7 @@ def shown(ended: ExecutionOutcome) -> str:
     width, terminal.console.width = terminal.console.width, 300
     try:
         with terminal.console.capture() as text:
-            execution_output.print_execution(complete(stored(ended), ended.pending))
+            execution_output.print_execution(execution_json(stored(ended), ended.pending))
     finally:
         terminal.console.width = width
     return text.get()
@@ -201,7 +201,7 @@ _TEMPLATES = Templates()
 
 
 def page(ended: ExecutionOutcome) -> str:
-    found = complete(stored(ended), ended.pending)
+    found = execution_json(stored(ended), ended.pending)
     view = execution_view(found, ended.calls, Page(1, len(ended.calls)), Settings().limits)
     frame = {
         "json_path": "",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.errors import JournalUnavailable
-from codemode.executions.life.attempts import again_and_again
+from codemode.executions.life.attempts import run_periodically
 from tests.integration.codemode.executions.upstream import OWNER, Place, place
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ async def test_a_chore_that_fails_is_done_again(caplog: pytest.LogCaptureFixture
             raise ZeroDivisionError
         done.set()
 
-    doing = asyncio.create_task(again_and_again(chore, 0, "it could not be done"))
+    doing = asyncio.create_task(run_periodically(chore, 0, "it could not be done"))
     await done.wait()
     doing.cancel()
     await asyncio.gather(doing, return_exceptions=True)
@@ -106,7 +106,7 @@ async def test_an_outage_is_logged_once_without_a_traceback(caplog: pytest.LogCa
         elif error := ends.pop(0):
             raise error
 
-    doing = asyncio.create_task(again_and_again(chore, 0, "it could not be done"))
+    doing = asyncio.create_task(run_periodically(chore, 0, "it could not be done"))
     await done.wait()
     doing.cancel()
     await asyncio.gather(doing, return_exceptions=True)
