@@ -13,7 +13,15 @@ from rich.table import Table
 
 from codemode.catalog.loading import LoadingStep
 from codemode.errors import ConfigurationError
-from codemode.serving.cli.surface import FOUND, AsJson, Config, Surface, loading_bars, on_surface, with_service
+from codemode.serving.cli.project_options import (
+    FOUND,
+    AsJson,
+    Config,
+    ProjectOptions,
+    loading_bars,
+    with_project_options,
+    with_service,
+)
 from codemode.serving.output import terminal as show
 
 if TYPE_CHECKING:
@@ -23,9 +31,9 @@ if TYPE_CHECKING:
 SHOWN_EVERY_S = 0.3
 
 
-@on_surface
+@with_project_options
 def search(
-    surface: Surface,
+    project: ProjectOptions,
     file: Annotated[Path, typer.Argument(help="Queries with the tools they need: YAML or JSON Lines.")],
     tune: Annotated[bool, typer.Option("--tune", help="Propose ranking weights for `search.ranking`.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
@@ -38,7 +46,7 @@ def search(
     async def work(service: CodeMode) -> int:
         return (_tuned if tune else _measured)(service, file, as_json=as_json)
 
-    with_service(surface, work, as_json=as_json)
+    with_service(project, work, as_json=as_json)
 
 
 def _measured(service: CodeMode, file: Path, *, as_json: bool) -> int:
@@ -79,9 +87,9 @@ def _table(rows: dict[str, Metrics]) -> Table:
     return table
 
 
-@on_surface
+@with_project_options
 def menu(
-    surface: Surface,
+    project: ProjectOptions,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Propose default and core tools from the calls recorded on this machine."""
@@ -100,7 +108,7 @@ def menu(
                 show.console.print(f"  # most called tools, for core: {', '.join(proposal.core)}", markup=False)
         return 0 if proposal is not None and proposal.worthwhile else 1
 
-    with_service(surface, work, as_json=as_json)
+    with_service(project, work, as_json=as_json)
 
 
 def embeddings(
@@ -127,4 +135,4 @@ def embeddings(
             show.console.print(show.plain(progress.problem or f"{progress.total:,} tools are embedded"))
         return 0 if progress.is_ready else 1
 
-    with_service(Surface(config), work, as_json=as_json)
+    with_service(ProjectOptions(config), work, as_json=as_json)

@@ -11,7 +11,14 @@ import typer.core
 
 from codemode.bench import catalog, options
 from codemode.errors import ConfigurationError
-from codemode.serving.cli.surface import FOUND, AsJson, Surface, configuration, on_surface, run_until_signal
+from codemode.serving.cli.project_options import (
+    FOUND,
+    AsJson,
+    ProjectOptions,
+    configuration,
+    run_until_signal,
+    with_project_options,
+)
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import AgentSettings
@@ -43,9 +50,9 @@ app.command("embeddings")(catalog.embeddings)
 
 
 @app.command("suite")
-@on_surface
+@with_project_options
 def play(
-    surface: Surface,
+    project: ProjectOptions,
     suite: options.SuiteName,
     model: options.Model = "",
     model_url: options.ModelUrl = "",
@@ -79,7 +86,7 @@ def play(
 
     async def work() -> int:
         chosen_suite = suite_of(suite)
-        conduct = _conduct(chosen_suite, surface, policy, jobs, out)
+        conduct = _conduct(chosen_suite, project, policy, jobs, out)
         chosen = chosen_tasks(chosen_suite, tasks)
         settings = _settings(conduct.agent, model, model_url, temperature, seed)
         players = chosen_players(settings, mode)
@@ -140,7 +147,9 @@ class _Conduct(NamedTuple):
     out: Path | None
 
 
-def _conduct(chosen: Suite, surface: Surface, policy: Policy | None, jobs: int | None, out: Path | None) -> _Conduct:
+def _conduct(
+    chosen: Suite, project: ProjectOptions, policy: Policy | None, jobs: int | None, out: Path | None
+) -> _Conduct:
     """Return how a suite is played: configured sources, whose state attempts share, otherwise than fresh ones.
 
     Raises ConfigurationError.
@@ -151,13 +160,13 @@ def _conduct(chosen: Suite, surface: Surface, policy: Policy | None, jobs: int |
         if policy not in (None, "configured"):
             message = f"--policy {policy}: the policy of the configuration applies to tasks on its sources"
             raise ConfigurationError(message)
-        settings = surface.settings()
+        settings = project.settings()
         chosen.configure(settings)
         return _Conduct(settings.agent, "configured", jobs or 1, out)
-    if surface.source:
+    if project.source:
         message = f"--source: {chosen.name} has tools of its own"
         raise ConfigurationError(message)
-    agent = AgentSettings() if surface.config is FOUND else configuration(surface.config, needs_sources=False).agent
+    agent = AgentSettings() if project.config is FOUND else configuration(project.config, needs_sources=False).agent
     return _Conduct(agent, policy or "off", jobs or 2, out or Path("bench.jsonl"))
 
 

@@ -17,7 +17,7 @@ from codemode.settings import (
 )
 from codemode.text.nearest import did_you_mean
 from codemode.transports.auth.credentials import Credential, Place
-from codemode.transports.auth.grant import Grant
+from codemode.transports.auth.grant import OAuthGrant
 from codemode.transports.auth.requirements import ALWAYS, Authentication, CallerSupply, Configured, SchemeKind
 from codemode.transports.auth.token_store import TokenStore
 
@@ -64,9 +64,9 @@ def check_schemes(name: str, settings: SourceSettings, declared: Iterable[Securi
         raise ConfigurationError(message)
 
 
-def grant_of(name: str, setting: OAuth2Credential, secrets: Secrets, tokens: ValueStore) -> Grant:
+def grant_of(name: str, setting: OAuth2Credential, secrets: Secrets, tokens: ValueStore) -> OAuthGrant:
     """Return the OAuth grant of a credential, with secrets resolved. Raises ConfigurationError."""
-    return Grant(
+    return OAuthGrant(
         token_url=setting.token_url,
         client_id=setting.client_id,
         client_secret=secrets.text(setting.client_secret),

@@ -10,7 +10,7 @@ from codemode.errors import CallError, ConfigurationError, SourceError
 from codemode.settings import AwsCredential, NoCredential, OAuth2Credential, is_url
 from codemode.sources.authentication import authentication_of
 from codemode.transports.auth.credentials import Credential
-from codemode.transports.auth.grant import Grant
+from codemode.transports.auth.grant import OAuthGrant
 from codemode.transports.http.addresses import Permitted, checked_base, is_same_origin, origin, without_userinfo
 from codemode.transports.http.deferred import DeferredTransport
 from codemode.transports.http.exchange import Exchange
@@ -145,12 +145,12 @@ async def own_credentials(name: str, settings: SourceSettings, context: SourceCo
         raise SourceError(message, location=settings.location, told=error.for_model()) from None
 
 
-def is_own(supply: Credential | CallerSupply | Grant | None) -> TypeGuard[Credential | Grant]:
+def is_own(supply: Credential | CallerSupply | OAuthGrant | None) -> TypeGuard[Credential | OAuthGrant]:
     """Whether a credential is the operator's, not one that each caller supplies."""
-    return isinstance(supply, (Credential, Grant))
+    return isinstance(supply, (Credential, OAuthGrant))
 
 
-async def _resolved(name: str, supply: Credential | Grant, settings: SourceSettings) -> Credential:
+async def _resolved(name: str, supply: Credential | OAuthGrant, settings: SourceSettings) -> Credential:
     if isinstance(supply, Credential):
         return supply
     pool = open_pool(Permitted(tuple(map(origin, supply.addresses))), most=1, ca_file=_ca_file(settings))

@@ -1,9 +1,9 @@
 """A scripted model over HTTP: chat completions and responses, streamed or not, as strict as OpenAI's API.
 
-def script(seen: Seen) -> Say:
+def script(seen: ModelRequest) -> Reply:
     if not seen.answers:
-        return Say(calls=[("search", {"queries": [seen.message]})])
-    return Say("found: " + seen.answers[-1].text)
+        return Reply(calls=[("search", {"queries": [seen.message]})])
+    return Reply("found: " + seen.answers[-1].text)
 
 async with ModelServer(script) as server:
     client = AsyncOpenAI(base_url=server.base_url, api_key=server.key)
@@ -45,7 +45,7 @@ class ToolAnswer:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ModelRequest:
     """One request to either API. `messages` are in chat completion format; `tools` maps names to definitions."""
 
     api: Literal["chat", "responses"]
@@ -72,7 +72,7 @@ class Seen:
 
 
 @dataclass(frozen=True, slots=True)
-class Say:
+class Reply:
     """An answer of the model. `calls` are pairs of name and arguments: an object, or a text that is sent unchanged.
 
     `finish` is the `finish_reason`; the default follows from the content. `usage` is (input tokens, output tokens);
@@ -91,14 +91,14 @@ class Say:
         return self.finish or ("tool_calls" if self.calls else "stop")
 
 
-Script = Callable[[Seen], Say]
+Script = Callable[[ModelRequest], Reply]
 
 
 @dataclass(slots=True)
 class _Spoken:
     """An answer with its ids."""
 
-    say: Say
+    say: Reply
     id: str
     model: str
     calls: list[tuple[str, str, str]] = field(default_factory=list)
@@ -113,7 +113,7 @@ class ModelServer:
 
     def __init__(self, script: Script, *, key: str = "a-model-key") -> None:
         self.key = key
-        self.seen: list[Seen] = []
+        self.seen: list[ModelRequest] = []
         self.refused: list[str] = []
         self._script = script
         self._faults: list[Exception] = []
@@ -145,7 +145,7 @@ class ModelServer:
         messages = [one for one in body["messages"] if one["role"] not in ("system", "developer")]
         system = "\n".join(str(one["content"]) for one in body["messages"] if one["role"] in ("system", "developer"))
         tools = {tool["function"]["name"]: tool["function"] for tool in body.get("tools") or ()}
-        spoken = self._spoken(Seen("chat", body, system, messages, tools), body)
+        spoken = self._spoken(ModelRequest("chat", body, system, messages, tools), body)
         if not body.get("stream"):
             return JSONResponse(_completion(spoken))
         usage = bool((body.get("stream_options") or {}).get("include_usage"))
@@ -156,7 +156,7 @@ class ModelServer:
         check_responses(body)
         tools = {tool["name"]: tool for tool in body.get("tools") or ()}
         messages = _as_chat(body["input"])
-        spoken = self._spoken(Seen("responses", body, body.get("instructions") or "", messages, tools), body)
+        spoken = self._spoken(ModelRequest("responses", body, body.get("instructions") or "", messages, tools), body)
         return _events(_response_events(spoken)) if body.get("stream") else JSONResponse(_response(spoken))
 
     async def _body(self, request: Request) -> dict[str, Any]:
@@ -174,7 +174,7 @@ class ModelServer:
         self._faults.append(error)
         return JSONResponse({"error": {"message": f"the script raised {type(error).__name__}"}}, status_code=500)
 
-    def _spoken(self, seen: Seen, body: dict[str, Any]) -> _Spoken:
+    def _spoken(self, seen: ModelRequest, body: dict[str, Any]) -> _Spoken:
         """Run the script. Like the API, honour `tool_choice: none` and `parallel_tool_calls: false`."""
         self.seen.append(seen)
         say = self._script(seen)
@@ -187,7 +187,7 @@ class ModelServer:
         ]
         written = say.text + "".join(arguments for _, _, arguments in given)
         tokens = (estimate(json.dumps(body)), estimate(written)) if say.usage is None else say.usage
-        final = Say(say.text, calls, say.finish, say.refusal, say.usage)
+        final = Reply(say.text, calls, say.finish, say.refusal, say.usage)
         return _Spoken(final, f"{next(self._numbers)}", str(body.get("model")), given, tokens)
 
 

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import Collection
 
     from sandbox.host.fork_server import ForkServer
-    from sandbox.host.lone_workers import LoneWorkers
+    from sandbox.host.unsandboxed_workers import UnsandboxedWorkers
     from sandbox.limits import Limits
 
 #: Everything that decides the compiled form: source, root names, and the limits of source size and depth.
@@ -64,7 +64,7 @@ class CompiledPrograms:
             return False
         return self._kept[key] is None
 
-    async def compile(self, key: Key, server: ForkServer | LoneWorkers, limits: Limits) -> None:
+    async def compile(self, key: Key, server: ForkServer | UnsandboxedWorkers, limits: Limits) -> None:
         """Compile a program in a worker of its own, and keep the result."""
         code, names, *_ = key
         self._put(key, _NOT_TO_BE_KEPT)
@@ -81,7 +81,7 @@ class CompiledPrograms:
             self._bytes -= _size(*self._kept.popitem(last=False))
 
 
-async def _compile(program: bytes, server: ForkServer | LoneWorkers, limits: Limits) -> str | None:
+async def _compile(program: bytes, server: ForkServer | UnsandboxedWorkers, limits: Limits) -> str | None:
     """Return the compiled program, or None if the worker fails or breaks the protocol."""
     try:
         worker = server.fork(limits, Purpose.SERVE)

@@ -28,7 +28,7 @@ _START = Path(__file__).parents[1] / "guest" / "start.py"
 def start_process(
     channel: socket.socket, *, program: str, folders: tuple[str, ...] = (), main: str = "fork_server"
 ) -> subprocess.Popen[bytes]:
-    """Start the fork server, or a worker without one (`main="lone_worker"`), with its end of a socket to the host.
+    """Start the fork server, or a worker without one (`main="unsandboxed_worker"`), with its end of a socket.
 
     `program` is the module that serves programs in the workers; it is also searched in `folders`. The interpreter runs
     as with `-I -S` (no user folder, no current folder, no `site`), except for the environment. Raises WorkerError.

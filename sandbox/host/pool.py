@@ -16,7 +16,7 @@ from sandbox.protocol.control import Purpose
 
 if TYPE_CHECKING:
     from sandbox.host.fork_server import ForkServer
-    from sandbox.host.lone_workers import LoneWorkers
+    from sandbox.host.unsandboxed_workers import UnsandboxedWorkers
     from sandbox.host.worker import Worker
     from sandbox.limits import Limits
 
@@ -29,7 +29,7 @@ _LOOK_AGAIN_S = 0.01
 class Pool:
     """Keep `size` idle workers with these limits. Other limits, or more programs, get workers forked on demand."""
 
-    def __init__(self, server: ForkServer | LoneWorkers, limits: Limits, *, size: int) -> None:
+    def __init__(self, server: ForkServer | UnsandboxedWorkers, limits: Limits, *, size: int) -> None:
         self._server = server
         self._limits = limits
         self._size = size

@@ -22,9 +22,9 @@ from sandbox.host.compiled import CompiledPrograms, Key
 from sandbox.host.endings import by_source
 from sandbox.host.fork_server import PROGRAM, ForkServer
 from sandbox.host.layers import is_in_force, missing_on, probe, refuse_missing, refuse_platform
-from sandbox.host.lone_workers import LoneWorkers
 from sandbox.host.pool import Pool
 from sandbox.host.session import Session
+from sandbox.host.unsandboxed_workers import UnsandboxedWorkers
 from sandbox.limits import MIB, Limits
 from sandbox.protocol.host_messages import encode_program
 
@@ -85,7 +85,7 @@ class Sandbox:
         self._is_insecure = insecure
         self._program = program
         self._folders = folders
-        self._server: ForkServer | LoneWorkers | None = None
+        self._server: ForkServer | UnsandboxedWorkers | None = None
         self._pool: Pool | None = None
         self._starting = asyncio.Lock()
         self._isolation: Mapping[str, str] = MappingProxyType({})
@@ -199,7 +199,7 @@ class Sandbox:
                 self._pool.fill()
             return self._pool
 
-    async def _start_server(self) -> ForkServer | LoneWorkers:
+    async def _start_server(self) -> ForkServer | UnsandboxedWorkers:
         if PLATFORM != "linux":
             return await self._start_without_wall()
         server = ForkServer(program=self._program, folders=self._folders)
@@ -215,11 +215,11 @@ class Sandbox:
             raise
         return server
 
-    async def _start_without_wall(self) -> LoneWorkers:
+    async def _start_without_wall(self) -> UnsandboxedWorkers:
         if not self._is_insecure:
             refuse_platform(PLATFORM)
         self._isolation = MappingProxyType(missing_on(PLATFORM))
-        workers = LoneWorkers(program=self._program, folders=self._folders)
+        workers = UnsandboxedWorkers(program=self._program, folders=self._folders)
         await workers.start()
         return workers
 

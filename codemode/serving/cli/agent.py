@@ -8,15 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli.surface import (
+from codemode.serving.cli.project_options import (
     AsJson,
     NoInput,
+    ProjectOptions,
     Role,
-    Surface,
     YesTo,
     local_caller,
-    on_surface,
     report_sources,
+    with_project_options,
     with_service,
 )
 from codemode.serving.output import terminal as show
@@ -37,9 +37,9 @@ ModelUrl = Annotated[str, typer.Option("--model-url", help="Its base URL up to /
 
 
 @app.command()
-@on_surface
+@with_project_options
 def chat(
-    surface: Surface,
+    project: ProjectOptions,
     message: Annotated[str, typer.Argument(help="Your request. Without it a conversation starts.")] = "",
     model: ModelName = "",
     model_url: ModelUrl = "",
@@ -74,17 +74,17 @@ def chat(
             return 0 if (await show_turn(agent, message, ())).ok else 1
 
     if message or as_json:
-        with_service(surface, work, as_json=as_json)
+        with_service(project, work, as_json=as_json)
     else:
-        _converse(surface, agent_of)
+        _converse(project, agent_of)
 
 
-def _converse(surface: Surface, agent_of: Callable[[CodeMode], tuple[Agent, Caller]]) -> None:
+def _converse(project: ProjectOptions, agent_of: Callable[[CodeMode], tuple[Agent, Caller]]) -> None:
     with errors_as_exit_codes():
         from codemode.service import CodeMode
         from codemode.serving.cli.chat import converse
 
-        service = CodeMode.from_settings(surface.settings(), strict=bool(surface.source))
+        service = CodeMode.from_settings(project.settings(), strict=bool(project.source))
         converse(service, agent_of, report_sources)
 
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from codemode.executions.cards.plain_text import WHOLE, card_text
 from codemode.executions.types.records import Decision
 from codemode.gateway.policy import Globs
-from codemode.serving.cli.surface import operator_of
+from codemode.serving.cli.project_options import operator_of
 from codemode.serving.cli.typed import discard_typed, typed_line
 from codemode.serving.output import terminal as show
 

@@ -12,7 +12,7 @@ import typer
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.journal.configured import store_of
-from codemode.serving.cli.surface import FOUND, AsJson, Config, configuration
+from codemode.serving.cli.project_options import FOUND, AsJson, Config, configuration
 from codemode.serving.cli.tables import print_table
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes

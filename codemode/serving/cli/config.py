@@ -10,7 +10,7 @@ import typer
 
 from codemode.errors import ConfigurationError
 from codemode.serving.cli.first_configuration import inline
-from codemode.serving.cli.surface import FOUND, AsJson, Config, configuration
+from codemode.serving.cli.project_options import FOUND, AsJson, Config, configuration
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings.keys import below, find

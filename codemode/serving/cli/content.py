@@ -12,8 +12,8 @@ from codemode.errors import ConfigurationError
 from codemode.executions.contents import JournalContents
 from codemode.gateway.caller import LOCAL
 from codemode.serving.cli.files import content_of, write_file
+from codemode.serving.cli.project_options import AsJson, Project, with_project_options
 from codemode.serving.cli.stored import with_journal
-from codemode.serving.cli.surface import AsJson, Project, on_surface
 from codemode.serving.cli.tables import print_table
 from codemode.serving.output import terminal as show
 from codemode.text.times import rfc3339
@@ -34,9 +34,9 @@ def commands() -> None:
 
 
 @app.command("list")
-@on_surface
+@with_project_options
 def list_content(
-    surface: Project,
+    project: Project,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """List the stored images and files, newest first."""
@@ -54,13 +54,13 @@ def list_content(
             print_table(titles, [[str(row[title]) for title in titles] for row in rows], may_be_cut=["name"])
         return 0 if rows else 1
 
-    with_journal(surface, work, as_json=as_json)
+    with_journal(project, work, as_json=as_json)
 
 
 @app.command("get")
-@on_surface
+@with_project_options
 def get_content(
-    surface: Project,
+    project: Project,
     content: Annotated[str, typer.Argument(help="The id in a reference: c_…")],
     output: Annotated[Path | None, typer.Option("--output", "-o", help="Write to this file.")] = None,
     as_json: AsJson = False,  # noqa: FBT002
@@ -68,7 +68,7 @@ def get_content(
     """Write an image or file to a file, or to standard output if that is no terminal."""
 
     async def work(journal: Journal) -> int:
-        found = await JournalContents(journal, surface.settings().content, _is_open).find(LOCAL.id, content)
+        found = await JournalContents(journal, project.settings().content, _is_open).find(LOCAL.id, content)
         if found is None:
             raise ContentNotFound
         if output is not None:
@@ -80,13 +80,13 @@ def get_content(
             sys.stdout.buffer.write(found.data)
         return 0
 
-    with_journal(surface, work, as_json=as_json)
+    with_journal(project, work, as_json=as_json)
 
 
 @app.command("put")
-@on_surface
+@with_project_options
 def put_content(
-    surface: Project,
+    project: Project,
     file: Annotated[Path, typer.Argument(help="The file.")],
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
@@ -94,11 +94,11 @@ def put_content(
 
     async def work(journal: Journal) -> int:
         content = content_of(file)
-        await JournalContents(journal, surface.settings().content, _is_open).keep(LOCAL.id, content)
+        await JournalContents(journal, project.settings().content, _is_open).keep(LOCAL.id, content)
         show.print_json(content.reference)
         return 0
 
-    with_journal(surface, work, as_json=as_json)
+    with_journal(project, work, as_json=as_json)
 
 
 async def _is_open() -> None:

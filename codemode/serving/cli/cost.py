@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli.surface import AsJson, Surface, on_surface, with_service
+from codemode.serving.cli.project_options import AsJson, ProjectOptions, with_project_options, with_service
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 
@@ -23,9 +23,9 @@ _BAR = 40
 
 
 @app.command()
-@on_surface
+@with_project_options
 def cost(
-    surface: Surface,
+    project: ProjectOptions,
     plot: Annotated[
         Path | None,
         typer.Option(metavar="FILE.svg", help="Plot the tokens against the number of tools. - shows bars here."),
@@ -49,7 +49,7 @@ def cost(
 
     with errors_as_exit_codes(as_json=as_json):
         _require_svg(plot)
-    with_service(surface, work, needs_search=False, as_json=as_json)
+    with_service(project, work, needs_search=False, as_json=as_json)
 
 
 def _require_svg(plot: Path | None) -> None:

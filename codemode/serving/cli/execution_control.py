@@ -15,8 +15,8 @@ from codemode.executions.types.records import Decision
 from codemode.model.programs import BEYOND_S
 from codemode.serving.auth.callers import roles_of_today
 from codemode.serving.cli.execution_output import print_execution
+from codemode.serving.cli.project_options import local_caller, operator_of
 from codemode.serving.cli.stored import find_pending
-from codemode.serving.cli.surface import local_caller, operator_of
 from codemode.serving.executions import continue_after_decision, read_execution
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import exit_code_of

@@ -22,8 +22,8 @@ from codemode.serving.cli.execution_output import (
     print_expired,
     print_pending,
 )
+from codemode.serving.cli.project_options import AsJson, Project, ProjectOptions, with_project_options, with_service
 from codemode.serving.cli.stored import find_pending, stored_execution, with_journal
-from codemode.serving.cli.surface import AsJson, Project, Surface, on_surface, with_service
 from codemode.serving.executions import execution_json, summary_json
 from codemode.serving.output import terminal as show
 
@@ -43,9 +43,9 @@ Note = Annotated[str, typer.Option(help="A note for the program and for readers 
 
 
 @executions.command("list")
-@on_surface
+@with_project_options
 def list_executions(
-    surface: Project,
+    project: Project,
     status: Annotated[ExecutionStatus | None, typer.Option(help="Only executions with this status.")] = None,
     limit: Annotated[int, typer.Option(help="Maximum number of executions.", min=1, max=500)] = 20,
     as_json: AsJson = False,  # noqa: FBT002
@@ -61,13 +61,13 @@ def list_executions(
             print_executions(found, left)
         return 0
 
-    with_journal(surface, work, as_json=as_json)
+    with_journal(project, work, as_json=as_json)
 
 
 @executions.command("show")
-@on_surface
+@with_project_options
 def show_execution(
-    surface: Project,
+    project: Project,
     execution: Execution,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
@@ -83,13 +83,13 @@ def show_execution(
             print_execution(found)
         return 0
 
-    with_journal(surface, work, as_json=as_json)
+    with_journal(project, work, as_json=as_json)
 
 
 @executions.command()
-@on_surface
+@with_project_options
 def resume(
-    surface: Surface,
+    project: ProjectOptions,
     execution: Execution,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
@@ -100,13 +100,13 @@ def resume(
 
         return await execution_control.resume(service, execution, as_json=as_json)
 
-    with_service(surface, work, needs_sources=False, as_json=as_json)
+    with_service(project, work, needs_sources=False, as_json=as_json)
 
 
 @executions.command()
-@on_surface
+@with_project_options
 def cancel(
-    surface: Project,
+    project: Project,
     execution: Execution,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
@@ -117,13 +117,13 @@ def cancel(
 
         return await execution_control.cancel(service, execution, as_json=as_json)
 
-    with_service(surface, work, needs_sources=False, as_json=as_json)
+    with_service(project, work, needs_sources=False, as_json=as_json)
 
 
 @executions.command()
-@on_surface
+@with_project_options
 def decide(
-    surface: Surface,
+    project: ProjectOptions,
     call: Annotated[str, typer.Argument(help="The id of a call with an unknown result.")],
     verdict: Annotated[
         Literal["committed", "failed", "send_again"], typer.Argument(help="What happened to the call, or what to do.")
@@ -133,13 +133,13 @@ def decide(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Record what happened to a call that was running when its server died, and continue its execution."""
-    _decide(surface, [call], verdict, note=note, value=value, as_json=as_json)
+    _decide(project, [call], verdict, note=note, value=value, as_json=as_json)
 
 
 @executions.command()
-@on_surface
+@with_project_options
 def rollback(
-    surface: Surface,
+    project: ProjectOptions,
     execution: Execution,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
@@ -150,13 +150,13 @@ def rollback(
 
         return await execution_control.rollback(service, execution, as_json=as_json)
 
-    with_service(surface, work, needs_sources=False, as_json=as_json)
+    with_service(project, work, needs_sources=False, as_json=as_json)
 
 
 @approvals.command("list")
-@on_surface
+@with_project_options
 def list_approvals(
-    surface: Project,
+    project: Project,
     execution: Annotated[str, typer.Option(help="Only calls of this execution.")] = "",
     after: Annotated[str, typer.Option(help="Only calls after this one, for the next page.")] = "",
     as_json: AsJson = False,  # noqa: FBT002
@@ -176,13 +176,13 @@ def list_approvals(
         print_expired([one for one in await expired_executions(journal) if execution in ("", one.execution)])
         return 0
 
-    with_journal(surface, work, as_json=as_json)
+    with_journal(project, work, as_json=as_json)
 
 
 @approvals.command("show")
-@on_surface
+@with_project_options
 def show_approval(
-    surface: Project,
+    project: Project,
     call: Annotated[str, typer.Argument(help="The id of a call.")],
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
@@ -192,7 +192,7 @@ def show_approval(
         known = await journal.pending(unanswered=False, question=call)
         (found,) = find_pending([call], known, () if known else await journal.waiting())
         stored = await stored_execution(journal, found.execution)
-        card = await whole_card(journal, found, stored, public_url=surface.settings().server.public_url)
+        card = await whole_card(journal, found, stored, public_url=project.settings().server.public_url)
         card, code = replace(card, shows_via=True), stored.given.code
         if as_json:
             show.print_json({**card.to_json(), "code": code})
@@ -200,13 +200,13 @@ def show_approval(
             print_card(card, code)
         return 0
 
-    with_journal(surface, work, as_json=as_json)
+    with_journal(project, work, as_json=as_json)
 
 
 @approvals.command()
-@on_surface
+@with_project_options
 def approve(
-    surface: Surface,
+    project: ProjectOptions,
     calls: Calls,
     note: Note = "",
     up_to: Annotated[
@@ -216,31 +216,31 @@ def approve(
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Approve these calls, once and with these arguments. Executions with no other pending calls continue."""
-    _decide(surface, calls, "approved", note=note, as_json=as_json, up_to=up_to)
+    _decide(project, calls, "approved", note=note, as_json=as_json, up_to=up_to)
 
 
 @approvals.command()
-@on_surface
-def reject(surface: Surface, calls: Calls, note: Note = "", as_json: AsJson = False) -> None:  # noqa: FBT002
+@with_project_options
+def reject(project: ProjectOptions, calls: Calls, note: Note = "", as_json: AsJson = False) -> None:  # noqa: FBT002
     """Reject these calls. Their programs get an error that they may handle."""
-    _decide(surface, calls, "rejected", note=note, as_json=as_json)
+    _decide(project, calls, "rejected", note=note, as_json=as_json)
 
 
 @approvals.command()
-@on_surface
+@with_project_options
 def answer(
-    surface: Surface,
+    project: ProjectOptions,
     call: Annotated[str, typer.Argument(help="The id of a call whose service asks a question.")],
     value: Annotated[str, typer.Argument(help="The content of the form, as JSON.")] = "{}",
     decline: Annotated[bool, typer.Option("--decline", help="Decline to answer.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Answer a question of a service. Its execution continues, and the call is sent again with the answer."""
-    _decide(surface, [call], "declined" if decline else "answered", note="", value=value, as_json=as_json)
+    _decide(project, [call], "declined" if decline else "answered", note="", value=value, as_json=as_json)
 
 
 def _decide(
-    surface: Surface,
+    project: ProjectOptions,
     calls: Sequence[str],
     verdict: Verdict,
     *,
@@ -257,7 +257,7 @@ def _decide(
             service, calls, verdict, note=note, value=answer, as_json=as_json, up_to=up_to
         )
 
-    with_service(surface, work, needs_sources=False, as_json=as_json)
+    with_service(project, work, needs_sources=False, as_json=as_json)
 
 
 def _value(text: str) -> Any:

@@ -15,8 +15,8 @@ from codemode.executions.journal.checking import check
 from codemode.executions.journal.configured import journal_file, journal_of
 from codemode.executions.journal.sqlite.maintenance import vacuum
 from codemode.serving.cli.execution_output import print_expired
+from codemode.serving.cli.project_options import AsJson, Project, with_project_options
 from codemode.serving.cli.stored import on_journal
-from codemode.serving.cli.surface import AsJson, Project, on_surface
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import Secrets
@@ -35,14 +35,14 @@ def commands() -> None:
 
 
 @app.command("check")
-@on_surface
+@with_project_options
 def check_journal(
-    surface: Project,
+    project: Project,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Check the journal's structure and the seals of every execution. Exit code 1 if something is damaged."""
     with errors_as_exit_codes(as_json=as_json):
-        found = asyncio.run(_checked(surface.settings()))
+        found = asyncio.run(_checked(project.settings()))
         if as_json:
             show.print_json({**asdict(found), "is_whole": found.is_whole})
         else:
@@ -54,9 +54,9 @@ def check_journal(
 
 
 @app.command("backup")
-@on_surface
+@with_project_options
 def back_up_journal(
-    surface: Project,
+    project: Project,
     target: Annotated[Path, typer.Argument(help="File to create.")],
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
@@ -65,7 +65,7 @@ def back_up_journal(
     The copy of a PostgreSQL database is a file too. It has the executions of all projects in the database.
     """
     with errors_as_exit_codes(as_json=as_json):
-        size = asyncio.run(back_up(surface.settings(), Secrets(), target))
+        size = asyncio.run(back_up(project.settings(), Secrets(), target))
         if as_json:
             show.print_json({"file": str(target), "bytes": size})
             return
@@ -73,9 +73,9 @@ def back_up_journal(
 
 
 @app.command("restore")
-@on_surface
+@with_project_options
 def restore_journal(
-    surface: Project,
+    project: Project,
     backup: Annotated[Path, typer.Argument(help="File made by `codemode journal backup`.")],
     keep_damaged: Annotated[  # noqa: FBT002
         bool, typer.Option("--keep-damaged", help="Restore although executions are damaged.")
@@ -87,7 +87,7 @@ def restore_journal(
     The whole backup is checked before. Executions that were running are paused, because later calls are not recorded.
     """
     with errors_as_exit_codes(as_json=as_json):
-        restored = asyncio.run(restore(surface.settings(), Secrets(), backup, keep_damaged=keep_damaged))
+        restored = asyncio.run(restore(project.settings(), Secrets(), backup, keep_damaged=keep_damaged))
         if as_json:
             show.print_json(asdict(restored))
             return
@@ -105,9 +105,9 @@ def restore_journal(
 
 
 @app.command("migrate")
-@on_surface
+@with_project_options
 def migrate_journal(
-    surface: Project,
+    project: Project,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Only say what would be done.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
@@ -116,7 +116,7 @@ def migrate_journal(
     Servers of earlier versions go on, if they can read the result: see `readable_from`.
     """
     with errors_as_exit_codes(as_json=as_json):
-        plan = asyncio.run(_migrated(surface.settings(), dry_run=dry_run))
+        plan = asyncio.run(_migrated(project.settings(), dry_run=dry_run))
         if as_json:
             show.print_json({**asdict(plan), "dry_run": dry_run})
             return
@@ -124,14 +124,14 @@ def migrate_journal(
 
 
 @app.command("vacuum")
-@on_surface
+@with_project_options
 def vacuum_journal(
-    surface: Project,
+    project: Project,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Rebuild the journal without its free pages. Servers may run, but wait meanwhile."""
     with errors_as_exit_codes(as_json=as_json):
-        before, after = vacuum(_file(surface.settings(), "VACUUM of PostgreSQL"))
+        before, after = vacuum(_file(project.settings(), "VACUUM of PostgreSQL"))
         if as_json:
             show.print_json({"bytes_before": before, "bytes_after": after})
             return

@@ -13,7 +13,7 @@ import typer
 from codemode.errors import ConfigurationError
 from codemode.executions.journal.configured import store_of
 from codemode.serving.auth.keys import keys_of
-from codemode.serving.cli.surface import AsJson, Project, no_role, on_surface
+from codemode.serving.cli.project_options import AsJson, Project, no_role, with_project_options
 from codemode.serving.cli.tables import print_table
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
@@ -35,9 +35,9 @@ _SHOWN_ONCE = "The key is shown only this once."
 
 
 @app.command()
-@on_surface
+@with_project_options
 def create(
-    surface: Project,
+    project: Project,
     label_: Annotated[str, typer.Argument(metavar="[LABEL]", help="Owner or purpose of the key, like --label.")] = "",
     role: Annotated[str, typer.Option(help="The role of callers with this key.")] = DEFAULT_ROLE,
     label: Annotated[str, typer.Option(help="Owner or purpose of the key.")] = "",
@@ -47,7 +47,7 @@ def create(
 ) -> None:
     """Create a key, and show it once."""
     with errors_as_exit_codes(as_json=as_json):
-        settings = surface.settings()
+        settings = project.settings()
         known = settings.policy.known_roles()
         if role not in known:
             raise no_role(role, tuple(known))
@@ -60,14 +60,14 @@ def create(
 
 
 @app.command("list")
-@on_surface
+@with_project_options
 def list_keys(
-    surface: Project,
+    project: Project,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """List all keys. Their texts are not stored."""
     with errors_as_exit_codes(as_json=as_json):
-        with _keys(surface.settings()) as found:
+        with _keys(project.settings()) as found:
             keys = found.entries()
         if as_json:
             show.print_json([_public(key) for key in keys])
@@ -78,30 +78,30 @@ def list_keys(
 
 
 @app.command()
-@on_surface
+@with_project_options
 def rotate(
-    surface: Project,
+    project: Project,
     id_: Id,
     grace: Annotated[str, typer.Option(help="How long the old key stays valid: 0s, 1h, 7d.")] = "24h",
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Replace a key by a new one with the same id and role, and show it once."""
     with errors_as_exit_codes(as_json=as_json):
-        with _keys(surface.settings()) as keys:
+        with _keys(project.settings()) as keys:
             key, text = keys.rotate(id_, grace_s=_seconds(grace))
         _show_once(key, text, as_json=as_json)
 
 
 @app.command()
-@on_surface
+@with_project_options
 def revoke(
-    surface: Project,
+    project: Project,
     id_: Id,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Revoke a key. The next request with it is rejected."""
     with errors_as_exit_codes(as_json=as_json):
-        with _keys(surface.settings()) as keys:
+        with _keys(project.settings()) as keys:
             key = keys.revoke(id_)
         if as_json:
             show.print_json(_public(key))

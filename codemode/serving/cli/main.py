@@ -222,7 +222,7 @@ def options(
         bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
 ) -> None:
-    """Any API surface as two tools for a model: search, and execute in a sandbox."""
+    """Any API project as two tools for a model: search, and execute in a sandbox."""
 
 
 def main() -> None:

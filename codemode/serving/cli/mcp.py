@@ -9,7 +9,16 @@ from typing import Annotated
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli.surface import FOUND, AsJson, Config, Role, Strict, Surface, local_caller, on_surface
+from codemode.serving.cli.project_options import (
+    FOUND,
+    AsJson,
+    Config,
+    ProjectOptions,
+    Role,
+    Strict,
+    local_caller,
+    with_project_options,
+)
 from codemode.serving.mcp.greeting import Input, Server
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import DEFAULT_ROLE, ClientName
@@ -23,10 +32,10 @@ File = Annotated[
 
 
 @app.callback(invoke_without_command=True)
-@on_surface
+@with_project_options
 def mcp(
     context: typer.Context,
-    surface: Surface,
+    project: ProjectOptions,
     role: Role = DEFAULT_ROLE,
     menu: Annotated[bool, typer.Option("--menu", help="Serve a menu of native tools instead.")] = False,  # noqa: FBT002
     strict: Strict = False,  # noqa: FBT002
@@ -36,7 +45,7 @@ def mcp(
         if context.invoked_subcommand is not None:
             _reject_options(context)
             return
-        settings = surface.settings()
+        settings = project.settings()
         if menu:
             settings = settings.model_copy(update={"server": settings.server.model_copy(update={"mcp": "menu"})})
         is_menu = settings.server.mcp == "menu"

@@ -9,7 +9,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli.surface import AsJson, Role, Surface, local_caller, on_surface, with_service
+from codemode.serving.cli.project_options import (
+    AsJson,
+    ProjectOptions,
+    Role,
+    local_caller,
+    with_project_options,
+    with_service,
+)
 from codemode.serving.output import terminal as show
 from codemode.settings import DEFAULT_ROLE
 
@@ -20,9 +27,9 @@ app = typer.Typer()
 
 
 @app.command()
-@on_surface
+@with_project_options
 def menu(
-    surface: Surface,
+    project: ProjectOptions,
     message: Annotated[str, typer.Argument(help="The user's message.")],
     history: Annotated[Path | None, typer.Option(help="Earlier messages: a JSON list of OpenAI messages.")] = None,
     role: Role = DEFAULT_ROLE,
@@ -44,7 +51,7 @@ def menu(
             show.console.print(show.plain(found.explain()), soft_wrap=True)
         return 0 if len(found) else 1
 
-    with_service(surface, work, as_json=as_json)
+    with_service(project, work, as_json=as_json)
 
 
 def _read(file: Path | None) -> list[Any]:

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codemode.errors import ConfigurationError
+from codemode.serving.cli.project_options import AsJson, Project, with_project_options
 from codemode.serving.cli.stored import with_journal
-from codemode.serving.cli.surface import AsJson, Project, on_surface
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import Secrets
@@ -27,9 +27,9 @@ app = typer.Typer(no_args_is_help=True, help="Test and show messages to people a
 
 
 @app.command("test")
-@on_surface
+@with_project_options
 def test_targets(
-    surface: Project,
+    project: Project,
     target: Annotated[str, typer.Argument(help="A target of `notify.targets`. Empty: all of them.")] = "",
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
@@ -38,7 +38,7 @@ def test_targets(
     A target whose receiver answered 410 is enabled again by a delivered test message.
     """
     with errors_as_exit_codes(as_json=as_json):
-        settings = surface.settings()
+        settings = project.settings()
         names = _targets(settings, target)
 
     async def work(journal: Journal) -> int:
@@ -53,13 +53,13 @@ def test_targets(
             show.console.print(line, soft_wrap=True)
         return 1 if any(failures.values()) else 0
 
-    with_journal(surface, work, as_json=as_json)
+    with_journal(project, work, as_json=as_json)
 
 
 @app.command("list")
-@on_surface
+@with_project_options
 def list_messages(
-    surface: Project,
+    project: Project,
     limit: Annotated[int, typer.Option(min=1, max=1000, help="Maximum number of messages.")] = 50,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
@@ -84,7 +84,7 @@ def list_messages(
             show.console.print("no messages: nothing has waited for a person since `notify` was configured")
         return 0
 
-    with_journal(surface, work, as_json=as_json)
+    with_journal(project, work, as_json=as_json)
 
 
 def _targets(settings: Settings, target: str) -> Sequence[str]:

@@ -14,8 +14,16 @@ import typer
 from codemode.errors import ConfigurationError
 from codemode.executions.types.ids import may_be_plan
 from codemode.features.plans.plans import Plans
+from codemode.serving.cli.project_options import (
+    AsJson,
+    Project,
+    ProjectOptions,
+    local_caller,
+    operator_of,
+    with_project_options,
+    with_service,
+)
 from codemode.serving.cli.stored import with_journal
-from codemode.serving.cli.surface import AsJson, Project, Surface, local_caller, on_surface, operator_of, with_service
 from codemode.serving.cli.tables import print_table
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import exit_code_of
@@ -32,8 +40,8 @@ Note = Annotated[str, typer.Option(help="Reason, recorded with the decision.")]
 
 
 @app.command("list")
-@on_surface
-def list_plans(surface: Project, as_json: AsJson = False) -> None:  # noqa: FBT002
+@with_project_options
+def list_plans(project: Project, as_json: AsJson = False) -> None:  # noqa: FBT002
     """List the newest 100 plans, newest first."""
 
     async def work(journal: Journal) -> int:
@@ -47,12 +55,12 @@ def list_plans(surface: Project, as_json: AsJson = False) -> None:  # noqa: FBT0
             show.errors.print("there is no plan: `codemode run PROGRAM --dry-run` makes one")
         return 0
 
-    with_journal(surface, work, as_json=as_json)
+    with_journal(project, work, as_json=as_json)
 
 
 @app.command("show")
-@on_surface
-def show_plan(surface: Project, plan: PlanId, as_json: AsJson = False) -> None:  # noqa: FBT002
+@with_project_options
+def show_plan(project: Project, plan: PlanId, as_json: AsJson = False) -> None:  # noqa: FBT002
     """Show one plan: its program, and the calls that it lists."""
 
     async def work(journal: Journal) -> int:
@@ -60,26 +68,26 @@ def show_plan(surface: Project, plan: PlanId, as_json: AsJson = False) -> None: 
         _print(await journal.plan(plan), as_json=as_json)
         return 0
 
-    with_journal(surface, work, as_json=as_json)
+    with_journal(project, work, as_json=as_json)
 
 
 @app.command()
-@on_surface
-def approve(surface: Surface, plan: PlanId, note: Note = "", as_json: AsJson = False) -> None:  # noqa: FBT002
+@with_project_options
+def approve(project: ProjectOptions, plan: PlanId, note: Note = "", as_json: AsJson = False) -> None:  # noqa: FBT002
     """Approve a plan as a whole, once and with the arguments that it lists. Nothing runs."""
-    _decide(surface, plan, "approved", note, as_json=as_json)
+    _decide(project, plan, "approved", note, as_json=as_json)
 
 
 @app.command()
-@on_surface
-def reject(surface: Surface, plan: PlanId, note: Note = "", as_json: AsJson = False) -> None:  # noqa: FBT002
+@with_project_options
+def reject(project: ProjectOptions, plan: PlanId, note: Note = "", as_json: AsJson = False) -> None:  # noqa: FBT002
     """Reject a plan. It can then not be run."""
-    _decide(surface, plan, "rejected", note, as_json=as_json)
+    _decide(project, plan, "rejected", note, as_json=as_json)
 
 
 @app.command("run")
-@on_surface
-def run_plan(surface: Surface, plan: PlanId, as_json: AsJson = False) -> None:  # noqa: FBT002
+@with_project_options
+def run_plan(project: ProjectOptions, plan: PlanId, as_json: AsJson = False) -> None:  # noqa: FBT002
     """Run the program of an approved plan, once and as its owner. A write that the plan does not list waits."""
 
     async def work(service: CodeMode) -> int:
@@ -92,17 +100,17 @@ def run_plan(surface: Surface, plan: PlanId, as_json: AsJson = False) -> None:  
             show.print_outcome(ended)
         return exit_code_of(ended.status)
 
-    with_service(surface, work, needs_search=False, as_json=as_json)
+    with_service(project, work, needs_search=False, as_json=as_json)
 
 
-def _decide(surface: Surface, plan: str, verdict: PlanVerdict, note: str, *, as_json: bool) -> None:
+def _decide(project: ProjectOptions, plan: str, verdict: PlanVerdict, note: str, *, as_json: bool) -> None:
     async def work(service: CodeMode) -> int:
         who, plans = operator_of(service), service.part(Plans)
         found = await plans.get(plan, who)
         _print(await plans.decide(plan, found.digest, verdict, who, note=note), as_json=as_json)
         return 0
 
-    with_service(surface, work, needs_sources=False, as_json=as_json)
+    with_service(project, work, needs_sources=False, as_json=as_json)
 
 
 def _print(plan: Plan, *, as_json: bool) -> None:

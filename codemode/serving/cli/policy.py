@@ -10,7 +10,16 @@ from rich.table import Table
 
 from codemode.errors import ConfigurationError
 from codemode.gateway.lint import without_effect
-from codemode.serving.cli.surface import FOUND, AsJson, Config, Role, Surface, local_caller, on_surface, with_service
+from codemode.serving.cli.project_options import (
+    FOUND,
+    AsJson,
+    Config,
+    ProjectOptions,
+    Role,
+    local_caller,
+    with_project_options,
+    with_service,
+)
 from codemode.serving.output import terminal as show
 from codemode.settings import DEFAULT_ROLE
 
@@ -22,9 +31,9 @@ app = typer.Typer(no_args_is_help=True, help="Explain decisions of the access po
 
 
 @app.command()
-@on_surface
+@with_project_options
 def explain(
-    surface: Surface,
+    project: ProjectOptions,
     tool: Annotated[str, typer.Argument(help="A tool's id, or an exact alias.")],
     role: Role = DEFAULT_ROLE,
     args: Annotated[str, typer.Option(help="The arguments, as a JSON object.")] = "",
@@ -46,7 +55,7 @@ def explain(
             _show(found)
         return 0 if found.decision == "allow" else 1
 
-    with_service(surface, work, needs_search=False, as_json=as_json)
+    with_service(project, work, needs_search=False, as_json=as_json)
 
 
 @app.command()
@@ -66,7 +75,7 @@ def check(
             show.console.print(f"{len(service.policy.rules)} rules, all effective")
         return 1 if found else 0
 
-    with_service(Surface(config), work, needs_search=False, as_json=as_json)
+    with_service(ProjectOptions(config), work, needs_search=False, as_json=as_json)
 
 
 def _arguments(text: str) -> dict[str, Any] | None:

@@ -11,15 +11,15 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli.surface import (
+from codemode.serving.cli.project_options import (
     AsJson,
     NoInput,
+    ProjectOptions,
     Role,
     Strict,
-    Surface,
     YesTo,
     local_caller,
-    on_surface,
+    with_project_options,
     with_service,
 )
 from codemode.serving.cli.tree import trees
@@ -46,9 +46,9 @@ def demo(
 
 
 @app.command()
-@on_surface
+@with_project_options
 def run(
-    surface: Surface,
+    project: ProjectOptions,
     file: Annotated[Path, typer.Argument(help="A program, or - for standard input.", allow_dash=True)],
     role: Role = DEFAULT_ROLE,
     resume_from: Annotated[str, typer.Option(help="An earlier execution whose calls are not repeated.")] = "",
@@ -114,13 +114,13 @@ def run(
         code = _read_program(file)
         if html is not None:
             _require_folder(html)
-    with_service(surface, work, strict=strict, needs_search=False, as_json=as_json)
+    with_service(project, work, strict=strict, needs_search=False, as_json=as_json)
 
 
 @app.command()
-@on_surface
+@with_project_options
 def call(
-    surface: Surface,
+    project: ProjectOptions,
     tool: Annotated[str, typer.Argument(help="The id of the tool.")],
     arguments: Annotated[
         list[str] | None, typer.Argument(metavar="KEY=VALUE …", help="Its arguments. A value is JSON, else text.")
@@ -150,13 +150,13 @@ def call(
             show.errors.print(show.outcome(ended))
         return exit_code_of(ended.status)
 
-    with_service(surface, work, strict=strict, needs_search=False, as_json=as_json)
+    with_service(project, work, strict=strict, needs_search=False, as_json=as_json)
 
 
 @app.command()
-@on_surface
+@with_project_options
 def tools(
-    surface: Surface,
+    project: ProjectOptions,
     namespace: Annotated[str, typer.Option(help="Only tools of this namespace or id prefix.")] = "",
     tree: Annotated[bool, typer.Option("--tree", help="Show namespaces and groups as a tree.")] = False,  # noqa: FBT002
     role: Role = DEFAULT_ROLE,
@@ -183,7 +183,7 @@ def tools(
                 show.console.print(show.plain(one_liner(tool)), soft_wrap=True)
         return 0 if found else 1
 
-    with_service(surface, work, needs_search=False, as_json=as_json)
+    with_service(project, work, needs_search=False, as_json=as_json)
 
 
 def _is_in(namespace: str, id_: str) -> bool:

@@ -8,7 +8,16 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.serving.cli.surface import FOUND, AsJson, Config, Role, Surface, local_caller, operator_of, with_service
+from codemode.serving.cli.project_options import (
+    FOUND,
+    AsJson,
+    Config,
+    ProjectOptions,
+    Role,
+    local_caller,
+    operator_of,
+    with_service,
+)
 from codemode.serving.cli.tables import print_table
 from codemode.serving.output import terminal as show
 from codemode.settings import DEFAULT_ROLE
@@ -50,7 +59,7 @@ def list_saved(
             show.console.print("no saved programs: save one with `codemode saved promote EXECUTION NAME --describe …`")
         return 0
 
-    with_service(Surface(config), work, needs_search=False, as_json=as_json)
+    with_service(ProjectOptions(config), work, needs_search=False, as_json=as_json)
 
 
 @app.command("show")
@@ -74,7 +83,7 @@ def show_saved(
             show.console.print(show.plain(code.rstrip("\n")), soft_wrap=True)
         return 0
 
-    with_service(Surface(config), work, needs_search=False, as_json=as_json)
+    with_service(ProjectOptions(config), work, needs_search=False, as_json=as_json)
 
 
 @app.command("check")
@@ -95,7 +104,7 @@ def check(
             show.console.print(f"{counted(len(found), 'saved program')} checked, {len(broken)} broken", markup=False)
         return 1 if broken else 0
 
-    with_service(Surface(config), work, needs_search=False, as_json=as_json)
+    with_service(ProjectOptions(config), work, needs_search=False, as_json=as_json)
 
 
 @app.command("promote")
@@ -133,7 +142,7 @@ def promote(
             show.console.print(show.plain(f"{tool.id} version {version} ({effect}): {where}"), soft_wrap=True)
         return 0
 
-    with_service(Surface(config), work, needs_search=False, as_json=as_json)
+    with_service(ProjectOptions(config), work, needs_search=False, as_json=as_json)
 
 
 @app.command("remove")
@@ -152,7 +161,7 @@ def remove(
             show.console.print(show.plain(f"{name} is removed"), soft_wrap=True)
         return 0
 
-    with_service(Surface(config), work, needs_search=False, as_json=as_json)
+    with_service(ProjectOptions(config), work, needs_search=False, as_json=as_json)
 
 
 def _row(program: dict[str, Any]) -> tuple[str, str, str, str, str]:

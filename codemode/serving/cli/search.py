@@ -10,12 +10,12 @@ import typer
 from codemode.catalog.tool import Effect  # noqa: TC001 -- typer reads it at run time
 from codemode.search.query import DEFAULT_LIMIT
 from codemode.search.request import MAX_LIMIT
-from codemode.serving.cli.surface import (
+from codemode.serving.cli.project_options import (
     AsJson,
+    ProjectOptions,
     Role,
-    Surface,
     local_caller,
-    on_surface,
+    with_project_options,
     with_service,
 )
 from codemode.serving.output import terminal as show
@@ -30,9 +30,9 @@ app = typer.Typer()
 
 
 @app.command()
-@on_surface
+@with_project_options
 def search(
-    surface: Surface,
+    project: ProjectOptions,
     queries: Annotated[list[str], typer.Argument(help="What to look for: one query per step of a plan.")],
     namespace: Annotated[str, typer.Option(help="Only tools of this namespace or id prefix.")] = "",
     of_source: Annotated[str, typer.Option(help="Only tools of this configured source.")] = "",
@@ -66,4 +66,4 @@ def search(
             show.console.print(show.plain(answer.text), soft_wrap=True)
         return 0 if answer.hits else 1
 
-    with_service(surface, work, as_json=as_json)
+    with_service(project, work, as_json=as_json)

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codemode.serving.cli.surface import Strict, Surface, on_surface
+from codemode.serving.cli.project_options import ProjectOptions, Strict, with_project_options
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 
 if TYPE_CHECKING:
@@ -16,9 +16,9 @@ app = typer.Typer()
 
 
 @app.command()
-@on_surface
+@with_project_options
 def serve(
-    surface: Surface,
+    project: ProjectOptions,
     host: Annotated[str, typer.Option(help="Address to listen on. Default: server.host.")] = "",
     port: Annotated[
         int | None, typer.Option(help="Port to listen on, 0 for a free one. Default: server.port.", min=0, max=65535)
@@ -37,7 +37,7 @@ def serve(
             changes["processes"] = processes
 
         def read(*, asks: bool = False) -> Settings:
-            settings = surface.settings(asks=asks)
+            settings = project.settings(asks=asks)
             return settings.model_copy(update={"server": settings.server.model_copy(update=changes)})
 
         own = read(asks=True)

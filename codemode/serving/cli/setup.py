@@ -14,7 +14,7 @@ from codemode.errors import ConfigurationError, SourceError
 from codemode.serving.cli.configuration_file import write
 from codemode.serving.cli.consent import edited
 from codemode.serving.cli.first_configuration import documents_below, written
-from codemode.serving.cli.surface import FOUND, AsJson, Config, Surface, on_surface
+from codemode.serving.cli.project_options import FOUND, AsJson, Config, ProjectOptions, with_project_options
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import settings_for_document
@@ -88,9 +88,9 @@ async def _loaded(locations: list[str], *, may_leave_out: bool = False) -> list[
 
 
 @app.command()
-@on_surface
+@with_project_options
 def doctor(
-    surface: Surface,
+    project: ProjectOptions,
     strict: Annotated[bool, typer.Option("--strict", help="Treat warnings as failures.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
@@ -98,7 +98,7 @@ def doctor(
     with errors_as_exit_codes(as_json=as_json):
         from codemode.serving.cli.doctor import State, examine, verdict
 
-        findings = asyncio.run(examine(surface.settings))
+        findings = asyncio.run(examine(project.settings))
         findings.append(verdict(findings))
         if as_json:
             show.print_json([asdict(finding) for finding in findings])

@@ -26,7 +26,15 @@ from codemode.serving.cli.configuration_file import (
     write,
 )
 from codemode.serving.cli.consent import edited
-from codemode.serving.cli.surface import FOUND, AsJson, Config, Surface, configuration, on_surface, with_service
+from codemode.serving.cli.project_options import (
+    FOUND,
+    AsJson,
+    Config,
+    ProjectOptions,
+    configuration,
+    with_project_options,
+    with_service,
+)
 from codemode.serving.cli.tables import print_table
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
@@ -48,7 +56,7 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
     from codemode.sources.changes import Changes
     from codemode.sources.factory import LoadedSource
-    from codemode.sources.loaded import Surface as ApiSurface
+    from codemode.sources.loaded import Surface
     from codemode.sources.proposals import ProposedRead
 
 app = typer.Typer(no_args_is_help=True, help="Manage the sources of a configuration file.")
@@ -185,7 +193,7 @@ def list_sources(as_json: AsJson = False, config: Config = FOUND) -> None:  # no
             print_table(("name", "tools", "warnings", "title"), cells, may_be_cut=("title",))
         return 0
 
-    with_service(Surface(config), work, as_json=as_json)
+    with_service(ProjectOptions(config), work, as_json=as_json)
 
 
 @app.command("refresh")
@@ -208,13 +216,13 @@ def refresh(
                 _print_changes(name, len(service.sources[name].tools), changes)
         return 0
 
-    with_service(Surface(config), work, only=names or (), as_json=as_json)
+    with_service(ProjectOptions(config), work, only=names or (), as_json=as_json)
 
 
 @app.command("check")
-@on_surface
+@with_project_options
 def check(
-    surface: Surface,
+    project: ProjectOptions,
     names: Annotated[list[str] | None, typer.Argument(help="Sources to check. Default: all.")] = None,
     accept_reads: AcceptReads = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
@@ -224,7 +232,7 @@ def check(
     It also proposes effects for writes that look like reads, and counts the answers of earlier calls that differed from
     their schemas. The exit code is 3 if a source cannot be read at all.
     """
-    if accept_reads and surface.source:
+    if accept_reads and project.source:
         with errors_as_exit_codes(as_json=as_json):
             raise ConfigurationError("--accept-reads writes to a configuration file: it excludes --source")
 
@@ -236,10 +244,10 @@ def check(
             for name, found in service.sources.items():
                 _report(name, found, differences)
         if accept_reads:
-            accept_proposed(surface.config, service.sources)
+            accept_proposed(project.config, service.sources)
         return _UNREAD if service.catalog.unavailable else 0
 
-    with_service(surface, work, only=names or (), as_json=as_json)
+    with_service(project, work, only=names or (), as_json=as_json)
 
 
 def _print_changes(name: str, operations: int, changes: Changes | None) -> None:
@@ -270,7 +278,7 @@ def _absolute(source: LoadedSource) -> list[str]:
     return [url for url in source.surface.servers if is_url(url) and "{" not in url]
 
 
-def _base_url_message(surface: ApiSurface, location: str, base: str, key: str) -> str:
+def _base_url_message(surface: Surface, location: str, base: str, key: str) -> str:
     """Return where calls will go, which part of the document says so, and how to change it."""
     if base:
         others = ", ".join(url for url in surface.servers[:SHOWN] if url != base)

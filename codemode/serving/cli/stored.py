@@ -12,7 +12,7 @@ from codemode.executions.journal.configured import journal_of
 from codemode.executions.types.ids import may_be_execution
 from codemode.executions.types.outcome import unasked
 from codemode.executions.types.records import OPEN
-from codemode.serving.cli.surface import run_until_signal
+from codemode.serving.cli.project_options import run_until_signal
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import Secrets
 from codemode.text.nearest import did_you_mean
@@ -22,16 +22,16 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.base import Journal
     from codemode.executions.types.records import PendingCall, StoredExecution
-    from codemode.serving.cli.surface import Project
+    from codemode.serving.cli.project_options import Project
     from codemode.settings import Settings
 
 _T = TypeVar("_T")
 
 
-def with_journal(surface: Project, work: Callable[[Journal], Awaitable[int]], *, as_json: bool) -> None:
+def with_journal(project: Project, work: Callable[[Journal], Awaitable[int]], *, as_json: bool) -> None:
     """Open the journal, do the work, and exit with its exit code. Errors are printed as JSON with `as_json`."""
     with errors_as_exit_codes(as_json=as_json):
-        raise typer.Exit(run_until_signal(on_journal(surface.settings(), work)))
+        raise typer.Exit(run_until_signal(on_journal(project.settings(), work)))
 
 
 async def on_journal(settings: Settings, work: Callable[[Journal], Awaitable[_T]]) -> _T:

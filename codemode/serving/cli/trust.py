@@ -8,7 +8,7 @@ import typer
 
 from codemode.errors import ConfigurationError
 from codemode.serving.cli.consent import ASKED, has_terminal
-from codemode.serving.cli.surface import FOUND, AsJson, Config
+from codemode.serving.cli.project_options import FOUND, AsJson, Config
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import ConfigurationUntrusted, distrust, load_settings, trust

@@ -11,7 +11,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Grant:
+class OAuthGrant:
     """The parameters of token requests.
 
     The operator configures `token_url`, or else the `issuer` that publishes it (RFC 8414). Tokens come from a login if
@@ -29,7 +29,7 @@ class Grant:
     store: TokenStore | None = None
 
     def __repr__(self) -> str:
-        return f"Grant({self.token_url or self.issuer}, {self.client_id})"
+        return f"OAuthGrant({self.token_url or self.issuer}, {self.client_id})"
 
     @property
     def secrets(self) -> tuple[str, ...]:

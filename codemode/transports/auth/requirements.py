@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from codemode.transports.auth.credentials import Credential
-    from codemode.transports.auth.grant import Grant
+    from codemode.transports.auth.grant import OAuthGrant
 
 #: The `scheme` of a credential that is sent with every call, regardless of the document.
 ALWAYS = "*"
@@ -103,7 +103,7 @@ class Configured:
     """One configured credential, its place in the request, and its scheme (`""`: any that fits)."""
 
     kind: SchemeKind
-    supply: Credential | CallerSupply | Grant | None
+    supply: Credential | CallerSupply | OAuthGrant | None
     place: Place = Place.HEADER
     name: str = "Authorization"
     scheme: str = ""

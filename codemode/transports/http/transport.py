@@ -16,7 +16,7 @@ from codemode.catalog.paging import walked
 from codemode.catalog.tool import Effect
 from codemode.errors import AnswerInvalid, CallError, ConfigurationError, CredentialsMissing, WrongArgument
 from codemode.transports.auth.credentials import CallerCredentials, Credential
-from codemode.transports.auth.grant import Grant
+from codemode.transports.auth.grant import OAuthGrant
 from codemode.transports.auth.requirements import Authentication, CallerSupply, Configured, challenge_advice
 from codemode.transports.base import Page
 from codemode.transports.content import ContentStore
@@ -50,7 +50,7 @@ if TYPE_CHECKING:
     from codemode.transports.http.invocation import HttpInvocation
     from codemode.transports.http.network import Resolve
 
-    OpenTokens = Callable[[Grant, Exchange, str], AccessTokens]  #: of a grant, for a source's name
+    OpenTokens = Callable[[OAuthGrant, Exchange, str], AccessTokens]  #: of a grant, for a source's name
 
 _UNAUTHORIZED = 401
 _HEAD = "HEAD"
@@ -125,7 +125,7 @@ class HttpTransport:
         self._authentication = authentication or Authentication.none(reach.source)
         self._contents = contents or ContentStore()
         supplies: list[Any] = [one.supply for one in self._authentication.configured]
-        grants = [supply for supply in supplies if isinstance(supply, Grant)]
+        grants = [supply for supply in supplies if isinstance(supply, OAuthGrant)]
         self._exchange = Exchange(
             reach.source,
             timeout_s=reach.timeout_s,
@@ -134,7 +134,9 @@ class HttpTransport:
         )
         self._tokens = _tokens(grants, self._exchange, reach.source, open_tokens)
         supplies += self._authentication.headers
-        known = {secret for supply in supplies if isinstance(supply, (Credential, Grant)) for secret in supply.secrets}
+        known = {
+            secret for supply in supplies if isinstance(supply, (Credential, OAuthGrant)) for secret in supply.secrets
+        }
         self._redactor = self._lasting = Redactor(known)
         self._callers: WeakKeyDictionary[CallerCredentials, Redactor] = WeakKeyDictionary()
         self._pace = Pace.of_source(reach.source, reach.concurrency, reach.rate_per_s, allowances)
@@ -314,7 +316,7 @@ class HttpTransport:
         deadline: float,
     ) -> Answer:
         """Return the answer to the request with credentials. Replace a rejected token once."""
-        sources = [self._tokens[one.supply] for one in chosen if isinstance(one.supply, Grant)]
+        sources = [self._tokens[one.supply] for one in chosen if isinstance(one.supply, OAuthGrant)]
         answer = await self._exchange.send(request, credentials, deadline=deadline)
         if answer.status != _UNAUTHORIZED or not sources:
             return answer
@@ -347,7 +349,7 @@ class HttpTransport:
                     hint = f"the caller's credential {name!r} cannot be sent to {self._reach.source}"
                     message = f"{hint}: {error}"
                     raise CredentialsMissing(message, hint=hint) from None
-            case Grant() as grant:
+            case OAuthGrant() as grant:
                 source = self._tokens[grant]
                 try:
                     return await source.credential()
@@ -387,8 +389,8 @@ class HttpTransport:
 
 
 def _tokens(
-    grants: list[Grant], exchange: Exchange, source: str, open_tokens: OpenTokens | None
-) -> dict[Grant, AccessTokens]:
+    grants: list[OAuthGrant], exchange: Exchange, source: str, open_tokens: OpenTokens | None
+) -> dict[OAuthGrant, AccessTokens]:
     if grants and open_tokens is None:
         raise WrongArgument("a transport with OAuth grants needs `open_tokens`")
     return {} if open_tokens is None else {grant: open_tokens(grant, exchange, source) for grant in grants}
@@ -398,7 +400,7 @@ def _is_http(location: str) -> bool:
     return location.lower().startswith(("http://", "https://"))
 
 
-def _pool(reach: Reach, grants: list[Grant], resolve: Resolve) -> Connections:
+def _pool(reach: Reach, grants: list[OAuthGrant], resolve: Resolve) -> Connections:
     """Return connections to the configured origins: the base URL, or else the document's own, and token endpoints."""
     base = reach.base_url or reach.location
     addresses = [without_userinfo(base)] if _is_http(base) else []

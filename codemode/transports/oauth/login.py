@@ -29,7 +29,7 @@ from codemode.transports.redaction import Redactor
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
 
-    from codemode.transports.auth.grant import Grant
+    from codemode.transports.auth.grant import OAuthGrant
 
 #: Time limit for a person's login, in seconds.
 PATIENCE_S = 300.0
@@ -51,7 +51,7 @@ class Login:
     """
 
     source: str
-    grant: Grant
+    grant: OAuthGrant
     authorization_url: str = ""
     device_url: str = ""
     redirect_port: int = 0
@@ -154,7 +154,7 @@ def _tokens_from(login: Login, url: str, data: Mapping[str, Any]) -> Tokens:
     return tokens_of(data, before, now=time.time())
 
 
-def _wishes(grant: Grant) -> dict[str, str]:
+def _wishes(grant: OAuthGrant) -> dict[str, str]:
     wishes = {"scope": " ".join(grant.scopes), "audience": grant.audience}
     return {name: value for name, value in wishes.items() if value}
 

@@ -20,7 +20,7 @@ from codemode.transports.http.request import HttpRequest
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from codemode.transports.auth.grant import Grant
+    from codemode.transports.auth.grant import OAuthGrant
     from codemode.transports.auth.token_store import TokenStore
     from codemode.transports.http.exchange import Answer, Exchange
 
@@ -45,7 +45,7 @@ class TokenSource:
     """Provides a valid access token, and renews it if there is none or it is about to expire."""
 
     def __init__(
-        self, grant: Grant, exchange: Exchange, source: str, *, clock: Callable[[], float] = time.time
+        self, grant: OAuthGrant, exchange: Exchange, source: str, *, clock: Callable[[], float] = time.time
     ) -> None:
         for url in grant.addresses:
             origin(url)
@@ -185,7 +185,7 @@ def tokens_of(data: Mapping[str, Any], before: Tokens, *, now: float) -> Tokens:
 
 
 async def ask_for_tokens(
-    grant: Grant, url: str, fields: Mapping[str, str], exchange: Exchange, *, pending: frozenset[str] = frozenset()
+    grant: OAuthGrant, url: str, fields: Mapping[str, str], exchange: Exchange, *, pending: frozenset[str] = frozenset()
 ) -> Mapping[str, Any]:
     """Return a token endpoint's answer to a request with the client's own credentials. Raises UpstreamError.
 
@@ -203,7 +203,7 @@ async def ask_for_tokens(
     return data
 
 
-async def post_as_client(grant: Grant, url: str, fields: Mapping[str, str], exchange: Exchange) -> Answer:
+async def post_as_client(grant: OAuthGrant, url: str, fields: Mapping[str, str], exchange: Exchange) -> Answer:
     """Return the answer to a form sent with the client's own credentials (RFC 6749, 2.3.1)."""
     sent = dict(fields)
     client: tuple[Credential, ...] = ()

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.testing.model_server import ModelServer, Say, Seen
+from codemode.testing.model_server import ModelRequest, ModelServer, Reply
 from tests.acceptance.docs.pages import ROOT, SERVICE, blocks_of, on_free_ports, run_shell, shell_of
 from tests.integration.servers.running import program
 from tests.postgres import cluster, programs
@@ -59,14 +59,14 @@ def test_fastapi(example: Callable[[str], Example]) -> None:
     assert said.rstrip().splitlines()[-1].isdigit()
 
 
-def _clerk(seen: Seen) -> Say:
+def _clerk(seen: ModelRequest) -> Reply:
     """A model that finds the operation, counts the members, and answers."""
     if not seen.answers:
-        return Say(calls=[("search", {"queries": ["list the members"]})])
+        return Reply(calls=[("search", {"queries": ["list the members"]})])
     if len(seen.answers) == 1:
         assert "gym.clients.get_clients_list(" in seen.answers[0].text
-        return Say(calls=[("execute", {"code": "gym.clients.get_clients_list(limit=1)['total']"})])
-    return Say(f"The gym answered: {seen.answers[-1].text}")
+        return Reply(calls=[("execute", {"code": "gym.clients.get_clients_list(limit=1)['total']"})])
+    return Reply(f"The gym answered: {seen.answers[-1].text}")
 
 
 @pytest.mark.parametrize("name", ["langgraph_agent", "openai_agents_mcp", "pydantic_ai_agent"])
@@ -85,16 +85,16 @@ async def test_an_agent_of_a_framework(example: Callable[[str], Example], name: 
 
 
 async def test_a_loop_of_ones_own_streams_and_asks_for_an_approval(example: Callable[[str], Example]) -> None:
-    def freezes(seen: Seen) -> Say:
+    def freezes(seen: ModelRequest) -> Reply:
         if not seen.answers:
-            return Say(calls=[("search", {"queries": ["freeze a membership"]})])
+            return Reply(calls=[("search", {"queries": ["freeze a membership"]})])
         if len(seen.answers) == 1:
             assert seen.answers[0].text.startswith("# gym: ")
             place = 0 if "Ann" in seen.message else 1
             code = f"who = gym.clients.get_clients_list(status='active')['items'][{place}]['id']\n"
             code += "gym.memberships.freeze_membership(clientId=who)['status']"
-            return Say(calls=[("execute", {"code": code})])
-        return Say(f"It is frozen: {seen.answers[-1].text}")
+            return Reply(calls=[("execute", {"code": code})])
+        return Reply(f"It is frozen: {seen.answers[-1].text}")
 
     own_loop = example("own_loop")
     first, *programs = [one.text for one in blocks_of(ROOT / "docs/how-to/own-loop.md") if one.language == "python"]

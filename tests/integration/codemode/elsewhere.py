@@ -16,7 +16,7 @@ import mcp.server.stdio  # noqa: F401 - it looks at sys.platform, and would impo
 
 ABSENT = (
     *("fcntl", "resource", "pwd", "grp", "termios", "tty", "pty", "syslog"),
-    *("sandbox.host.sandbox", "sandbox.host.fork_server", "sandbox.host.lone_workers"),
+    *("sandbox.host.sandbox", "sandbox.host.fork_server", "sandbox.host.unsandboxed_workers"),
     *("sandbox.isolation.seccomp", "sandbox.isolation.landlock", "sandbox.isolation.rlimits"),
     *("sandbox.isolation.namespaces", "sandbox.isolation.probe", "sandbox.guest.process.run"),
 )

@@ -8,7 +8,7 @@ from rich.table import Table
 
 from codemode.serving.cli.clients.discovery import Discovered, new_names
 from codemode.serving.cli.configuration_file import read, with_source, write
-from codemode.serving.cli.surface import configuration
+from codemode.serving.cli.project_options import configuration
 from codemode.serving.output import terminal as show
 from codemode.settings import is_set
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import ConfigurationError
 from codemode.serving.cli.clients.client_file import ClientFile, fragment
 from codemode.serving.cli.clients.entries import Launch, command_of, entry, executable, inputs, link
-from codemode.serving.cli.surface import configuration
+from codemode.serving.cli.project_options import configuration
 from codemode.serving.output import terminal as show
 from codemode.settings import CallerReference, ClientName, mcp_clients, references, runs_codemode
 from codemode.text.nearest import did_you_mean

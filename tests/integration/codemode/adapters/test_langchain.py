@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.testing.model_server import ModelServer, Say, Seen
+from codemode.testing.model_server import ModelRequest, ModelServer, Reply
 from tests.integration.codemode.adapters.conftest import CLERK, MANAGER, REFUND
 
 if TYPE_CHECKING:
@@ -31,19 +31,19 @@ from pydantic import SecretStr
 from codemode.adapters.langchain import CodeModeMiddleware, codemode_tools
 
 
-def counts(seen: Seen) -> Say:
+def counts(seen: ModelRequest) -> Reply:
     if not seen.answers:
-        return Say(calls=[("search", {"queries": ["count the orders"]})])
+        return Reply(calls=[("search", {"queries": ["count the orders"]})])
     if len(seen.answers) == 1:
         assert "shop.count_orders(" in seen.answers[0].text
-        return Say(calls=[("execute", {"code": "shop.count_orders()"})])
-    return Say(f"{seen.answers[-1].text} orders")
+        return Reply(calls=[("execute", {"code": "shop.count_orders()"})])
+    return Reply(f"{seen.answers[-1].text} orders")
 
 
-def refunds(seen: Seen) -> Say:
+def refunds(seen: ModelRequest) -> Reply:
     if not seen.answers:
-        return Say(calls=[("execute", {"code": REFUND})])
-    return Say(f"done: {seen.answers[-1].text}")
+        return Reply(calls=[("execute", {"code": REFUND})])
+    return Reply(f"done: {seen.answers[-1].text}")
 
 
 @asynccontextmanager
@@ -68,8 +68,8 @@ async def test_the_middleware_replaces_the_bound_tools(shop: Shop) -> None:
 
 
 async def test_a_failed_program_is_an_error_that_the_model_reads(shop: Shop) -> None:
-    def fails(seen: Seen) -> Say:
-        return Say("it failed") if seen.answers else Say(calls=[("execute", {"code": "1 / 0"})])
+    def fails(seen: ModelRequest) -> Reply:
+        return Reply("it failed") if seen.answers else Reply(calls=[("execute", {"code": "1 / 0"})])
 
     async with serving(fails) as (model, _):
         agent = create_agent(model, await codemode_tools(shop.service))
@@ -117,10 +117,10 @@ async def test_a_pause_interrupts_the_graph_and_the_verdict_continues_the_same_e
 
 
 async def test_two_pauses_take_one_verdict_each(shop: Shop) -> None:
-    def refunds_twice(seen: Seen) -> Say:
+    def refunds_twice(seen: ModelRequest) -> Reply:
         if not seen.answers:
-            return Say(calls=[("execute", {"code": "shop.refund(order=1)\nshop.refund(order=2)"})])
-        return Say(f"done: {seen.answers[-1].text}")
+            return Reply(calls=[("execute", {"code": "shop.refund(order=1)\nshop.refund(order=2)"})])
+        return Reply(f"done: {seen.answers[-1].text}")
 
     config = {"configurable": {"thread_id": "thread 1"}}
     async with serving(refunds_twice) as (model, _):
@@ -135,8 +135,8 @@ async def test_two_pauses_take_one_verdict_each(shop: Shop) -> None:
 
 
 async def test_a_call_id_that_a_model_service_repeats_runs_again(shop: Shop) -> None:
-    def notes(seen: Seen) -> Say:
-        return Say("noted") if seen.answers else Say(calls=[("execute", {"code": "shop.note(text='tea')"})])
+    def notes(seen: ModelRequest) -> Reply:
+        return Reply("noted") if seen.answers else Reply(calls=[("execute", {"code": "shop.note(text='tea')"})])
 
     config = {"configurable": {"thread_id": "thread 1"}}
     checkpointer = InMemorySaver()

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode import Caller
-from codemode.testing.model_server import ModelServer, Say, Seen
+from codemode.testing.model_server import ModelRequest, ModelServer, Reply
 from tests.integration.codemode.adapters.conftest import CLERK, MANAGER, REFUND
 
 if TYPE_CHECKING:
@@ -28,14 +28,14 @@ from codemode.adapters.openai_agents import codemode_tools
 QUIET = RunConfig(tracing_disabled=True)
 
 
-def refunds(seen: Seen) -> Say:
+def refunds(seen: ModelRequest) -> Reply:
     if not seen.answers:
-        return Say(calls=[("execute", {"code": REFUND})])
+        return Reply(calls=[("execute", {"code": REFUND})])
     if len(seen.answers) == 1:
         paused = re.search(r"resume_from='(\w+)'", seen.answers[0].text)
         assert paused is not None, seen.answers[0].text
-        return Say(calls=[("execute", {"code": "", "resume_from": paused[1]})])
-    return Say(f"done: {seen.answers[-1].text}")
+        return Reply(calls=[("execute", {"code": "", "resume_from": paused[1]})])
+    return Reply(f"done: {seen.answers[-1].text}")
 
 
 @asynccontextmanager
@@ -47,13 +47,13 @@ async def agent_of(shop: Shop, script: Script) -> AsyncIterator[tuple[Agent, Mod
 
 
 async def test_an_agent_searches_and_executes(shop: Shop) -> None:
-    def counts(seen: Seen) -> Say:
+    def counts(seen: ModelRequest) -> Reply:
         if not seen.answers:
-            return Say(calls=[("search", {"queries": ["count the orders"]})])
+            return Reply(calls=[("search", {"queries": ["count the orders"]})])
         if len(seen.answers) == 1:
             assert "shop.count_orders(" in seen.answers[0].text
-            return Say(calls=[("execute", {"code": "shop.count_orders()"})])
-        return Say(f"{seen.answers[-1].text} orders")
+            return Reply(calls=[("execute", {"code": "shop.count_orders()"})])
+        return Reply(f"{seen.answers[-1].text} orders")
 
     async with agent_of(shop, counts) as (agent, server):
         result = await Runner.run(agent, "How many orders are there?", run_config=QUIET)
@@ -84,10 +84,10 @@ async def test_a_rejected_call_is_not_made(shop: Shop) -> None:
 
 
 async def test_an_unknown_execution_needs_no_approval(shop: Shop) -> None:
-    def confuses(seen: Seen) -> Say:
+    def confuses(seen: ModelRequest) -> Reply:
         if seen.answers:
-            return Say(seen.answers[0].text)
-        return Say(calls=[("execute", {"code": "", "resume_from": "exec_unknown"})])
+            return Reply(seen.answers[0].text)
+        return Reply(calls=[("execute", {"code": "", "resume_from": "exec_unknown"})])
 
     async with agent_of(shop, confuses) as (agent, _):
         result = await Runner.run(agent, "Go on.", run_config=QUIET)
@@ -97,10 +97,10 @@ async def test_an_unknown_execution_needs_no_approval(shop: Shop) -> None:
 async def test_the_user_cannot_approve_the_calls_of_another_caller(shop: Shop) -> None:
     others = await shop.service.execute(REFUND, caller=Caller("bea"))
 
-    def continues(seen: Seen) -> Say:
+    def continues(seen: ModelRequest) -> Reply:
         if seen.answers:
-            return Say(seen.answers[0].text)
-        return Say(calls=[("execute", {"code": "", "resume_from": others.id})])
+            return Reply(seen.answers[0].text)
+        return Reply(calls=[("execute", {"code": "", "resume_from": others.id})])
 
     async with agent_of(shop, continues) as (agent, _):
         result = await Runner.run(agent, "Go on.", run_config=QUIET)

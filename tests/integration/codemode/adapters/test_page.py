@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.testing.model_server import ModelServer, Say, Seen
+from codemode.testing.model_server import ModelRequest, ModelServer, Reply
 from tests.acceptance.docs.pages import ROOT, SERVICE, blocks_of, on_free_ports, run_shell
 
 if TYPE_CHECKING:
@@ -28,13 +28,13 @@ state_folder: state
 """
 
 
-def clerk(seen: Seen) -> Say:
+def clerk(seen: ModelRequest) -> Reply:
     if not seen.answers:
-        return Say(calls=[("execute", {"code": "gym.clients.get_clients_list(limit=1)['total']"})])
+        return Reply(calls=[("execute", {"code": "gym.clients.get_clients_list(limit=1)['total']"})])
     paused = re.search(r"resume_from='(\w+)'", seen.answers[-1].text)
     if paused is not None:
-        return Say(calls=[("execute", {"code": "", "resume_from": paused[1]})])
-    return Say(f"The gym answered: {seen.answers[-1].text}")
+        return Reply(calls=[("execute", {"code": "", "resume_from": paused[1]})])
+    return Reply(f"The gym answered: {seen.answers[-1].text}")
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.errors import ConfigurationError
-from codemode.testing.model_server import ModelServer, Say, Seen
+from codemode.testing.model_server import ModelRequest, ModelServer, Reply
 from tests.integration.codemode.adapters.conftest import CLERK, MANAGER, REFUND
 
 if TYPE_CHECKING:
@@ -27,10 +27,10 @@ from pydantic_ai.providers.openai import OpenAIProvider
 from codemode.adapters.pydantic_ai import CodeModeCapability
 
 
-def refunds(seen: Seen) -> Say:
+def refunds(seen: ModelRequest) -> Reply:
     if not seen.answers:
-        return Say(calls=[("execute", {"code": REFUND})])
-    return Say(f"done: {seen.answers[-1].text}")
+        return Reply(calls=[("execute", {"code": REFUND})])
+    return Reply(f"done: {seen.answers[-1].text}")
 
 
 @asynccontextmanager
@@ -41,13 +41,13 @@ async def serving(script: Script) -> AsyncIterator[tuple[OpenAIChatModel, ModelS
 
 
 async def test_an_agent_searches_and_executes(shop: Shop) -> None:
-    def counts(seen: Seen) -> Say:
+    def counts(seen: ModelRequest) -> Reply:
         if not seen.answers:
-            return Say(calls=[("search", {"queries": ["count the orders"]})])
+            return Reply(calls=[("search", {"queries": ["count the orders"]})])
         if len(seen.answers) == 1:
             assert "shop.count_orders(" in seen.answers[0].text
-            return Say(calls=[("execute", {"code": "shop.count_orders()"})])
-        return Say(f"{seen.answers[-1].text} orders")
+            return Reply(calls=[("execute", {"code": "shop.count_orders()"})])
+        return Reply(f"{seen.answers[-1].text} orders")
 
     async with serving(counts) as (model, server):
         agent = Agent(model, capabilities=[CodeModeCapability(shop.service, caller=CLERK)])
@@ -56,8 +56,8 @@ async def test_an_agent_searches_and_executes(shop: Shop) -> None:
 
 
 async def test_a_failed_program_is_told_to_the_model(shop: Shop) -> None:
-    def fails(seen: Seen) -> Say:
-        return Say(seen.answers[0].text) if seen.answers else Say(calls=[("execute", {"code": "1 / 0"})])
+    def fails(seen: ModelRequest) -> Reply:
+        return Reply(seen.answers[0].text) if seen.answers else Reply(calls=[("execute", {"code": "1 / 0"})])
 
     async with serving(fails) as (model, _):
         agent = Agent(model, capabilities=[CodeModeCapability(shop.service)])

@@ -9,23 +9,23 @@ import pytest
 from codemode.bench.players import AgentPlayer
 from codemode.bench.runner import run_task
 from codemode.settings import AgentSettings, SecretReference
-from codemode.testing.model_server import ModelServer, Say
+from codemode.testing.model_server import ModelServer, Reply
 from tests.integration.codemode.bench.counter import counter
 
 if TYPE_CHECKING:
     from codemode.settings import AgentMode
-    from codemode.testing.model_server import Seen
+    from codemode.testing.model_server import ModelRequest
 
 
-def script(seen: Seen) -> Say:
+def script(seen: ModelRequest) -> Reply:
     assert "Count well." in seen.system
     users = sum(one["role"] == "user" for one in seen.messages)
     if seen.answers:
-        return Say(f"now {users}", usage=(100, 10))
+        return Reply(f"now {users}", usage=(100, 10))
     if "execute" in seen.tools:
-        return Say(calls=[("execute", {"code": "counter.add(number=1)"})], usage=(100, 10))
+        return Reply(calls=[("execute", {"code": "counter.add(number=1)"})], usage=(100, 10))
     (name,) = seen.tools
-    return Say(calls=[(name, {"number": 1})], usage=(100, 10))
+    return Reply(calls=[(name, {"number": 1})], usage=(100, 10))
 
 
 @pytest.mark.parametrize("mode", ["code", "native"])

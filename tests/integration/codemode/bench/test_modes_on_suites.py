@@ -10,13 +10,13 @@ from codemode.bench.modes import MODES, PEERS, chosen_players
 from codemode.bench.registry import chosen_tasks, suite_of
 from codemode.bench.runner import run_task
 from codemode.settings import AgentSettings, SecretReference
-from codemode.testing.model_server import ModelServer, Say
+from codemode.testing.model_server import ModelServer, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.bench.results import Result
-    from codemode.testing.model_server import Script, Seen
+    from codemode.testing.model_server import ModelRequest, Script
 
 #: A task of each suite, and the package that it needs.
 TASKS = {
@@ -31,23 +31,23 @@ EACH = [pytest.param(name, *of, id=name) for name, of in TASKS.items()]
 def programs(gold: Sequence[str]) -> Script:
     """Search, run the gold program of the message, and repeat its result."""
 
-    def script(seen: Seen) -> Say:
+    def script(seen: ModelRequest) -> Reply:
         if not seen.answers:
-            return Say(calls=[("search", {"queries": [seen.message[:200]]})])
+            return Reply(calls=[("search", {"queries": [seen.message[:200]]})])
         if len(seen.answers) == 1:
             turn = sum(one["role"] == "user" for one in seen.messages) - 1
-            return Say(calls=[("execute", {"code": gold[turn]})])
-        return Say(seen.answers[-1].text)
+            return Reply(calls=[("execute", {"code": gold[turn]})])
+        return Reply(seen.answers[-1].text)
 
     return script
 
 
-def one_call(seen: Seen) -> Say:
+def one_call(seen: ModelRequest) -> Reply:
     """Call the first tool that needs no arguments, or else the first one, and stop."""
     if seen.answers:
-        return Say("That is all.")
+        return Reply("That is all.")
     free = [name for name, tool in seen.tools.items() if not tool["parameters"].get("required")]
-    return Say(calls=[((free or [*seen.tools])[0], {})])
+    return Reply(calls=[((free or [*seen.tools])[0], {})])
 
 
 @pytest.mark.parametrize("mode", [one for one in MODES if one not in {*PEERS, "off"}])

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codemode.testing.model_server import Say
+from codemode.testing.model_server import Reply
 from tests.command_line import codemode
 from tests.model_service import serving
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from codemode.testing.model_server import Seen
+    from codemode.testing.model_server import ModelRequest
 
 SUITE = '''
 from codemode.bench.suite import Episode, Task, Verdict
@@ -42,12 +42,12 @@ def begin():
 '''
 
 
-def closes(seen: Seen) -> Say:
+def closes(seen: ModelRequest) -> Reply:
     if seen.answers:
-        return Say("The door is closed.")
+        return Reply("The door is closed.")
     if "execute" in seen.tools:
-        return Say(calls=[("execute", {"code": "doors.close()"})])
-    return Say(calls=[("doors-close", {})])
+        return Reply(calls=[("execute", {"code": "doors.close()"})])
+    return Reply(calls=[("doors-close", {})])
 
 
 @pytest.fixture

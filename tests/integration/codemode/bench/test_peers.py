@@ -11,13 +11,13 @@ from codemode.bench.origins import origin_of
 from codemode.bench.registry import chosen_tasks, suite_of
 from codemode.bench.runner import run_task
 from codemode.settings import AgentSettings, SecretReference
-from codemode.testing.model_server import ModelServer, Say
+from codemode.testing.model_server import ModelServer, Reply
 from tests.integration.codemode.bench.counter import counter
 
 if TYPE_CHECKING:
     from codemode.bench.results import Result
     from codemode.bench.suite import Task
-    from codemode.testing.model_server import Script, Seen
+    from codemode.testing.model_server import ModelRequest, Script
 
 PEERS = [("fastmcp", "fastmcp"), ("pydantic-ai", "pydantic_ai_harness")]
 REASON = "`make bench-agents` installs the suites"
@@ -25,7 +25,7 @@ REASON = "`make bench-agents` installs the suites"
 
 async def played(
     mode: str, script: Script, monkeypatch: pytest.MonkeyPatch, task: Task | None = None
-) -> tuple[Result, list[Seen]]:
+) -> tuple[Result, list[ModelRequest]]:
     async with ModelServer(script) as server:
         monkeypatch.setenv("BENCH_KEY", server.key)
         settings = AgentSettings.model_validate(
@@ -45,13 +45,13 @@ async def played(
 def scripted(name: str, code: str) -> Script:
     """Run the program once for each message."""
 
-    def script(seen: Seen) -> Say:
+    def script(seen: ModelRequest) -> Reply:
         assert "Count well." in seen.system
         assert (seen.body["temperature"], seen.body["seed"]) == (0, 7)
         users = sum(one["role"] == "user" for one in seen.messages)
         if seen.answers:
-            return Say(f"now {users}", usage=(100, 10))
-        return Say(calls=[(name, {"code": code})], usage=(100, 10))
+            return Reply(f"now {users}", usage=(100, 10))
+        return Reply(calls=[(name, {"code": code})], usage=(100, 10))
 
     return script
 
@@ -100,9 +100,9 @@ async def test_a_rejected_call_is_told_to_the_peer(
 async def test_a_peer_stops_at_the_limit_of_requests(mode: str, package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     pytest.importorskip(package, reason=REASON)
 
-    def script(seen: Seen) -> Say:
+    def script(seen: ModelRequest) -> Reply:
         (*_, name) = seen.tools
-        return Say(calls=[(name, {"code": f"{len(seen.messages)}"})])
+        return Reply(calls=[(name, {"code": f"{len(seen.messages)}"})])
 
     result, seen = await played(mode, script, monkeypatch)
     assert [turn.status for turn in result.turns] == ["iterations", "iterations"]
@@ -126,12 +126,12 @@ async def test_the_tools_of_a_suite_are_called_by_a_peer(
     for one in (package, needs):
         pytest.importorskip(one, reason=REASON)
 
-    def script(seen: Seen) -> Say:
+    def script(seen: ModelRequest) -> Reply:
         if seen.answers:
-            return Say("That is all.")
+            return Reply("That is all.")
         if mode == "fastmcp":
-            return Say(calls=[("execute", {"code": f'return await call_tool("{tool}", {{}})'})])
-        return Say(calls=[("run_code", {"code": f"await {tool}()"})])
+            return Reply(calls=[("execute", {"code": f'return await call_tool("{tool}", {{}})'})])
+        return Reply(calls=[("run_code", {"code": f"await {tool}()"})])
 
     (task,) = chosen_tasks(suite_of(suite), choice)
     result, _ = await played(mode, script, monkeypatch, task)

@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.bench.results import read_results
-from codemode.testing.model_server import Say
+from codemode.testing.model_server import Reply
 from tests.command_line import codemode
 from tests.model_service import serving
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from codemode.testing.model_server import Seen
+    from codemode.testing.model_server import ModelRequest
     from tests.command_line import Ended
 
 SUITE = '''
@@ -51,24 +51,24 @@ def begin(word):
 '''
 
 
-def script(seen: Seen) -> Say:
+def script(seen: ModelRequest) -> Reply:
     """Search, run a refused program, mend it, and answer; the results name random ids."""
     if "search" not in seen.tools:
-        return Say("Done with pay.") if seen.answers else Say(calls=[("shop-pay", {"number": 1})], usage=(900, 9))
+        return Reply("Done with pay.") if seen.answers else Reply(calls=[("shop-pay", {"number": 1})], usage=(900, 9))
     word = re.findall(r"Do (\w+)", str(seen.messages))[0]
     handles = re.findall(r"h_[0-9a-f]{32}", seen.answers[-1].text) if seen.answers else []
     if handles:
-        return Say(calls=[("execute", {"code": f"len(load({handles[0]!r}))"})])
+        return Reply(calls=[("execute", {"code": f"len(load({handles[0]!r}))"})])
     match len(seen.answers):
         case 0:
-            return Say(calls=[("search", {"queries": [word]})], usage=(500, 20))
+            return Reply(calls=[("search", {"queries": [word]})], usage=(500, 20))
         case 1:
-            return Say(calls=[("execute", {"code": "shop.pays(number=1)"})], usage=(600, 20))
+            return Reply(calls=[("execute", {"code": "shop.pays(number=1)"})], usage=(600, 20))
         case 2 if word == "list":
-            return Say(calls=[("execute", {"code": "shop.orders()"})], usage=(700, 20))
+            return Reply(calls=[("execute", {"code": "shop.orders()"})], usage=(700, 20))
         case 2:
-            return Say(calls=[("execute", {"code": "shop.pay(number=1)"})], usage=(700, 20))
-    return Say("Sorry." if word == "fail" else f"Done with {word}.", usage=(800, 5))
+            return Reply(calls=[("execute", {"code": "shop.pay(number=1)"})], usage=(700, 20))
+    return Reply("Sorry." if word == "fail" else f"Done with {word}.", usage=(800, 5))
 
 
 def bench(folder: Path, *options: str, **environment: str) -> Ended:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.bench.task_file import read_tasks
-from codemode.testing.model_server import Say, Seen
+from codemode.testing.model_server import ModelRequest, Reply
 from tests.command_line import codemode
 from tests.model_service import serving
 
@@ -74,12 +74,12 @@ def own(tmp_path: Path) -> Path:
     return folder
 
 
-def solves(seen: Seen) -> Say:
+def solves(seen: ModelRequest) -> Reply:
     """A model that knows the programs of the tasks, and how to be asked for them in each mode."""
     task = next(task for task in read_tasks(TASKS).tasks if task.message.strip() == seen.message.strip())
     if seen.answers:
-        return Say(f"It is done: {seen.answers[-1].text}")
-    return Say(calls=[("execute", {"code": task.solution or task.answer})])
+        return Reply(f"It is done: {seen.answers[-1].text}")
+    return Reply(calls=[("execute", {"code": task.solution or task.answer})])
 
 
 def test_the_tasks_of_the_gym_can_be_done_under_the_name_that_the_command_had(tmp_path: Path) -> None:
@@ -97,7 +97,7 @@ def test_the_tasks_of_the_gym_can_be_done_under_the_name_that_the_command_had(tm
 
 
 def test_a_task_is_not_done_by_talking(tmp_path: Path) -> None:
-    with serving(lambda _: Say("I have done it; it is 1, or 2.")) as server:
+    with serving(lambda _: Reply("I have done it; it is 1, or 2.")) as server:
         to_model = ("--model", "scripted", "--model-url", server.base_url, "--tasks", "2", "--json")
         run = ("measure", str(TASKS), "--mode", "code,menu", *to_model)
         ended = codemode(*run, folder=tmp_path, OPENAI_API_KEY=server.key)
@@ -140,7 +140,7 @@ def two_tasks(folder: Path) -> Path:
 
 
 def test_the_agent_section_of_the_file_applies_to_an_example_service(tmp_path: Path) -> None:
-    with serving(lambda _: Say("ok")) as server:
+    with serving(lambda _: Reply("ok")) as server:
         file = agent_file(tmp_path, server)
         ended = codemode("measure", str(two_tasks(tmp_path)), "-c", str(file), folder=tmp_path)
         assert {seen.body["model"] for seen in server.seen} == {"of-the-file"}
@@ -158,7 +158,7 @@ def test_a_file_that_is_not_there_is_reported(tmp_path: Path) -> None:
 
 def test_an_interrupted_run_is_continued(tmp_path: Path) -> None:
     results = tmp_path / "results.jsonl"
-    with serving(lambda _: Say("ok")) as server:
+    with serving(lambda _: Reply("ok")) as server:
         given = ("-c", str(agent_file(tmp_path, server)), "--out", str(results), "--jobs", "1")
         run = ("measure", str(two_tasks(tmp_path)), *given, "--json")
         whole = codemode(*run)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from codemode.testing.model_server import ModelServer, Say
+from codemode.testing.model_server import ModelServer, Reply
 from tests.integration.codemode.executions.upstream import OWNER, Place, place
 
 if TYPE_CHECKING:
@@ -28,7 +28,7 @@ async def here(tmp_path: Path) -> AsyncIterator[Place]:
 
 
 def says(opinion: str, reason: str = "as the rules say") -> Script:
-    return lambda _: Say(calls=[("give_opinion", {"opinion": opinion, "reason": reason})])
+    return lambda _: Reply(calls=[("give_opinion", {"opinion": opinion, "reason": reason})])
 
 
 async def reviewed(here: Place, script: Script, program: str = POST, **reviewer: Any) -> ExecutionOutcome:
@@ -74,10 +74,10 @@ async def test_a_model_never_approves_a_destructive_call(here: Place) -> None:
 @pytest.mark.parametrize(
     "script",
     [
-        lambda _: Say("I approve this call."),
-        lambda _: Say(calls=[("give_opinion", '{"opinion": "approve"')]),
-        lambda _: Say(calls=[("give_opinion", {"opinion": "approved", "reason": ""})]),
-        lambda _: Say(calls=[("give_opinion", {"opinion": "approve", "reason": "a"})] * 2),
+        lambda _: Reply("I approve this call."),
+        lambda _: Reply(calls=[("give_opinion", '{"opinion": "approve"')]),
+        lambda _: Reply(calls=[("give_opinion", {"opinion": "approved", "reason": ""})]),
+        lambda _: Reply(calls=[("give_opinion", {"opinion": "approve", "reason": "a"})] * 2),
         says("unsure"),
     ],
 )

@@ -15,10 +15,10 @@ import yaml
 
 from api_specs.gym.document import PATH as GYM
 from codemode.service import CodeMode
-from codemode.testing.model_server import ModelServer, Say
+from codemode.testing.model_server import ModelServer, Reply
 
 if TYPE_CHECKING:
-    from codemode.testing.model_server import Seen
+    from codemode.testing.model_server import ModelRequest
 
 PAGE = Path(__file__).parents[4] / "docs" / "how-to" / "menus.md"
 BEFORE, AFTER = re.findall(r"```python\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
@@ -78,10 +78,10 @@ async def ask(folder: Path, server: ModelServer, question: str) -> tuple[int, st
     return process.returncode or 0, printed.decode().strip(), errors.decode()
 
 
-def find_john(seen: Seen) -> Say:
+def find_john(seen: ModelRequest) -> Reply:
     if seen.answers:
-        return Say(f"answered: {seen.answers[-1].text}")
-    return Say(calls=[("get_clients_list", {"search": "John"})])
+        return Reply(f"answered: {seen.answers[-1].text}")
+    return Reply(calls=[("get_clients_list", {"search": "John"})])
 
 
 async def test_the_bot_is_refused_with_all_tools_and_works_with_a_menu(tmp_path: Path) -> None:

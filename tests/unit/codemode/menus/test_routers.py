@@ -9,14 +9,14 @@ import pytest
 
 from codemode.errors import ConfigurationError
 from codemode.testing import make_tool
-from codemode.testing.model_server import ModelServer, Say
+from codemode.testing.model_server import ModelServer, Reply
 from tests.unit.codemode.menus.conftest import menu_for, tools_in
 from tests.unit.codemode.search.embeddings_service import EmbeddingsService
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from codemode.testing.model_server import Seen
+    from codemode.testing.model_server import ModelRequest
     from tests.unit.codemode.menus.conftest import Made
 
 TOOLS = [
@@ -149,8 +149,8 @@ def routed(server: ModelServer, **more: Any) -> dict[str, Any]:
 
 
 async def test_a_model_names_categories_and_nothing_else(make_selector: Made) -> None:
-    def choose(seen: Seen) -> Say:
-        return Say(calls=[("choose_categories", {"categories": ["water", "cars"]})])
+    def choose(seen: ModelRequest) -> Reply:
+        return Reply(calls=[("choose_categories", {"categories": ["water", "cars"]})])
 
     async with ModelServer(choose) as server:
         selector = make_selector(TOOLS, routed(server))
@@ -167,12 +167,12 @@ async def test_a_model_names_categories_and_nothing_else(make_selector: Made) ->
 @pytest.mark.parametrize(
     ("say", "note"),
     [
-        (Say("I do not know"), "the router's model named no categories"),
-        (Say(calls=[("choose_categories", "{")]), "the router's model named no categories"),
-        (Say(calls=[("choose_categories", {"categories": ["boats"]})]), "named an unknown category ('boats')"),
+        (Reply("I do not know"), "the router's model named no categories"),
+        (Reply(calls=[("choose_categories", "{")]), "the router's model named no categories"),
+        (Reply(calls=[("choose_categories", {"categories": ["boats"]})]), "named an unknown category ('boats')"),
     ],
 )
-async def test_a_model_that_names_nothing_is_done_without(make_selector: Made, say: Say, note: str) -> None:
+async def test_a_model_that_names_nothing_is_done_without(make_selector: Made, say: Reply, note: str) -> None:
     async with ModelServer(lambda _: say) as server:
         menu = await menu_for(make_selector(TOOLS, routed(server)), "swim")
     assert {tool.id for tool in menu.tools} == {"app.water.swim"}
@@ -181,7 +181,7 @@ async def test_a_model_that_names_nothing_is_done_without(make_selector: Made, s
 
 
 async def test_a_model_that_refuses_or_is_away_is_done_without(make_selector: Made, service: EmbeddingsService) -> None:
-    async with ModelServer(lambda _: Say()) as server:
+    async with ModelServer(lambda _: Reply()) as server:
         wrong = routed(server)
         wrong["router"]["model"]["api_key"] = None
         menu = await menu_for(make_selector(TOOLS, wrong, embeddings(service)), "a river")

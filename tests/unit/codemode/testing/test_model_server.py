@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Any
 import openai
 import pytest
 
-from codemode.testing.model_server import ModelServer, Say, Seen
+from codemode.testing.model_server import ModelRequest, ModelServer, Reply
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -21,7 +21,7 @@ def function(name: str) -> dict[str, Any]:
 @pytest.fixture
 async def client() -> AsyncIterator[openai.AsyncOpenAI]:
     async with (
-        ModelServer(lambda seen: Say(f"you said {seen.message}")) as server,
+        ModelServer(lambda seen: Reply(f"you said {seen.message}")) as server,
         openai.AsyncOpenAI(base_url=server.base_url, api_key=server.key, max_retries=0) as client,
     ):
         yield client
@@ -87,7 +87,7 @@ async def test_an_answer_to_no_call_is_refused_by_responses_too(client: openai.A
 
 
 async def test_another_key_is_refused() -> None:
-    async with ModelServer(lambda _: Say("x")) as server:
+    async with ModelServer(lambda _: Reply("x")) as server:
         async with openai.AsyncOpenAI(base_url=server.base_url, api_key="wrong", max_retries=0) as client:
             with pytest.raises(openai.AuthenticationError):
                 await client.responses.create(model="m", input="hello")
@@ -96,7 +96,7 @@ async def test_another_key_is_refused() -> None:
 
 async def test_no_tool_is_called_against_the_choice() -> None:
     async with (
-        ModelServer(lambda _: Say("text", calls=[("f", {}), ("f", {"a": 1})])) as server,
+        ModelServer(lambda _: Reply("text", calls=[("f", {}), ("f", {"a": 1})])) as server,
         openai.AsyncOpenAI(base_url=server.base_url, api_key=server.key, max_retries=0) as client,
     ):
         given: Any = {"model": "m", "messages": [USER], "tools": [function("f")]}
@@ -107,7 +107,7 @@ async def test_no_tool_is_called_against_the_choice() -> None:
 
 
 async def test_what_a_script_raises_comes_out() -> None:
-    def script(seen: Seen) -> Say:
+    def script(seen: ModelRequest) -> Reply:
         raise LookupError(seen.message)
 
     with pytest.raises(LookupError, match="hello"):

@@ -7,7 +7,7 @@ import httpx2
 import openai
 import pytest
 
-from codemode.testing.model_server import ModelServer, Say
+from codemode.testing.model_server import ModelServer, Reply
 from codemode.testing.recorded import RecordedUpstream
 
 if TYPE_CHECKING:
@@ -24,7 +24,7 @@ async def ask(base_url: str, key: str, text: str) -> str:
 
 async def test_a_model_is_recorded_and_replayed_without_it(tmp_path: Path) -> None:
     cassette = tmp_path / "cassette.json"
-    async with ModelServer(lambda seen: Say(f"you said {seen.message}")) as server:
+    async with ModelServer(lambda seen: Reply(f"you said {seen.message}")) as server:
         async with RecordedUpstream(cassette, server.base_url.removesuffix("/v1")) as upstream:
             assert await ask(upstream.base_url, server.key, "one") == "you said one"
             assert await ask(upstream.base_url, server.key, "two") == "you said two"

@@ -16,7 +16,7 @@ from codemode.serving.agent import (
     TextDelta,
     ToolsRequested,
 )
-from codemode.testing.model_server import Say, Seen
+from codemode.testing.model_server import ModelRequest, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -30,15 +30,15 @@ if TYPE_CHECKING:
 ORDERS = "import asyncio\nawait asyncio.gather(*[shop.find_order(number=n) for n in (1, 2, 3)])"
 
 
-def searches_then_runs(seen: Seen) -> Say:
+def searches_then_runs(seen: ModelRequest) -> Reply:
     """What a model does that has read the two definitions: it looks for tools, and then calls what it found."""
     if not seen.answers:
-        return Say(calls=[("search", {"queries": ["find an order"]})])
+        return Reply(calls=[("search", {"queries": ["find an order"]})])
     if len(seen.answers) == 1:
         assert "shop.find_order(*, number: int)" in seen.answers[0].text
-        return Say("I look them up.", calls=[("execute", {"code": ORDERS})])
+        return Reply("I look them up.", calls=[("execute", {"code": ORDERS})])
     totals = [order["total"] for order in json.loads(seen.answers[1].text.splitlines()[0])]
-    return Say(f"The totals are {totals}.")
+    return Reply(f"The totals are {totals}.")
 
 
 async def events_of(agent: Agent, message: str, **given: Any) -> list[Event]:
@@ -82,7 +82,7 @@ async def test_requests_begin_with_the_same_bytes(connect: Connect) -> None:
 
 async def test_the_next_message_goes_on_from_the_history(connect: Connect) -> None:
     agent, server = await connect(
-        lambda seen: Say(f"{len(seen.messages)} messages, the last: {seen.message}"), figures="off"
+        lambda seen: Reply(f"{len(seen.messages)} messages, the last: {seen.message}"), figures="off"
     )
     first = await agent.answer("one")
     second = await agent.answer("two", history=first.messages)
@@ -91,7 +91,7 @@ async def test_the_next_message_goes_on_from_the_history(connect: Connect) -> No
 
 
 async def test_a_plan_reaches_the_model_shortened(connect: Connect) -> None:
-    agent, server = await connect(lambda _: Say("done"))
+    agent, server = await connect(lambda _: Reply("done"))
     await agent.answer("go", plan={"steps": ["find", "cancel"]})
     await agent.answer("go", plan={"steps": ["x" * 5000]})
     assert '{"steps":["find","cancel"]}' in server.seen[0].system
@@ -101,8 +101,8 @@ async def test_a_plan_reaches_the_model_shortened(connect: Connect) -> None:
 
 
 async def test_pins_and_a_menu_stand_beside_search_and_execute(connect: Connect, shop: Shop) -> None:
-    def calls_the_pin(seen: Seen) -> Say:
-        return Say(seen.answers[0].text) if seen.answers else Say(calls=[("shop-find_order", {"number": 7})])
+    def calls_the_pin(seen: ModelRequest) -> Reply:
+        return Reply(seen.answers[0].text) if seen.answers else Reply(calls=[("shop-find_order", {"number": 7})])
 
     agent, server = await connect(calls_the_pin, mode="hybrid")
     result = await agent.answer("order 7?")
@@ -113,8 +113,8 @@ async def test_pins_and_a_menu_stand_beside_search_and_execute(connect: Connect,
 
 
 async def test_every_tool_natively(connect: Connect, shop: Shop) -> None:
-    def cancels(seen: Seen) -> Say:
-        return Say(seen.answers[0].text) if seen.answers else Say(calls=[("shop-cancel_order", {"number": 2})])
+    def cancels(seen: ModelRequest) -> Reply:
+        return Reply(seen.answers[0].text) if seen.answers else Reply(calls=[("shop-cancel_order", {"number": 2})])
 
     agent, server = await connect(cancels, mode="native")
     assert (await agent.answer("cancel order 2")).text == '"cancelled"'
@@ -123,10 +123,12 @@ async def test_every_tool_natively(connect: Connect, shop: Shop) -> None:
 
 
 async def test_a_menu_is_widened_by_the_model(connect: Connect, shop: Shop, service: Any) -> None:
-    def asks_for_more(seen: Seen) -> Say:
+    def asks_for_more(seen: ModelRequest) -> Reply:
         if "shop-cancel_order" not in seen.tools:
-            return Say(calls=[("request_more_tools", {"categories": ["shop"], "reason": "to cancel"})])
-        return Say("done") if "cancelled" in str(seen.messages) else Say(calls=[("shop-cancel_order", {"number": 4})])
+            return Reply(calls=[("request_more_tools", {"categories": ["shop"], "reason": "to cancel"})])
+        return (
+            Reply("done") if "cancelled" in str(seen.messages) else Reply(calls=[("shop-cancel_order", {"number": 4})])
+        )
 
     menu = {"categories": {"shop": {"keywords": ["nothing like it"]}}, "defaults": [], "request_more_tools": True}
     service.settings = service.settings.model_copy(update={"menu": type(service.settings.menu).model_validate(menu)})
@@ -145,10 +147,10 @@ async def test_a_menu_is_widened_by_the_model(connect: Connect, shop: Shop, serv
 async def test_many_calls_of_one_answer_run_in_batches_and_are_answered_in_order(connect: Connect) -> None:
     numbers = [5, 4, 3, 2, 1]
 
-    def asks_for_all(seen: Seen) -> Say:
+    def asks_for_all(seen: ModelRequest) -> Reply:
         if seen.answers:
-            return Say(" ".join(str(json.loads(answer.text)["number"]) for answer in seen.answers))
-        return Say(calls=[("shop-find_order", {"number": number}) for number in numbers])
+            return Reply(" ".join(str(json.loads(answer.text)["number"]) for answer in seen.answers))
+        return Reply(calls=[("shop-find_order", {"number": number}) for number in numbers])
 
     agent, _ = await connect(asks_for_all, mode="hybrid", max_parallel_tool_calls=2)
     events = await events_of(agent, "all")
@@ -162,14 +164,14 @@ async def test_many_calls_of_one_answer_run_in_batches_and_are_answered_in_order
 
 @pytest.mark.parametrize(("choice", "sent"), [("required", "required"), ("none", "none"), ("auto", "auto")])
 async def test_the_choice_of_tools_is_sent(connect: Connect, choice: str, sent: str) -> None:
-    agent, server = await connect(lambda _: Say("no"), tool_choice=choice, iterations=1)
+    agent, server = await connect(lambda _: Reply("no"), tool_choice=choice, iterations=1)
     await agent.answer("go")
     assert server.seen[0].body["tool_choice"] == sent
 
 
 async def test_one_tool_is_forced_until_it_was_called(connect: Connect) -> None:
-    def obeys(seen: Seen) -> Say:
-        return Say("done") if seen.answers else Say(calls=[("shop-find_order", {"number": 1})])
+    def obeys(seen: ModelRequest) -> Reply:
+        return Reply("done") if seen.answers else Reply(calls=[("shop-find_order", {"number": 1})])
 
     agent, server = await connect(obeys, mode="hybrid", tool_choice="shop.find_order")
     assert (await agent.answer("go")).ok
@@ -178,7 +180,7 @@ async def test_one_tool_is_forced_until_it_was_called(connect: Connect) -> None:
 
 
 async def test_a_forced_tool_that_is_not_offered_is_a_mistake_of_the_configuration(connect: Connect) -> None:
-    agent, _ = await connect(lambda _: Say("no"), tool_choice="shop.refund")
+    agent, _ = await connect(lambda _: Reply("no"), tool_choice="shop.refund")
     with pytest.raises(ConfigurationError, match=r"'shop.refund' is not offered; there are: search, execute"):
         await agent.answer("go")
 
@@ -188,7 +190,7 @@ async def test_the_environment_names_model_address_key_and_choice(
 ) -> None:
     from codemode.serving.agent import Agent
 
-    server = await served(lambda _: Say("here"))
+    server = await served(lambda _: Reply("here"))
     monkeypatch.setenv("OPENAI_BASE_URL", server.base_url)
     monkeypatch.setenv("OPENAI_API_KEY", server.key)
     monkeypatch.setenv("CODEMODE_MODEL", "from-the-environment")
@@ -213,7 +215,7 @@ async def test_without_a_model_the_message_says_where_to_name_one(
 # --- how models really answer -----------------------------------------------------------------------------------
 
 
-def answers(*says: Say) -> Callable[[Seen], Say]:
+def answers(*says: Reply) -> Callable[[ModelRequest], Reply]:
     """A model that says one thing after the other."""
     given = iter(says)
     return lambda _: next(given)
@@ -232,7 +234,7 @@ def answers(*says: Say) -> Callable[[Seen], Say]:
     ],
 )
 async def test_arguments_as_models_write_them(connect: Connect, shop: Shop, arguments: str) -> None:
-    agent, _ = await connect(answers(Say(calls=[("execute", arguments)]), Say("done")))
+    agent, _ = await connect(answers(Reply(calls=[("execute", arguments)]), Reply("done")))
     result = await agent.answer("order 3?")
     assert result.ok
     assert shop.asked == [3]
@@ -241,7 +243,7 @@ async def test_arguments_as_models_write_them(connect: Connect, shop: Shop, argu
 
 @pytest.mark.parametrize("name", ["shop.find_order", "shop-find_order", "functions.shop-find_order"])
 async def test_the_exact_name_of_a_tool_that_was_not_offered_runs(connect: Connect, shop: Shop, name: str) -> None:
-    agent, _ = await connect(answers(Say(calls=[(name, {"number": 9})]), Say("done")))
+    agent, _ = await connect(answers(Reply(calls=[(name, {"number": 9})]), Reply("done")))
     assert (await agent.answer("order 9?")).ok
     assert shop.asked == [9]
 
@@ -263,7 +265,7 @@ async def test_the_exact_name_of_a_tool_that_was_not_offered_runs(connect: Conne
 async def test_a_malformed_call_is_told_exactly_and_repaired_once(
     connect: Connect, shop: Shop, call: tuple[str, Any], said: str
 ) -> None:
-    agent, server = await connect(answers(Say(calls=[call]), Say("I see.")))
+    agent, server = await connect(answers(Reply(calls=[call]), Reply("I see.")))
     events = await events_of(agent, "go")
     assert any(isinstance(event, Repaired) for event in events)
     assert said in server.seen[1].answers[0].text
@@ -272,16 +274,16 @@ async def test_a_malformed_call_is_told_exactly_and_repaired_once(
 
 
 async def test_a_model_that_stays_malformed_is_not_asked_for_ever(connect: Connect) -> None:
-    agent, server = await connect(lambda _: Say(calls=[("execute", '{"code": ')]), repairs=3)
+    agent, server = await connect(lambda _: Reply(calls=[("execute", '{"code": ')]), repairs=3)
     result = await agent.answer("go")
     assert result.status == "malformed"
     assert len(server.seen) == 4
     assert "are not JSON" in result.text
 
 
-@pytest.mark.parametrize("first", [Say(""), Say("The answer is", finish="length"), Say("", finish="length")])
-async def test_an_empty_or_cut_off_answer_is_asked_for_once_more(connect: Connect, first: Say) -> None:
-    agent, server = await connect(answers(first, Say("42")), figures="off")
+@pytest.mark.parametrize("first", [Reply(""), Reply("The answer is", finish="length"), Reply("", finish="length")])
+async def test_an_empty_or_cut_off_answer_is_asked_for_once_more(connect: Connect, first: Reply) -> None:
+    agent, server = await connect(answers(first, Reply("42")), figures="off")
     assert (await agent.answer("go")).text == "42"
     assert "empty" in server.seen[1].message or "cut off" in server.seen[1].message
 
@@ -289,13 +291,13 @@ async def test_an_empty_or_cut_off_answer_is_asked_for_once_more(connect: Connec
 @pytest.mark.parametrize("api", ["chat", "responses"])
 @pytest.mark.parametrize("stream", [True, False])
 async def test_a_refusal_is_the_end(connect: Connect, api: str, stream: bool) -> None:
-    agent, server = await connect(lambda _: Say(refusal="I will not."), api=api, stream=stream)
+    agent, server = await connect(lambda _: Reply(refusal="I will not."), api=api, stream=stream)
     result = await agent.answer("go")
     assert (result.status, result.text, len(server.seen)) == ("refused", "I will not.", 1)
 
 
 async def test_the_same_call_again_and_again_ends(connect: Connect, shop: Shop) -> None:
-    agent, _ = await connect(lambda _: Say(calls=[("shop.find_order", {"number": 1})]), repeats=3)
+    agent, _ = await connect(lambda _: Reply(calls=[("shop.find_order", {"number": 1})]), repeats=3)
     result = await agent.answer("go")
     assert result.status == "repeating"
     assert len(shop.asked) == 3
@@ -303,14 +305,14 @@ async def test_the_same_call_again_and_again_ends(connect: Connect, shop: Shop) 
 
 async def test_a_program_in_the_text_alone_is_run(connect: Connect, shop: Shop) -> None:
     agent, _ = await connect(
-        answers(Say("I run it:\n```python\nshop.find_order(number=6)\n```\nThat is it."), Say("done"))
+        answers(Reply("I run it:\n```python\nshop.find_order(number=6)\n```\nThat is it."), Reply("done"))
     )
     assert (await agent.answer("go")).ok
     assert shop.asked == [6]
 
 
 async def test_an_example_of_other_code_is_an_answer(connect: Connect) -> None:
-    agent, server = await connect(lambda _: Say("So:\n```python\nprint('hello')\n```"))
+    agent, server = await connect(lambda _: Reply("So:\n```python\nprint('hello')\n```"))
     assert (await agent.answer("how do I print?")).ok
     assert len(server.seen) == 1
 
@@ -318,10 +320,10 @@ async def test_an_example_of_other_code_is_an_answer(connect: Connect) -> None:
 # --- bounds -----------------------------------------------------------------------------------------------------
 
 
-def goes_on(seen: Seen) -> Say:
+def goes_on(seen: ModelRequest) -> Reply:
     """A model that is never done."""
     number = len(seen.answers) + 1
-    return Say(f"step {number}", calls=[("shop.cancel_order", {"number": number})], usage=(1000, 100))
+    return Reply(f"step {number}", calls=[("shop.cancel_order", {"number": number})], usage=(1000, 100))
 
 
 @pytest.mark.parametrize(
@@ -343,26 +345,26 @@ async def test_a_bound_ends_with_what_was_achieved(
     assert len(result.actions) == len(done)
     assert result.text.count('"cancelled"') == len(done)
     assert f"agent.{status}" in result.text
-    again, server = await connect(lambda _: Say("fine"))
+    again, server = await connect(lambda _: Reply("fine"))
     assert (await again.answer("and now?", history=result.messages)).ok, "the history of a bounded turn can be sent"
     assert server.refused == []
 
 
 async def test_cost_counts_what_was_cached_at_its_own_price(connect: Connect) -> None:
     price = {"input": 2.0, "output": 8.0, "cached_input": 0.5}
-    agent, _ = await connect(lambda _: Say("done", usage=(1_000_000, 500_000)), price=price)
+    agent, _ = await connect(lambda _: Reply("done", usage=(1_000_000, 500_000)), price=price)
     assert (await agent.answer("go")).cost == pytest.approx(6.0)
 
 
 async def test_tokens_are_estimated_where_the_service_tells_none(connect: Connect) -> None:
-    agent, _ = await connect(lambda _: Say("done", usage=()))
+    agent, _ = await connect(lambda _: Reply("done", usage=()))
     result = await agent.answer("go")
     assert result.usage.input > 100
     assert result.usage.output >= 1
 
 
 async def test_a_service_that_refuses_is_told_without_the_key(connect: Connect, served: Any) -> None:
-    agent, server = await connect(lambda _: Say("done"))
+    agent, server = await connect(lambda _: Reply("done"))
     server.key = "another-key"
     result = await agent.answer("go")
     assert result.status == "unreachable"
@@ -390,7 +392,7 @@ async def test_a_service_that_sends_the_request_elsewhere_is_not_followed(servic
     from codemode.settings import AgentSettings
     from tests.unit.codemode.sources.served import served as serving
 
-    elsewhere = await served(lambda _: Say("not me"))
+    elsewhere = await served(lambda _: Reply("not me"))
 
     async def redirect(_: Any) -> RedirectResponse:
         return RedirectResponse(f"{elsewhere.base_url}/chat/completions", 307)
@@ -419,9 +421,9 @@ async def test_a_service_that_sends_the_request_elsewhere_is_not_followed(servic
     ],
 )
 async def test_calls_are_read_from_text(connect: Connect, shop: Shop, text: str) -> None:
-    def writes(seen: Seen) -> Say:
+    def writes(seen: ModelRequest) -> Reply:
         assert "tools" not in seen.body
-        return Say("Final Answer: it is 80.") if "Observation of" in seen.message else Say(text)
+        return Reply("Final Answer: it is 80.") if "Observation of" in seen.message else Reply(text)
 
     agent, server = await connect(writes, use_function_calling=False)
     result = await agent.answer("order 8?")
@@ -432,10 +434,10 @@ async def test_calls_are_read_from_text(connect: Connect, shop: Shop, text: str)
 
 
 async def test_a_menu_without_tool_calling(connect: Connect, shop: Shop) -> None:
-    def writes(seen: Seen) -> Say:
+    def writes(seen: ModelRequest) -> Reply:
         if "Observation of" in seen.message:
-            return Say("done")
-        return Say('```call shop-cancel_order\n{"number": 3}\n```\n```call shop-cancel_order\n{"number": 4}\n```')
+            return Reply("done")
+        return Reply('```call shop-cancel_order\n{"number": 3}\n```\n```call shop-cancel_order\n{"number": 4}\n```')
 
     agent, _ = await connect(writes, use_function_calling=False, mode="menu")
     assert (await agent.answer("cancel orders 3 and 4 of the shop")).ok
@@ -443,7 +445,7 @@ async def test_a_menu_without_tool_calling(connect: Connect, shop: Shop) -> None
 
 
 async def test_who_stops_listening_ends_the_work(connect: Connect) -> None:
-    agent, server = await connect(lambda _: Say(calls=[("execute", {"code": "import time\ntime.sleep(25)"})]))
+    agent, server = await connect(lambda _: Reply(calls=[("execute", {"code": "import time\ntime.sleep(25)"})]))
     running = agent.run("go")
     async for event in running:
         if isinstance(event, CallStarted):

@@ -10,7 +10,7 @@ import pytest
 from codemode import CodeMode
 from codemode.serving.agent import Agent
 from codemode.settings import AgentSettings, Settings
-from codemode.testing.model_server import ModelServer, Say, Seen
+from codemode.testing.model_server import ModelRequest, ModelServer, Reply
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -31,10 +31,10 @@ def report() -> bytes:
     return b"%PDF-1.7 \xff"
 
 
-def looks(seen: Seen) -> Say:
+def looks(seen: ModelRequest) -> Reply:
     """Ask for a photo, then describe it."""
     has_called = any(message["role"] == "tool" for message in seen.messages)
-    return Say("A photo.") if has_called else Say(calls=[PROGRAM])
+    return Reply("A photo.") if has_called else Reply(calls=[PROGRAM])
 
 
 @pytest.fixture
@@ -44,7 +44,7 @@ async def service(tmp_path: Path) -> AsyncIterator[CodeMode]:
         yield service
 
 
-async def requests(service: CodeMode, tmp_path: Path, **settings: Any) -> list[Seen]:
+async def requests(service: CodeMode, tmp_path: Path, **settings: Any) -> list[ModelRequest]:
     """Return the requests of a turn that looks at a photo."""
     async with ModelServer(looks) as server:
         key = tmp_path / "model-key"

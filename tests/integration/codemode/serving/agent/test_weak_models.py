@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode.serving.agent import Ended, ModeChanged, Repaired
-from codemode.testing.model_server import Say, Seen
+from codemode.testing.model_server import ModelRequest, Reply
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     Connect = Callable[..., Awaitable[tuple[Agent, ModelServer]]]
 
 
-def answers(*says: Say) -> Callable[[Seen], Say]:
+def answers(*says: Reply) -> Callable[[ModelRequest], Reply]:
     """A model that says one thing after the other."""
     given = iter(says)
     return lambda _: next(given)
@@ -46,7 +46,7 @@ async def played(agent: Agent, message: str = "go") -> tuple[list[Event], AgentR
 async def test_a_call_in_the_text_of_a_model_with_function_calling_is_made(
     connect: Connect, shop: Shop, text: str
 ) -> None:
-    agent, server = await connect(answers(Say(text), Say("It is 30.")))
+    agent, server = await connect(answers(Reply(text), Reply("It is 30.")))
     _, result = await played(agent)
     assert (result.status, result.text) == ("completed", "It is 30.")
     assert shop.asked == [3]
@@ -56,7 +56,7 @@ async def test_a_call_in_the_text_of_a_model_with_function_calling_is_made(
 
 async def test_written_calls_have_ids_of_their_own_in_the_history(connect: Connect) -> None:
     texts = [f'{{"name": "shop.find_order", "arguments": {{"number": {number}}}}}' for number in (1, 2)]
-    agent, _ = await connect(answers(*map(Say, texts), Say("Done.")))
+    agent, _ = await connect(answers(*map(Reply, texts), Reply("Done.")))
     _, result = await played(agent)
     given = [json.loads(one["content"])["number"] for one in result.messages if one["role"] == "tool"]
     assert given == [1, 2]
@@ -64,8 +64,8 @@ async def test_written_calls_have_ids_of_their_own_in_the_history(connect: Conne
 
 async def test_several_programs_in_an_answer_are_asked_for_as_one(connect: Connect, shop: Shop) -> None:
     steps = "\n".join(f"{n}.\n```python\nshop.find_order(number={n})\n```" for n in (1, 2))
-    whole = Say(calls=[("execute", {"code": "shop.find_order(number=1)\nshop.find_order(number=2)"})])
-    agent, server = await connect(answers(Say(steps), whole, Say(steps)))
+    whole = Reply(calls=[("execute", {"code": "shop.find_order(number=1)\nshop.find_order(number=2)"})])
+    agent, server = await connect(answers(Reply(steps), whole, Reply(steps)))
     _, result = await played(agent)
     assert server.seen[1].message.startswith("None of your 2 programs has run.")
     assert (result.text, shop.asked) == (steps, [1, 2]), "with results, programs are part of the answer"
@@ -73,26 +73,26 @@ async def test_several_programs_in_an_answer_are_asked_for_as_one(connect: Conne
 
 async def test_an_example_in_an_answer_is_no_call(connect: Connect) -> None:
     text = 'Send this to your mail service:\n```json\n{"name": "send_mail", "arguments": {"to": "ann"}}\n```'
-    agent, server = await connect(lambda _: Say(text))
+    agent, server = await connect(lambda _: Reply(text))
     assert (await played(agent))[1].text == text
     assert len(server.seen) == 1
 
 
 @pytest.mark.parametrize("arguments", ['["order by number"]', '{"question": "order by number"}', "order by number"])
 async def test_queries_without_their_name_are_answered_with_the_right_call(connect: Connect, arguments: str) -> None:
-    agent, server = await connect(answers(Say(calls=[("search", arguments)]), Say("I see.")))
+    agent, server = await connect(answers(Reply(calls=[("search", arguments)]), Reply("I see.")))
     await played(agent)
     told = server.seen[1].answers[0].text
     assert told.endswith('search takes queries: search({"queries": ["order by number"]})')
 
 
 async def test_a_repeated_error_is_not_the_answer(connect: Connect, shop: Shop) -> None:
-    def script(seen: Seen) -> Say:
+    def script(seen: ModelRequest) -> Reply:
         if len(seen.messages) == 1:
-            return Say(calls=[("search", {})])
+            return Reply(calls=[("search", {})])
         if "not an answer" in seen.message:
-            return Say("Done.") if seen.answers else Say(calls=[("execute", {"code": "shop.find_order(number=3)"})])
-        return Say(seen.answers[-1].text)
+            return Reply("Done.") if seen.answers else Reply(calls=[("execute", {"code": "shop.find_order(number=3)"})])
+        return Reply(seen.answers[-1].text)
 
     agent, _ = await connect(script)
     events, result = await played(agent)
@@ -102,7 +102,7 @@ async def test_a_repeated_error_is_not_the_answer(connect: Connect, shop: Shop) 
 
 
 async def test_a_figure_that_no_call_gave_is_asked_for_once(connect: Connect) -> None:
-    agent, server = await connect(answers(Say("There are 18 orders."), Say("There are 18 orders.")))
+    agent, server = await connect(answers(Reply("There are 18 orders."), Reply("There are 18 orders.")))
     _, result = await played(agent, "How many orders are there?")
     assert (result.status, result.text, result.figures) == ("completed", "There are 18 orders.", ("18",))
     assert "No result contains 18. Make a call for it." in server.seen[1].message
@@ -110,24 +110,26 @@ async def test_a_figure_that_no_call_gave_is_asked_for_once(connect: Connect) ->
 
 async def test_a_figure_from_a_result_is_the_answer(connect: Connect) -> None:
     agent, server = await connect(
-        answers(Say(calls=[("execute", {"code": "shop.find_order(number=7)"})]), Say("Order 7 comes to 70.00 euro."))
+        answers(
+            Reply(calls=[("execute", {"code": "shop.find_order(number=7)"})]), Reply("Order 7 comes to 70.00 euro.")
+        )
     )
     _, result = await played(agent)
     assert (result.text, result.figures, len(server.seen)) == ("Order 7 comes to 70.00 euro.", (), 2)
 
 
 async def test_figures_are_not_checked_if_the_settings_say_so(connect: Connect) -> None:
-    agent, server = await connect(lambda _: Say("There are 18 orders."), figures="off")
+    agent, server = await connect(lambda _: Reply("There are 18 orders."), figures="off")
     assert (await played(agent))[1].figures == ()
     assert len(server.seen) == 1
 
 
 @pytest.mark.parametrize("program", ["1 +", "shop.find_orders(number=1)", "1 / 0", "import os\nos.listdir()"])
 async def test_a_model_that_writes_no_usable_program_gets_a_menu(connect: Connect, shop: Shop, program: str) -> None:
-    def script(seen: Seen) -> Say:
+    def script(seen: ModelRequest) -> Reply:
         if "execute" in seen.tools:
-            return Say(calls=[("execute", {"code": program + "\n" * len(seen.answers)})])
-        return Say("done") if shop.asked else Say(calls=[("shop-find_order", {"number": 4})])
+            return Reply(calls=[("execute", {"code": program + "\n" * len(seen.answers)})])
+        return Reply("done") if shop.asked else Reply(calls=[("shop-find_order", {"number": 4})])
 
     agent, server = await connect(script, mode="auto", menu_after=2)
     events, result = await played(agent, "find order 4")
@@ -139,14 +141,16 @@ async def test_a_model_that_writes_no_usable_program_gets_a_menu(connect: Connec
 
 async def test_a_model_that_writes_programs_keeps_them(connect: Connect, shop: Shop) -> None:
     agent, server = await connect(
-        answers(Say(calls=[("execute", {"code": "shop.find_order(number=3)"})]), Say("done")), mode="auto", menu_after=1
+        answers(Reply(calls=[("execute", {"code": "shop.find_order(number=3)"})]), Reply("done")),
+        mode="auto",
+        menu_after=1,
     )
     _, result = await played(agent)
     assert (result.mode, len(server.seen)) == ("code", 2)
 
 
-def never_right(seen: Seen) -> Say:
-    return Say(calls=[("execute", {"program": "x" * len(seen.messages)})])
+def never_right(seen: ModelRequest) -> Reply:
+    return Reply(calls=[("execute", {"program": "x" * len(seen.messages)})])
 
 
 async def test_mistakes_end_as_malformed_and_not_as_an_answer(connect: Connect) -> None:
@@ -156,8 +160,8 @@ async def test_mistakes_end_as_malformed_and_not_as_an_answer(connect: Connect) 
 
 
 async def test_a_filter_that_fits_no_tool_is_left_out(connect: Connect) -> None:
-    search = Say(calls=[("search", {"queries": ["cancel order"], "namespace": "web", "tag": "orders"})])
-    agent, server = await connect(answers(search, Say("Done.")))
+    search = Reply(calls=[("search", {"queries": ["cancel order"], "namespace": "web", "tag": "orders"})])
+    agent, server = await connect(answers(search, Reply("Done.")))
     await played(agent)
     lines = server.seen[1].answers[0].text.splitlines()
     assert lines[0] == "# no tool has the namespace 'web'; there are: shop. Searched without it:"
@@ -166,9 +170,9 @@ async def test_a_filter_that_fits_no_tool_is_left_out(connect: Connect) -> None:
 
 
 async def test_the_same_search_again_is_answered_with_the_next_step(connect: Connect) -> None:
-    search = Say(calls=[("search", {"queries": ["cancel order"]})])
-    program = Say(calls=[("execute", {"code": "1 + 1"})])
-    agent, server = await connect(answers(search, search, program, search, Say("Done.")))
+    search = Reply(calls=[("search", {"queries": ["cancel order"]})])
+    program = Reply(calls=[("execute", {"code": "1 + 1"})])
+    agent, server = await connect(answers(search, search, program, search, Reply("Done.")))
     await played(agent)
     first, again, _, later = server.seen[4].answers
     assert again.text == (
@@ -185,7 +189,7 @@ async def test_a_native_call_with_wrong_arguments_is_answered_with_the_right_one
     connect: Connect, shop: Shop, mode: str, arguments: dict[str, object]
 ) -> None:
     agent, server = await connect(
-        answers(Say(calls=[("shop-find_order", arguments)]), Say("I see.")), mode=mode, figures="off"
+        answers(Reply(calls=[("shop-find_order", arguments)]), Reply("I see.")), mode=mode, figures="off"
     )
     await played(agent, "find order 4")
     told = server.seen[1].answers[0].text
@@ -196,7 +200,7 @@ async def test_a_native_call_with_wrong_arguments_is_answered_with_the_right_one
 
 async def test_an_error_of_a_native_call_says_nothing_of_programs(connect: Connect) -> None:
     agent, server = await connect(
-        answers(Say(calls=[("shop-find_order", {"number": 0})]), Say("I see.")), mode="native"
+        answers(Reply(calls=[("shop-find_order", {"number": 0})]), Reply("I see.")), mode="native"
     )
     await played(agent)
     told = server.seen[1].answers[0].text
@@ -204,14 +208,14 @@ async def test_an_error_of_a_native_call_says_nothing_of_programs(connect: Conne
 
 
 CANCEL = {
-    "native": Say(calls=[("shop-cancel_order", {"number": 4})]),
-    "code": Say(calls=[("execute", {"code": "shop.cancel_order(number=4)"})]),
+    "native": Reply(calls=[("shop-cancel_order", {"number": 4})]),
+    "code": Reply(calls=[("execute", {"code": "shop.cancel_order(number=4)"})]),
 }
 
 
 @pytest.mark.parametrize("mode", CANCEL)
 async def test_what_changed_something_is_not_repeated_as_it_is(connect: Connect, shop: Shop, mode: str) -> None:
-    agent, server = await connect(answers(CANCEL[mode], CANCEL[mode], Say("Done.")), mode=mode)
+    agent, server = await connect(answers(CANCEL[mode], CANCEL[mode], Reply("Done.")), mode=mode)
     _, result = await played(agent)
     told = server.seen[2].answers[1].text
     assert (shop.cancelled, result.status) == ([4], "completed")
@@ -227,21 +231,21 @@ async def test_a_model_that_only_repeats_what_it_has_done_is_ended(connect: Conn
 
 async def test_the_settings_may_allow_it(connect: Connect, shop: Shop) -> None:
     agent, _ = await connect(
-        answers(CANCEL["native"], CANCEL["native"], Say("Done.")), mode="native", repeat_writes=True
+        answers(CANCEL["native"], CANCEL["native"], Reply("Done.")), mode="native", repeat_writes=True
     )
     await played(agent)
     assert shop.cancelled == [4, 4]
 
 
 async def test_reads_may_be_repeated(connect: Connect, shop: Shop) -> None:
-    find = Say(calls=[("shop-find_order", {"number": 4})])
-    agent, _ = await connect(answers(find, find, Say("Done.")), mode="native")
+    find = Reply(calls=[("shop-find_order", {"number": 4})])
+    agent, _ = await connect(answers(find, find, Reply("Done.")), mode="native")
     await played(agent)
     assert shop.asked == [4, 4]
 
 
 async def test_two_equal_calls_in_one_answer_are_both_made(connect: Connect, shop: Shop) -> None:
-    twice = Say(calls=[("shop-cancel_order", {"number": 4}), ("shop-cancel_order", {"number": 4})])
-    agent, _ = await connect(answers(twice, Say("Done.")), mode="native")
+    twice = Reply(calls=[("shop-cancel_order", {"number": 4}), ("shop-cancel_order", {"number": 4})])
+    agent, _ = await connect(answers(twice, Reply("Done.")), mode="native")
     await played(agent)
     assert shop.cancelled == [4, 4]

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from codemode.testing.model_server import Say, Seen
+from codemode.testing.model_server import ModelRequest, Reply
 from tests.command_line import codemode
 from tests.model_service import serving
 from tests.terminal import Terminal
@@ -22,11 +22,11 @@ if TYPE_CHECKING:
 SHOP = 'def price(number: int) -> int:\n    """A price."""\n    return number * 14\n'
 
 
-def runs(seen: Seen) -> Say:
+def runs(seen: ModelRequest) -> Reply:
     """A model that runs one program and answers in Markdown."""
     if seen.answers:
-        return Say(f"The **answer** is {seen.answers[-1].text.splitlines()[0]}.", usage=(1000, 10))
-    return Say("Let me see.", calls=[("execute", {"code": "shop.price(number=3)"})], usage=(1000, 10))
+        return Reply(f"The **answer** is {seen.answers[-1].text.splitlines()[0]}.", usage=(1000, 10))
+    return Reply("Let me see.", calls=[("execute", {"code": "shop.price(number=3)"})], usage=(1000, 10))
 
 
 def configured(folder: Path, server: ModelServer) -> list[str]:
@@ -87,7 +87,7 @@ def answers() -> Iterator[threading.Event]:
 
 
 def test_an_interrupt_cancels_the_answer_and_the_end_of_input_ends(tmp_path: Path, answers: threading.Event) -> None:
-    def waits(seen: Seen) -> Say:
+    def waits(seen: ModelRequest) -> Reply:
         if seen.message == "wait":
             asked.set()
             answers.wait()
@@ -125,10 +125,10 @@ def test_an_interrupt_cancels_the_answer_and_the_end_of_input_ends(tmp_path: Pat
 
 
 def test_a_person_in_the_chat_is_asked_and_the_model_reads_how_it_ended(tmp_path: Path) -> None:
-    def pays(seen: Seen) -> Say:
+    def pays(seen: ModelRequest) -> Reply:
         if seen.answers:
-            return Say(f"It said {seen.answers[-1].text.splitlines()[0]}.")
-        return Say("", calls=[("execute", {"code": "shop.price(number=3)"})])
+            return Reply(f"It said {seen.answers[-1].text.splitlines()[0]}.")
+        return Reply("", calls=[("execute", {"code": "shop.price(number=3)"})])
 
     with serving(pays) as server:
         options = configured(tmp_path, server)

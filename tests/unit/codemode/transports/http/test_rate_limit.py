@@ -12,7 +12,7 @@ import pytest
 from codemode.errors import ConfigurationError, UpstreamError, UpstreamTimeout
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.allowances import Allowance, LocalSlots, Rate
-from codemode.transports.auth.grant import Grant
+from codemode.transports.auth.grant import OAuthGrant
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
 from codemode.transports.base import CallContext
 from codemode.transports.http.rate_limit import MOST_WAITS, Pace, wait_before_retry
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
     from tests.unit.codemode.transports.recorder import Recorder
 
 
-def _by(grant: Grant) -> Authentication:
+def _by(grant: OAuthGrant) -> Authentication:
     return Authentication("api", [Configured(SchemeKind.OAUTH2, grant)])
 
 
@@ -206,7 +206,7 @@ async def test_an_access_token_is_got_kept_and_replaced_when_it_is_refused(recor
         return Answered(401, {}, b"") if is_old else Answered(body=b"[1]")
 
     recorder.answer = answer
-    grant = Grant(f"{recorder.url}/token", "me", "s3cr3t", scopes=("read", "write"))
+    grant = OAuthGrant(f"{recorder.url}/token", "me", "s3cr3t", scopes=("read", "write"))
     transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant), open_tokens=TokenSource)
     for _ in range(3):
         assert await transport.call(_tool("get"), {}, CallContext()) == [1]
@@ -231,7 +231,7 @@ async def test_with_a_new_token_a_call_is_sent_again_by_who_may_still_make_it(re
             raise PermissionError(message)
 
     recorder.answer = answer
-    grant = Grant(f"{recorder.url}/token", "me", "s3cr3t")
+    grant = OAuthGrant(f"{recorder.url}/token", "me", "s3cr3t")
     transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant), open_tokens=TokenSource)
     with pytest.raises(PermissionError, match="another has it"):
         await transport.call(_tool("post"), {}, CallContext(before_send=before_send))
@@ -249,7 +249,7 @@ async def test_a_refresh_token_is_used_and_replaced(recorder: Recorder) -> None:
         )
 
     recorder.answer = answer
-    grant = Grant(f"{recorder.url}/token", "me", refresh_token="first-one")
+    grant = OAuthGrant(f"{recorder.url}/token", "me", refresh_token="first-one")
     transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant), open_tokens=TokenSource)
     with pytest.raises(UpstreamError) as caught:
         await transport.call(_tool("get"), {}, CallContext())
@@ -263,7 +263,7 @@ async def test_a_refresh_token_is_used_and_replaced(recorder: Recorder) -> None:
 async def test_a_token_endpoint_that_refuses_is_an_error_without_secrets(recorder: Recorder) -> None:
     body = json.dumps({"error": "invalid_client", "error_description": "wrong s3cr3t"}).encode()
     recorder.answer = lambda _: Answered(401, body=body)
-    grant = Grant(f"{recorder.url}/token", "me", "s3cr3t")
+    grant = OAuthGrant(f"{recorder.url}/token", "me", "s3cr3t")
     transport = HttpTransport(Reach("api", recorder.url), authentication=_by(grant), open_tokens=TokenSource)
     with pytest.raises(UpstreamError) as caught:
         await transport.call(_tool("get"), {}, CallContext())

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode.sources.openapi.document import load_openapi
-from codemode.transports.auth.grant import Grant
+from codemode.transports.auth.grant import OAuthGrant
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
 from codemode.transports.http.transport import HttpTransport, Reach
 from codemode.transports.oauth.tokens import TokenSource
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 
 def _transport(server: AuthorizationServer, store: TokenStore) -> HttpTransport:
-    grant = Grant("", "robot", issuer=server.url, store=store)
+    grant = OAuthGrant("", "robot", issuer=server.url, store=store)
     return HttpTransport(
         Reach("api", server.url, retries=0),
         authentication=Authentication("api", [Configured(SchemeKind.OAUTH2, grant)]),

@@ -16,7 +16,7 @@ import pytest
 
 from codemode.errors import AddressNotAllowed, ConfigurationError, CredentialsMissing, UpstreamError, UpstreamTimeout
 from codemode.shared.files import token_file
-from codemode.transports.auth.grant import Grant
+from codemode.transports.auth.grant import OAuthGrant
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
 from codemode.transports.auth.token_store import Tokens, TokenStore
 from codemode.transports.base import CallContext
@@ -39,8 +39,8 @@ async def server() -> AsyncIterator[AuthorizationServer]:
 
 def _login(server: AuthorizationServer, **changes: Any) -> Login:
     grant = {"token_url": "", "client_id": "robot", "issuer": server.url, "scopes": ("read",)}
-    grant |= {name: changes.pop(name) for name in list(changes) if name in Grant.__slots__}
-    return Login("api", Grant(**grant), **{"patience_s": 50, **changes})  # type: ignore[arg-type]
+    grant |= {name: changes.pop(name) for name in list(changes) if name in OAuthGrant.__slots__}
+    return Login("api", OAuthGrant(**grant), **{"patience_s": 50, **changes})  # type: ignore[arg-type]
 
 
 class Browser:
@@ -273,7 +273,7 @@ async def test_tokens_that_cannot_be_kept_are_an_error_of_the_call(server: Autho
 
 
 async def test_tokens_of_the_past_are_forgotten(server: AuthorizationServer) -> None:
-    grant = Grant(f"{server.url}/token", "robot")
+    grant = OAuthGrant(f"{server.url}/token", "robot")
     authentication = Authentication("api", [Configured(SchemeKind.OAUTH2, grant)])
     transport = HttpTransport(
         Reach("api", server.url, retries=0), authentication=authentication, open_tokens=TokenSource

@@ -14,7 +14,7 @@ import pytest
 from codemode.errors import UpstreamError, UpstreamUnreachable
 from codemode.shared.files import token_file
 from codemode.sources.openapi.document import load_openapi
-from codemode.transports.auth.grant import Grant
+from codemode.transports.auth.grant import OAuthGrant
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
 from codemode.transports.auth.token_store import Tokens, TokenStore
 from codemode.transports.base import CallContext
@@ -64,7 +64,7 @@ class Rotating:
         return "200 OK", json.dumps(tokens)
 
 
-def by(grant: Grant, url: str, timeout_s: float) -> HttpTransport:
+def by(grant: OAuthGrant, url: str, timeout_s: float) -> HttpTransport:
     authentication = Authentication("api", [Configured(SchemeKind.OAUTH2, grant)])
     return HttpTransport(Reach("api", url, timeout_s=timeout_s), authentication=authentication, open_tokens=TokenSource)
 
@@ -73,7 +73,7 @@ def by(grant: Grant, url: str, timeout_s: float) -> HttpTransport:
 async def over(service: Rotating, *, timeout_s: float = 30.0) -> AsyncIterator[HttpTransport]:
     async with listening(service.answer) as port:
         url = f"http://127.0.0.1:{port}"
-        transport = by(Grant(f"{url}/token", "me", refresh_token="refresh-0"), url, timeout_s)
+        transport = by(OAuthGrant(f"{url}/token", "me", refresh_token="refresh-0"), url, timeout_s)
         try:
             yield transport
         finally:
@@ -92,7 +92,7 @@ class Login:
         return TokenStore(token_file(self._folder, "api"), "api")
 
     def transport(self, *, timeout_s: float = 30.0) -> HttpTransport:
-        return by(Grant(f"{self._url}/token", "me", store=self.store()), self._url, timeout_s)
+        return by(OAuthGrant(f"{self._url}/token", "me", store=self.store()), self._url, timeout_s)
 
     @property
     def refresh_token(self) -> str:

@@ -31,7 +31,7 @@ _PREPARATION_CPU_S = 2
 _PEAK_UNIT = 1 if sys.platform == "darwin" else 1024
 
 
-class LoneWorker(Worker):
+class UnsandboxedWorker(Worker):
     """A worker without a pidfd. This process reaps it, so the number cannot be reused before."""
 
     def __init__(
@@ -63,7 +63,7 @@ class LoneWorker(Worker):
         self.finished(Exit(status, used.ru_utime + used.ru_stime, used.ru_maxrss * _PEAK_UNIT))
 
 
-class LoneWorkers:
+class UnsandboxedWorkers:
     """Start workers, with the methods of `ForkServer` that a pool and a sandbox use."""
 
     def __init__(self, *, program: str, folders: tuple[str, ...] = ()) -> None:
@@ -71,7 +71,7 @@ class LoneWorkers:
         self.on_death: Callable[[], None] | None = None
         self._program = program
         self._folders = folders
-        self._workers: list[LoneWorker] = []
+        self._workers: list[UnsandboxedWorker] = []
         self._last_number = 0
 
     async def start(self) -> None:
@@ -85,10 +85,10 @@ class LoneWorkers:
         """Start a worker. Data sent to it waits in its socket until it is ready. Raises WorkerError."""
         channel, its_end = socket.socketpair()
         with its_end:
-            process = start_process(its_end, program=self._program, folders=self._folders, main="lone_worker")
+            process = start_process(its_end, program=self._program, folders=self._folders, main="unsandboxed_worker")
         channel.setblocking(False)
         self._last_number += 1
-        worker = LoneWorker(self._last_number, channel, asyncio.get_running_loop(), process)
+        worker = UnsandboxedWorker(self._last_number, channel, asyncio.get_running_loop(), process)
         cpu_s = ceil(limits.cpu_s) + _PREPARATION_CPU_S
         worker.send(Fork(worker.number, limits.memory_bytes, cpu_s, purpose).pack())
         self._workers = [other for other in self._workers if not other.ended.done()]

@@ -10,7 +10,7 @@ import pytest
 import typer
 
 from codemode.errors import ConfigurationError, SourceError, ToolNotFound
-from codemode.serving.cli.surface import Surface
+from codemode.serving.cli.project_options import ProjectOptions
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from sandbox import SandboxError
 
@@ -25,7 +25,7 @@ from sandbox import SandboxError
         (KeyboardInterrupt(), 130, "interrupted"),
         (OSError(28, "No space left on device"), 74, "the output cannot be read or written: No space left"),
         (PermissionError(13, "Permission denied", "/x"), 74, "/x cannot be read or written: Permission denied"),
-        (RecursionError("x" * 10_000), 70, "internal error in codemode: RecursionError at test_surface.py:"),
+        (RecursionError("x" * 10_000), 70, "internal error in codemode: RecursionError at test_project_options.py:"),
     ],
 )
 def test_an_error_is_a_sentence_and_an_exit_code(
@@ -42,7 +42,7 @@ def test_an_error_is_a_sentence_and_an_exit_code(
 
 def test_a_file_and_one_document_are_not_named_together() -> None:
     with pytest.raises(ConfigurationError, match="--config and --source exclude each other"):
-        Surface(config=Path("mine.yaml"), source="api.json").settings()
+        ProjectOptions(config=Path("mine.yaml"), source="api.json").settings()
 
 
 def test_an_exit_code_of_the_work_passes() -> None:

@@ -109,7 +109,7 @@ class Project:
 
 
 @dataclass(frozen=True)
-class Surface(Project):
+class ProjectOptions(Project):
     """A configuration file, or one document and its credentials. For commands that read the sources."""
 
     bearer_env: BearerEnv = ""
@@ -121,16 +121,16 @@ class Surface(Project):
         return SecretReference(env=self.bearer_env) if self.bearer_env else None
 
 
-def on_surface(command: Callable[..., None]) -> Callable[..., None]:
-    """Add the options of `Surface` or `Project` to a command with a parameter `surface` of that type."""
+def with_project_options(command: Callable[..., None]) -> Callable[..., None]:
+    """Add the options of `ProjectOptions` or `Project` to a command with a parameter `project` of that type."""
     own = inspect.signature(command, eval_str=True)
-    kind = own.parameters["surface"].annotation
+    kind = own.parameters["project"].annotation
     options = inspect.signature(kind, eval_str=True).parameters
-    kept = [parameter for name, parameter in own.parameters.items() if name != "surface"]
+    kept = [parameter for name, parameter in own.parameters.items() if name != "project"]
 
     def with_options(**given: Any) -> None:
-        surface = kind(**{name: given.pop(name) for name in options})
-        command(surface=surface, **given)
+        project = kind(**{name: given.pop(name) for name in options})
+        command(project=project, **given)
 
     parameters = [p.replace(kind=inspect.Parameter.KEYWORD_ONLY) for p in (*kept, *options.values())]
     with_options.__signature__ = own.replace(parameters=parameters)  # type: ignore[attr-defined]
@@ -141,7 +141,7 @@ def on_surface(command: Callable[..., None]) -> Callable[..., None]:
 
 
 def with_service(
-    surface: Project,
+    project: Project,
     work: Callable[[CodeMode], Awaitable[int]],
     *,
     only: Sequence[str] = (),
@@ -162,10 +162,10 @@ def with_service(
         from codemode.service import CodeMode
         from codemode.serving.output import terminal as show
 
-        settings = _narrowed(surface.settings(), only) if only else surface.settings()
+        settings = _narrowed(project.settings(), only) if only else project.settings()
         bars = None if as_json else loading_bars()
         service = CodeMode.from_settings(
-            settings, strict=strict or bool(surface.source), progress=bars.update if bars else unheard
+            settings, strict=strict or bool(project.source), progress=bars.update if bars else unheard
         )
         service.indexes_early = needs_search
         async with AsyncExitStack() as entering:
