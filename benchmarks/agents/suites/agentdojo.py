@@ -91,7 +91,7 @@ def _begin(suite: Any, user_task: Any, goal: Any, injections: dict[str, str]) ->
         )
         for one in suite.tools
     ]
-    gold = [_call_of(call) for call in user_task.ground_truth(before)]
+    gold = [call_of(call) for call in user_task.ground_truth(before)]
     return Episode(
         judge,
         gold=[program_of(gold, suite.name)],
@@ -106,10 +106,10 @@ def _reached(goal: Any, answer: str, before: Any, after: Any, traces: Sequence[F
     return bool(goal.security(answer, before, after) if reached is None else reached)
 
 
-def _call_of(call: FunctionCall) -> ToolCall:
+def call_of(call: FunctionCall) -> ToolCall:
     return ToolCall(
         call.function,
-        {name: _call_of(value) if isinstance(value, FunctionCall) else value for name, value in call.args.items()},
+        {name: call_of(value) if isinstance(value, FunctionCall) else value for name, value in call.args.items()},
     )
 
 

@@ -134,6 +134,7 @@ class Runner:
                 inputs=request.inputs,
                 dry_run=dry_run,
                 bound=bound,
+                conversation=request.conversation,
             )
             for each in bound:
                 outcome = await each.ended(outcome)

@@ -21,13 +21,13 @@ from codemode.executions.run.clock_notes import clock_notes
 from codemode.executions.run.engines import engine_name, engine_of
 from codemode.executions.run.inner_run import InnerPrograms
 from codemode.executions.run.preflight import CHECKED, check
-from codemode.executions.run.stage import Staging
+from codemode.executions.run.stage import Assignment, Staging
 from codemode.executions.run.turns import Turns
 from codemode.executions.types.ids import new_execution
 from codemode.executions.types.ledger import unwatched
 from codemode.executions.types.outcome import CANCELLED, ExecutionOutcome
 from codemode.executions.types.plan import PLAN
-from codemode.executions.types.records import INPUTS
+from codemode.executions.types.records import CONVERSATION, INPUTS
 from codemode.gateway.caller import LOCAL
 from codemode.text.validation import described
 from codemode.text.visible import visible
@@ -121,6 +121,7 @@ class Executor:
         recording: ExecutionRecording | None = None,
         dry_run: Listing | None = None,
         bound: Sequence[Bound] = (),
+        conversation: str = "",
     ) -> ExecutionOutcome:
         """Run `code` with every namespace of the gateway's catalog bound.
 
@@ -131,7 +132,8 @@ class Executor:
         own arguments with pydantic, and appear in no ledger. `bound` adds what features bind in the program.
 
         `begun` is called when the program has compiled and is about to run. `watch` is called with each call's entry
-        when the call is refused, sent and ended. `inputs` are variables of the program; a recording has its own.
+        when the call is refused, sent and ended. `inputs` are variables of the program, `conversation` is what features
+        know its conversation by; a recording has its own.
 
         Errors of the program or of a tool are part of the outcome. Raises `sandbox.SandboxError` if no program can run.
         """
@@ -142,11 +144,13 @@ class Executor:
         if recording is None:
             signatures = [signature for each in bound for signature in each.signatures]
             names, limits = self.names(gateway, functions, signatures), self._limits
-            queue = self._queue(watch, limits, names)
+            queue = self._queue(Assignment(code, inputs, conversation), watch, limits, names)
             run = self._unrecorded(execution or new_execution(), gateway, caller, dry_run, queue)
         else:
             names, limits = recording.given.settings["names"], Limits(**recording.given.settings["limits"])
-            recorded = recorded_run(recording, gateway, caller, **self._queue(watch, limits, names))
+            own = recording.given.settings
+            assignment = Assignment(code, own.get(INPUTS, {}), own.get(CONVERSATION, ""))
+            recorded = recorded_run(recording, gateway, caller, **self._queue(assignment, watch, limits, names))
             run = recorded.pipeline
 
         async def answer(call: Call) -> Any:
@@ -221,8 +225,11 @@ class Executor:
             return unrecorded_run(execution, gateway, caller, **queue)
         return listing_run(execution, gateway, caller, listing, **queue)
 
-    def _queue(self, watch: Callable[[LedgerEntry], None], limits: Limits, names: Sequence[str]) -> dict[str, Any]:
-        stages = partial(self._made_stages, InnerPrograms(self.sandbox, self._turns, limits, names))
+    def _queue(
+        self, assignment: Assignment, watch: Callable[[LedgerEntry], None], limits: Limits, names: Sequence[str]
+    ) -> dict[str, Any]:
+        inner = InnerPrograms(self.sandbox, self._turns, limits, names)
+        stages = partial(self._made_stages, assignment, inner)
         return {
             "calls_in_flight": self._calls_in_flight,
             "wall_s": limits.wall_s,
@@ -231,8 +238,10 @@ class Executor:
             "stages": stages,
         }
 
-    def _made_stages(self, inner: InnerPrograms, run: RunContext, decisions: Decisions | None) -> tuple[Stage, ...]:
-        made = (stage_of(Staging(run, decisions, inner)) for stage_of in self._stages)
+    def _made_stages(
+        self, assignment: Assignment, inner: InnerPrograms, run: RunContext, decisions: Decisions | None
+    ) -> tuple[Stage, ...]:
+        made = (stage_of(Staging(assignment, run, decisions, inner)) for stage_of in self._stages)
         return tuple(stage for stage in made if stage is not None)
 
     async def check(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -60,9 +60,19 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
+class Assignment:
+    """The program of a run, its inputs, and its conversation, "" for none."""
+
+    code: str
+    inputs: Mapping[str, Any]
+    conversation: str
+
+
+@dataclass(frozen=True, slots=True)
 class Staging:
     """What the stages of one run are made from. `decisions` are None for a run without a record."""
 
+    assignment: Assignment
     run: RunContext
     decisions: Decisions | None
     programs: InnerPrograms

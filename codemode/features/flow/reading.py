@@ -60,7 +60,8 @@ class Reading:
         self._own: tuple[str, ...] = ()
         self._new: list[Answer | Sent] = []
         self._marked: list[Answer] = []
-        self._user, self._services, self._untrusted, self._told = Texts(), Texts(), Texts(), Texts()
+        self._user = Texts(keeps=True)
+        self._services, self._untrusted, self._told = Texts(), Texts(), Texts()
         self._private: defaultdict[str, Texts] = defaultdict(Texts)
         self._lock = asyncio.Lock()
 

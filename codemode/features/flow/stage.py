@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from codemode.errors import ApprovalRequired
 from codemode.executions.run.ends import value_of
 from codemode.executions.run.stage import Stage
-from codemode.executions.types.records import CONVERSATION, INPUTS
 from codemode.features.flow.marks import fields
 from codemode.features.flow.memory import Remembered
 from codemode.features.flow.reading import Answer, Reading
@@ -44,9 +43,8 @@ class FlowStage(Stage):
         self._memory = memory
         self._remembered: Remembered | None = None
         recording = staging.decisions.recording if staging.decisions else None
-        settings = recording.given.settings if recording else {}
-        self._conversation = str(settings.get(CONVERSATION, ""))
-        self._own = [recording.given.code, *(text for _, text in fields(settings.get(INPUTS, {})))] if recording else []
+        self._conversation = staging.assignment.conversation
+        self._own = [staging.assignment.code, *(text for _, text in fields(staging.assignment.inputs))]
         self._reading = Reading(marks)
         calls = recording.record.calls.values() if recording else ()
         for call in sorted(calls, key=lambda call: call.ended_us or call.sequence):

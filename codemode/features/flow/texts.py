@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 #: Bytes of letters and digits that make a part of a text known again. They fill one number.
 WINDOW = 8
 
+#: Bytes of a shorter text that is compared as a whole.
+_SHORTEST = 2
+
 #: Bytes of text that one index holds. The index needs eight times as much memory.
 MOST_BYTES = 16 << 20
 
@@ -30,11 +33,14 @@ _NONE: Windows = np.empty(0, np.uint64)
 class Texts:
     """The parts of texts: all windows of their forms, as sorted numbers, and short texts as a whole.
 
-    `is_full`: more was read than it holds, so that nothing can be said of a text that is not found.
+    `is_full`: more was read than it holds, so that nothing can be said of a text that is not found. An index that
+    `keeps` its texts also knows short texts that are a part of another.
     """
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps: bool = False) -> None:
         self.is_full = False
+        self._keeps = keeps
+        self._kept: list[bytes] = []
         self._runs: list[Windows] = []  # sorted, each less than half as long as the one before
         self._short: set[bytes] = set()
         self._bytes = 0
@@ -46,11 +52,13 @@ class Texts:
         """Add texts, but for the parts that occur in others. 16 MiB take a second: add them in a thread."""
         parts = []
         for text in texts:
-            for form in (form for part in _slices(text) for form in forms(part)):
+            for is_own, form in ((at == 0, form) for part in _slices(text) for at, form in enumerate(forms(part))):
                 if len(form) < WINDOW:
-                    if without is None or not without.has_short(form):
+                    if is_own and (without is None or not without.has_short(form)):
                         self._short.add(form)
                     continue
+                if self._keeps:
+                    self._kept.append(form)
                 self._bytes += len(form)
                 if self._bytes > MOST_BYTES:
                     self.is_full = True
@@ -76,7 +84,7 @@ class Texts:
 
     def has_short(self, form: bytes) -> bool:
         """Return whether a form of fewer bytes than a window is one of the texts."""
-        return form in self._short
+        return form in self._short or any(form in kept for kept in self._kept)
 
 
 def _slices(text: str) -> Iterator[str]:
@@ -117,7 +125,7 @@ def common(text: str, untrusted: Texts, trusted: Sequence[Texts]) -> bytes | Non
         return None
     for form in (form for part in _slices(text) for form in forms(part)):
         if len(form) < WINDOW:
-            if form and untrusted.has_short(form) and not any(one.has_short(form) for one in trusted):
+            if len(form) >= _SHORTEST and untrusted.has_short(form) and not any(one.has_short(form) for one in trusted):
                 return form
             continue
         windows = _windows(form)

@@ -72,6 +72,11 @@ def test_short_texts_are_compared_as_a_whole() -> None:
     assert common("T-17", texts("t-17"), []) == b"t17"
     assert common("T-17", texts("t-17"), [texts("T 17")]) is None
     assert common("T-17", texts("see t-17"), []) is None
+    assert common("r", texts("r"), []) is None
+    assert common("T-17", texts(base64.b64encode(b"T-17, T-17").decode()), []) is None
+    own = Texts(keeps=True)
+    own.add(["mail.send(to='t-17')"])
+    assert common("T-17", texts("t-17"), [own]) is None
 
 
 def test_parts_that_are_told_are_left_out() -> None:
