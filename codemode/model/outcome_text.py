@@ -125,13 +125,14 @@ def _parts_text(ended: ExecutionOutcome, limit: int, to: Audience) -> str:
     parts = (
         [] if ended.ok else [f"{ended.status}: {failure_text(ended.failure)}" if ended.failure else str(ended.status)]
     )
-    if ended.has_value:
-        shown, cuts = _shown_value(ended, limit)
-        whole = f"load({handle_of(ended.id)!r}) in the next program is the whole result"
-        parts += [shown, *([f"shortened: {'; '.join(cuts)}. {whole}"] if cuts else [])]
     if ended.output:
         printed = _cut(ended.output.rstrip("\n"), limit, "print less")
         parts.append(f"printed:\n{printed}" if ended.has_value or not ended.ok else printed)
+    if ended.has_value:
+        shown, cuts = _shown_value(ended, limit)
+        whole = f"load({handle_of(ended.id)!r}) in the next program is the whole result"
+        parts += [f"result: {shown}" if ended.output else shown]
+        parts += [f"shortened: {'; '.join(cuts)}. {whole}"] if cuts else []
     if not ended.ok and ended.calls:
         parts.append(_done(ended, can_resume=to.can_resume and not to.made_a_call))
     if ended.status == "paused":

@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from copy import copy
 from dataclasses import dataclass, replace
+from functools import cached_property
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING
 
@@ -23,7 +24,7 @@ from codemode.search.interpretation.acronyms import Acronyms
 from codemode.search.interpretation.compounds import pairs_of_names
 from codemode.search.interpretation.expansion import Interpreter
 from codemode.search.interpretation.term_weights import read
-from codemode.search.lookups import find_look_ups
+from codemode.search.lookups import Catalogued, find_look_ups
 from codemode.search.query import DEFAULT_LIMIT, Hit, Hits, Query
 from codemode.search.ranking.candidates import Scorer, best
 from codemode.search.ranking.clauses import clause_heads, fill
@@ -175,12 +176,8 @@ class Index:
 
     def with_look_ups(self, hits: Hits) -> Hits:
         """Add the look-ups of the leading hits. Each takes its own search, so `search` leaves them out."""
-        return replace(
-            hits,
-            look_ups={
-                hit.tool.id: tuple(find_look_ups(hit.tool, self.by_words.search, self._by_id)) for hit in hits.leads
-            },
-        )
+        catalog = Catalogued(self.by_words.search, self._by_id, self._by_key)
+        return replace(hits, look_ups={hit.tool.id: tuple(find_look_ups(hit.tool, catalog)) for hit in hits.leads})
 
     def _similarities(self, queries: Sequence[str]) -> tuple[Sequence[NDArray[np.float32] | None], str]:
         """Return the similarity of each tool to each query, None where unknown, and a note on what is missing."""
@@ -261,6 +258,13 @@ class Index:
     def _by_id(self, name: str) -> Tool | None:
         places = self.exact.find(name)
         return self.tools[places[0]] if places else None
+
+    def _by_key(self, source: str, key: str) -> Tool | None:
+        return self._keyed.get((source, key))
+
+    @cached_property
+    def _keyed(self) -> dict[tuple[str, str], Tool]:
+        return {(tool.source, tool.key): tool for tool in self.tools if tool.key}
 
     def _nearest(self, queries: Sequence[str], allowed: NDArray[np.bool_] | None) -> tuple[str, ...]:
         """Return the ids that are spelled most like the first search."""
