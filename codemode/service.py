@@ -48,7 +48,6 @@ from codemode.search.answer import answer_search
 from codemode.search.describe import describe
 from codemode.search.index.enrichment import enriched
 from codemode.search.introduction import introductions
-from codemode.search.query import DEFAULT_LIMIT
 from codemode.search.request import Detail, SearchRequest
 from codemode.search.usage import UsageLog
 from codemode.settings import (
@@ -329,7 +328,7 @@ class CodeMode:
         effect: Effect | None = None,
         tag: str | None = None,
         detail: Detail = "auto",
-        limit: int = DEFAULT_LIMIT,
+        limit: int | None = None,
         offset: int = 0,
         introduce: bool = True,
         caller: Caller = LOCAL,

@@ -16,12 +16,15 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog import value_names
-from codemode.catalog.identifiers import type_name
+from codemode.catalog.identifiers import snake, type_name
 from codemode.catalog.restrictions import restricted
+from codemode.catalog.schema import walk
 from codemode.catalog.tokens import estimate
 from codemode.text.prose import shorten
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from codemode.catalog.schema import Schema
 
 #: The most literals and alternatives that are listed. Of more literals the first few are shown, with the number of the
@@ -56,6 +59,19 @@ _MOST_SEARCHED = 1000
 _SCALARS = {"string": "str", "integer": "int", "number": "float", "boolean": "bool", "file": "Content"}
 
 
+#: The last words of fields that a program needs most: what it is, in which state, how much, and when.
+_KEYS = frozenset(
+    ("id", "ids", "uuid", "key", "name", "title", "number", "login", "slug", "email", "type", "status", "state",
+     "amount", "total", "price", "balance", "currency", "cost", "quantity", "count", "date", "time", "at", "on", "due",
+     "start", "end", "created", "updated", "url")
+)  # fmt: skip
+
+
+def _is_key(field: str) -> bool:
+    """Return whether a field says what a record is, its state, an amount or a date."""
+    return snake(field).rpartition("_")[2] in _KEYS
+
+
 class Direction(StrEnum):
     """The direction of the data. Requests omit `readOnly` fields, responses omit `writeOnly` fields."""
 
@@ -67,12 +83,21 @@ class Shapes:
     """Render types, and collect the names that need definitions. `naming=False` renders names without definitions."""
 
     def __init__(
-        self, direction: Direction = Direction.RESPONSE, *, naming: bool = True, compact: bool = False
+        self,
+        direction: Direction = Direction.RESPONSE,
+        *,
+        naming: bool = True,
+        compact: bool = False,
+        wanted: Callable[[str], bool] = _is_key,
     ) -> None:
+        """`wanted` says which fields a definition keeps that is cut, beside ids, names, states, amounts and dates."""
         self._naming = naming
         self.is_compact = compact
         self.direction = direction
+        self._wanted = wanted
         self._names: dict[int, str] = {}
+        self._schemas: dict[str, list[tuple[Schema, Direction, str]]] = {}  # with their names, by the name wanted
+        self._bodies: dict[str, str] = {}  # names by what they are defined as
         self._undefined: set[int] = set()
         self._pages: dict[str, str] = {}  # names of envelopes by their text
         self._page_lines: list[str] = []
@@ -80,7 +105,7 @@ class Shapes:
 
     def copy(self) -> Shapes:
         """Return shapes with the same names, to try a rendering that may not fit."""
-        other = Shapes(self.direction, naming=self._naming, compact=self.is_compact)
+        other = Shapes(self.direction, naming=self._naming, compact=self.is_compact, wanted=self._wanted)
         other.adopt(self)
         return other
 
@@ -88,6 +113,7 @@ class Shapes:
         """Take over the names of a copy whose rendering is used."""
         self._names, self._undefined, self._pending = dict(other._names), set(other._undefined), other._pending.copy()
         self._pages, self._page_lines = dict(other._pages), list(other._page_lines)
+        self._schemas, self._bodies = {name: list(same) for name, same in other._schemas.items()}, dict(other._bodies)
 
     def text(self, schema: Schema, hint: str = "", depth: int = 0) -> str:
         """Return the type of a schema. `hint` names a schema without a name."""
@@ -146,26 +172,39 @@ class Shapes:
         """Return a definition with as many fields as fit, or None. Names that only it used are dropped."""
         for limit in _FIELDS_SHOWN_COMPACT if self.is_compact else _FIELDS_SHOWN:
             known = len(self._pending)
-            line = self._line(name, schema, limit)
+            body = self._body(name, schema, limit)
+            line = self._line(name, self._bodies.get(body, body))
             if estimate(line) < budget_tokens:
+                self._bodies.setdefault(body, name)
                 return line
-            while len(self._pending) > known:
-                _, unused, _ = self._pending.pop()
-                del self._names[id(unused.value)]
+            self._drop({self._pending.pop()[0] for _ in range(len(self._pending) - known)})
             if budget_tokens < _LEAST_DEFINITION:
                 break
         return None
 
-    def _line(self, name: str, schema: Schema, limit: int) -> str:
+    def _drop(self, names: set[str]) -> None:
+        self._names = {key: name for key, name in self._names.items() if name not in names}
+        self._schemas = {wanted: [one for one in same if one[2] not in names] for wanted, same in self._schemas.items()}
+
+    @property
+    def undefined(self) -> list[str]:
+        """The names that did not fit, in the order of their use."""
+        return [name for key, name in self._names.items() if key in self._undefined]
+
+    def _line(self, name: str, body: str) -> str:
+        is_comment = self.is_compact and self.direction is Direction.RESPONSE
+        return f"# {name} = {body}" if is_comment else f"{name} = {body}"
+
+    def _body(self, name: str, schema: Schema, limit: int) -> str:
         if self.is_compact and self.direction is Direction.RESPONSE:
-            return f"# {name} = {self._grouped(schema, name, limit)}"
+            return self._grouped(schema, name, limit)
         notes = self._notes(schema, limit)
-        return f"{name} = {self._object(schema, name, 0, limit)}" + (f"  # {notes}" if notes else "")
+        return self._object(schema, name, 0, limit) + (f"  # {notes}" if notes else "")
 
     def _grouped(self, schema: Schema, name: str, limit: int) -> str:
         """Render the fields of a result by type, in the order of the first field of each type."""
         properties = self._visible(schema)
-        shown = list(properties.items())[:limit]
+        shown = [(field, properties[field]) for field in self._chosen(list(properties), limit)]
         text = _by_type({field: self.text(value, f"{name}_{field}", 1) for field, value in shown})
         return f"{{{text}; … {len(properties) - limit} more}}" if len(properties) > limit else f"{{{text}}}"
 
@@ -284,7 +323,13 @@ class Shapes:
                 or (type_name(title) if isinstance(title, str) else "")
                 or type_name(hint)
             )
+            same = self._schemas.setdefault(wanted, [])
+            equal = next((name for one, way, name in same if way is self.direction and _is_equal(one, schema)), None)
+            if equal is not None:
+                self._names[key] = equal
+                return equal
             self._names[key] = _unused_name(wanted or "Object", {*self._names.values(), *self._pages.values()})
+            same.append((schema, self.direction, self._names[key]))
             self._pending.append((self._names[key], schema, self.direction))
         elif key in self._undefined:
             self._undefined.remove(key)
@@ -299,11 +344,19 @@ class Shapes:
         properties, required = self._visible(schema), self._required(schema)
         optional = [field for field in properties if field not in required]
         fields = []
-        for field in (*required, *optional)[: limit or None]:
+        for field in self._chosen([*required, *optional], limit):
             text = self.text(properties[field], f"{name}_{field}", depth + 1)
             is_marked = not limit and self.direction is Direction.REQUEST and field not in required
             fields.append(f"{_string(field)}: {f'NotRequired[{text}]' if is_marked else text}")
         return "{" + ", ".join(fields) + "}"
+
+    def _chosen(self, fields: list[str], limit: int) -> list[str]:
+        """Return as many fields as `limit`, in their order: wanted ones first, then keys, then the others."""
+        if not limit or len(fields) <= limit:
+            return fields
+        order = sorted(fields, key=lambda field: 0 if self._wanted(field) else 1 if _is_key(field) else 2)
+        chosen = set(order[:limit])
+        return [field for field in fields if field in chosen]
 
     def _required(self, schema: Schema) -> list[str]:
         """Return the required fields of a request. Responses have none."""
@@ -315,6 +368,13 @@ class Shapes:
     def _visible(self, schema: Schema) -> dict[str, Schema]:
         hidden = "readOnly" if self.direction is Direction.REQUEST else "writeOnly"
         return {name: value for name, value in schema.properties().items() if value.first(hidden) is not True}
+
+
+def _is_equal(left: Schema, right: Schema) -> bool:
+    """Return whether two schemas are written the same, with references of the same document, if any."""
+    if left.value != right.value:
+        return False
+    return left.graph is right.graph or not any("$ref" in part for part in walk(left.value))
 
 
 def literals(schema: Schema) -> list[Any] | None:

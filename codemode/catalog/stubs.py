@@ -27,6 +27,8 @@ from codemode.text.prose import first_sentence, plain, shorten
 from codemode.text.visible import visible
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from codemode.catalog.schema import Schema
     from codemode.catalog.tool import Parameter, Tool
 
@@ -38,13 +40,25 @@ FULL_TOKENS = 1500
 
 _CLOSING_TOKENS = 60  # tokens of `full` for the names of omitted types
 _LONGEST_DEFAULT = 40  # characters
+_MOST_NEEDED = 6  # optional parameters that are shown beyond a budget
 _LONGEST_NAMES = 120  # characters of the named values of one parameter, beside a signature
 _LONGEST_SUMMARY = 80  # characters, beside a name
 
 
-def one_liner(tool: Tool, *, budget_tokens: int = LINE_TOKENS, observed: Schema | None = None) -> str:
-    """Render one line: required parameters with types, and optional ones within the budget."""
-    return signature(tool, budget_tokens=budget_tokens, observed=observed)
+def _no_name(_: str) -> bool:
+    """Return that no optional parameter is needed more than others."""
+    return False
+
+
+def one_liner(
+    tool: Tool,
+    *,
+    budget_tokens: int = LINE_TOKENS,
+    observed: Schema | None = None,
+    needed: Callable[[str], bool] = _no_name,
+) -> str:
+    """Render one line: required parameters with types, `needed` ones, and others within the budget."""
+    return visible(_signature(tool, Shapes(naming=False), budget_tokens, observed=observed, needed=needed))
 
 
 def bare(tool: Tool) -> str:
@@ -67,11 +81,13 @@ def stub(
     shapes: Shapes | None = None,
     head_tokens: int | None = None,
     pages: bool = False,
+    needed: Callable[[str], bool] = _no_name,
 ) -> str:
     """Render the signature with compact types, one example, and type definitions within the budget.
 
     With `shapes`, the types of earlier stubs are not defined again. With `head_tokens` for the signature, the stub is
-    brief: it has no example, and a remark on its pages only with `pages`.
+    brief: it has no example, and a remark on its pages only with `pages`. `needed` parameters are shown
+    beyond the budget.
     """
     given = Shapes(compact=True) if shapes is None else shapes
     is_brief = head_tokens is not None
@@ -79,7 +95,9 @@ def stub(
     choices = ((wide, _needed_examples(tool)), (wide, ()), (LINE_TOKENS, ()))
     for tokens, examples in choices if head_tokens is None else ((head_tokens, ()),):
         tried = given.copy()
-        head = _signature(tool, tried, tokens, notes=True, pages=pages or not is_brief, observed=observed)
+        head = _signature(
+            tool, tried, tokens, notes=True, pages=pages or not is_brief, observed=observed, needed=needed
+        )
         lines = [head, *(f"# example: {example}" for example in examples)]
         definitions, undefined = tried.define(budget_tokens - estimate("\n".join(lines)) - 4)
         if not undefined:
@@ -88,23 +106,49 @@ def stub(
     return visible("\n".join([*lines, *definitions]))
 
 
-def full(tool: Tool, *, budget_tokens: int = FULL_TOKENS, observed: Schema | None = None) -> str:
-    """Render everything: signature, description, parameters, types, and the names of omitted types."""
-    shapes = Shapes()
-    head = _signature(tool, shapes, budget_tokens // 2, comment=False, observed=observed)
-    lines = [head, *_documentation(tool)]
-    for number, parameter in enumerate(tool.parameters):
-        line = _parameter_line(parameter, shapes)
-        if estimate("\n".join([*lines, line])) > budget_tokens * 2 // 3:
-            omitted = [parameter.name for parameter in tool.parameters[number:]]
-            lines.append(f"  ... {len(omitted)} more parameters: {_listed(omitted, budget_tokens // 10)}")
+def full(
+    tool: Tool,
+    *,
+    budget_tokens: int = FULL_TOKENS,
+    observed: Schema | None = None,
+    needed: Callable[[str], bool] = _no_name,
+) -> str:
+    """Render everything: signature, description, parameters and types.
+
+    If that is over the budget, render what `stub` does, and of the rest as much as fits.
+    """
+    whole = _everything(tool, observed)
+    if estimate(whole) <= budget_tokens:
+        return visible(whole)
+    shapes, budget_tokens = Shapes(compact=True), max(budget_tokens - _CLOSING_TOKENS, budget_tokens // 2)
+    lines = stub(tool, budget_tokens=budget_tokens, observed=observed, shapes=shapes, needed=needed).split("\n")
+    shapes_of_lines = Shapes(compact=True, naming=False)
+    details = [(line, "") for line in _documentation(tool)]
+    details += [(_parameter_line(parameter, shapes_of_lines), parameter.name) for parameter in tool.parameters]
+    room = budget_tokens - estimate("\n".join(lines))
+    omitted = shapes.undefined
+    for number, (line, _) in enumerate(details):
+        room -= estimate(line) + 1
+        if room < 0:
+            omitted += [name for _, name in details[number:] if name]
             break
-        lines.append(line)
-    definitions, omitted = shapes.define(budget_tokens - estimate("\n".join(lines)) - _CLOSING_TOKENS)
-    if omitted:
-        rest = _listed(omitted, _CLOSING_TOKENS // 3)
-        definitions.append(f"# not shown for space: {rest}; describe('{tool.id}.{omitted[0]}') shows one")
-    return visible("\n".join([*lines, *definitions]))
+        lines.append(visible(line))
+    return "\n".join([*lines, *_omitted(tool, omitted)])
+
+
+def _everything(tool: Tool, observed: Schema | None) -> str:
+    shapes = Shapes()
+    head = _signature(tool, shapes, FULL_TOKENS, comment=False, observed=observed)
+    lines = [head, *_documentation(tool), *(_parameter_line(parameter, shapes) for parameter in tool.parameters)]
+    definitions, omitted = shapes.define(FULL_TOKENS)
+    return "\n".join([*lines, *definitions, *_omitted(tool, omitted)])
+
+
+def _omitted(tool: Tool, names: list[str]) -> list[str]:
+    if not names:
+        return []
+    rest = _listed(names, _CLOSING_TOKENS // 3)
+    return [f"# not shown for space: {rest}; describe('{tool.id}.{names[0]}') shows one"]
 
 
 def part(tool: Tool, name: str, *, budget_tokens: int = FULL_TOKENS, observed: Schema | None = None) -> str | None:
@@ -177,17 +221,19 @@ def _signature(
     notes: bool = False,
     pages: bool = False,
     observed: Schema | None = None,
+    needed: Callable[[str], bool] = _no_name,
 ) -> str:
     required = [_argument(p, shapes) for p in tool.parameters if p.required]
     ending = f") -> {_returned(tool, shapes, observed)}"
     about = _remarks(tool, notes=notes, pages=pages, observed=observed) if comment else []
-    optional = [p for p in tool.parameters if not p.required]
+    optional = sorted((p for p in tool.parameters if not p.required), key=lambda p: not needed(p.name))
+    least = min(sum(needed(p.name) for p in optional), _MOST_NEEDED)
     spent = estimate(_with_comment(f"{tool.id}(*, {', '.join(required)}{ending}", about))
     shown: list[str] = []
     for parameter in optional:
         text = _argument(parameter, shapes)
         spent += estimate(f", {text}")
-        if spent > budget_tokens:
+        if spent > budget_tokens and len(shown) >= least:
             break
         shown.append(text)
     while True:
@@ -195,7 +241,7 @@ def _signature(
         hidden = [parameter.name for parameter in optional[len(shown) :]]
         left_out = [f"+{len(hidden)} optional: {_listed(hidden)}"] if hidden else []
         text = _with_comment(f"{tool.id}({'*, ' if arguments else ''}{arguments}{ending}", [*left_out, *about])
-        if not shown or estimate(text) <= budget_tokens:
+        if len(shown) <= least or estimate(text) <= budget_tokens:
             return text
         shown.pop()  # the names of omitted parameters need room too
 

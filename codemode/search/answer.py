@@ -47,7 +47,14 @@ async def answer_search(
     hits, ignored = await _hits(request, finder)
     searched(hits)
     hits = replace(hits, note="; ".join(filter(None, (hits.note, unavailable))))
-    text = render(hits, budget_tokens=budget_tokens, detail=request.detail, observed=observed, guarded=guarded)
+    text = render(
+        hits,
+        budget_tokens=budget_tokens,
+        detail=request.detail,
+        observed=observed,
+        guarded=guarded,
+        signatures=request.limit if "limit" in request.model_fields_set else None,
+    )
     text = "\n".join([*(f"# {why}. Searched without it:" for why in ignored), text])
     unsure = tuple(hits.query.queries[at] for at in hits.unsure)
     answer = SearchAnswer(text, hits.hits, hits.total, unsure, hits.note, _introductions(hits, introductions))
@@ -56,7 +63,7 @@ async def answer_search(
 
 async def _hits(request: SearchRequest, finder: Finder) -> tuple[Hits, tuple[str, ...]]:
     """Return the hits, and why a filter was left out."""
-    find = finder.search_with_look_ups if request.detail == "auto" else finder.search
+    find = finder.search_with_look_ups
     ignored: tuple[str, ...] = ()
     while True:
         try:

@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 from codemode.catalog import stubs, tokens
 from codemode.catalog.shapes import Shapes
+from codemode.search.analysis.text import terms
 from codemode.search.query import DEFAULT_LIMIT
 
 if TYPE_CHECKING:
@@ -29,12 +30,11 @@ _ENOUGH = 0.79  # of the budget: more hits get no types beyond it
 _MODERATE = 0.72  # of the budget: up to it, more optional arguments are shown
 _CHEAP = 0.4  # of the budget: up to it, any hit gets its types
 _CLOSE = 0.5  # least score of a hit that may use more than `_CHEAP`, as a share of the best score of its query
-_NEXT = 2  # further hits of each query that get their types, if there are several queries
-_NEXT_ALONE = 6  # the same for a single query
+_NEXT = 2  # hits after the first ones that get their signatures and types, unless the search asks for more
 #: Below this confidence, an answer says that nothing fits and shows names only. One answerable query in 200 has less,
 #: and nine in ten of random words (measured on seven public sets and the gym).
 _NOTHING_FITS = 0.07
-_FULL_SHARE = 0.75  # of the budget, for the full text of a hit that was not found by exact name
+_FULL_SHARE = 0.75  # of the budget, for the full text of a hit that may be wrong
 
 
 def may_fit(hits: Hits, query: int) -> bool:
@@ -48,14 +48,18 @@ class Page:
     Types are defined once. A look-up that is also a hit is only named. If nothing fits a query, so are its hits.
     """
 
-    def __init__(self, hits: Hits, detail: Detail, budget_tokens: int, observed: Observed) -> None:
+    def __init__(
+        self, hits: Hits, detail: Detail, budget_tokens: int, observed: Observed, signatures: int | None = None
+    ) -> None:
+        """`signatures` is the number of hits with signatures: None for the first of each query, and two more."""
         self._hits = hits
         self._detail = detail
         self._observed = observed
         self._budget = budget_tokens
         self._for_leads = max(_LEAD_TOKENS, _LEAST_LEAD_TOKENS * len(hits.leads))
-        self._most = _NEXT if len(hits.query.queries) > 1 else _NEXT_ALONE
-        self._shapes = Shapes(compact=True)
+        self._next = _NEXT if signatures is None else max(0, signatures - len(hits.leads))
+        self._words = frozenset(term for query in hits.query.queries for term in terms(query))
+        self._shapes = Shapes(compact=True, wanted=self._is_named)
         self._blocks: list[str] = []
         self._named: list[tuple[int, Hit]] = []  # position in `_blocks` of each hit that is shown by name
         self.shown: set[str] = set()
@@ -82,7 +86,7 @@ class Page:
         room = share - cost(heading)
         choices: list[Callable[[], list[str]]] = [
             lambda: self._whole(hit, room, observed),
-            lambda: [stubs.one_liner(tool, observed=observed)],
+            lambda: [stubs.one_liner(tool, observed=observed, needed=self._is_named)],
             lambda: [stubs.bare(tool)],
         ]
         for choice in choices if may_fit(self._hits, hit.query) else choices[-1:]:
@@ -121,13 +125,19 @@ class Page:
         The hits whose scores are closest to the best of their query come first: most often, they are the right ones.
         """
         close = [(self._closeness(hit), place, hit) for place, hit in self._named if may_fit(self._hits, hit.query)]
+        widened: list[tuple[int, Hit]] = []
         for closeness, place, hit in sorted(close, key=lambda each: -each[0]):
-            kept = _ENOUGH if closeness >= _CLOSE and hit.rank <= self._most else _CHEAP
-            if self._widened(place, hit.tool, self._room(kept)):
+            share = _ENOUGH if closeness >= _CLOSE else _CHEAP
+            if len(widened) < self._next and self._widened(place, hit.tool, self._room(share)):
                 self._named.remove((place, hit))
-        for _, place, hit in sorted(close, key=lambda each: -each[0]):
-            if (place, hit) not in self._named:
-                self._show_optional(place, hit.tool, self._room(_MODERATE))
+                widened.append((place, hit))
+        for place, hit in widened:
+            self._show_optional(place, hit.tool, self._room(_MODERATE))
+
+    def _is_named(self, name: str) -> bool:
+        """Return whether a query names a parameter or field with all its words."""
+        named = set(terms(name))
+        return bool(named) and named <= self._words
 
     def _room(self, share: float) -> int:
         """Return the tokens until a share of the budget is used."""
@@ -144,7 +154,12 @@ class Page:
         before = cost([self._blocks[place]])
         budget = min(_NEXT_TOKENS, room + before)
         wider = stubs.stub(
-            tool, budget_tokens=budget, observed=self._observed(tool), shapes=shapes, head_tokens=_HEAD_TOKENS
+            tool,
+            budget_tokens=budget,
+            observed=self._observed(tool),
+            shapes=shapes,
+            head_tokens=_HEAD_TOKENS,
+            needed=self._is_named,
         )
         more = cost([wider]) - before
         if more > room:
@@ -164,6 +179,7 @@ class Page:
             observed=self._observed(tool),
             shapes=shapes,
             head_tokens=_WIDE_HEAD_TOKENS,
+            needed=self._is_named,
         ).split("\n")
         more = cost([wider, *more_types]) - cost([head])
         if wider != head and more <= room:
@@ -173,13 +189,15 @@ class Page:
 
     def _whole(self, hit: Hit, room: int, observed: Schema | None) -> list[str]:
         tool = hit.tool
-        if self._detail == "full":
-            share = 1.0 if hit.exact else _FULL_SHARE
-            return [stubs.full(tool, budget_tokens=min(stubs.FULL_TOKENS, int(room * share)), observed=observed)]
         related = self._look_ups(tool)
         room -= cost(related)
+        if self._detail == "full":
+            share = _FULL_SHARE if hit.query in self._hits.unsure and not hit.exact else 1.0
+            budget = min(stubs.FULL_TOKENS, int(room * share))
+            return [stubs.full(tool, budget_tokens=budget, observed=observed, needed=self._is_named), *related]
         budget = min(self._for_lead, room)
-        return [stubs.stub(tool, budget_tokens=budget, observed=observed, shapes=self._shapes), *related]
+        stub = stubs.stub(tool, budget_tokens=budget, observed=observed, shapes=self._shapes, needed=self._is_named)
+        return [stub, *related]
 
     def _look_ups(self, tool: Tool) -> list[str]:
         related = []

@@ -54,17 +54,18 @@ def render(
     detail: Detail = "auto",
     observed: Observed = _nothing_observed,
     guarded: Guarded = _unguarded,
+    signatures: int | None = None,
 ) -> str:
     """Render the answer to a search in at most `budget_tokens`.
 
-    The first hit of each query has its whole signature, its types and its look-ups. The next hits have signature and
-    types while there is room, and the others name and summary. `detail="full"` describes every parameter of the first
-    hits. If the first hit is destructive and `guarded`, tools that destroy more are left out,
-    unless the query asks for them.
+    The first hit of each query has its whole signature, its types and its look-ups. The two closest of the next hits
+    have signature and types if there is room, and the others name and summary. `signatures` is another number of hits
+    with signatures. `detail="full"` describes every parameter of the first hits. If the first hit is destructive and
+    `guarded`, tools that destroy more are left out, unless the query asks for them.
     """
     if not hits.hits:
         return _within(visible(_nothing(hits)), budget_tokens)
-    page = Page(hits, detail, budget_tokens - _CLOSING_TOKENS, observed)
+    page = Page(hits, detail, budget_tokens - _CLOSING_TOKENS, observed, signatures)
     leads = hits.leads
     for place, lead in enumerate(leads):
         page.lead(lead, list(_heading(lead, hits)), of=len(leads) - place)

@@ -294,8 +294,10 @@ class ToolCalls:
             raise TypeError(message) from None
 
     def _named(self, tool: str, args: tuple[Any, ...]) -> dict[str, Any]:
-        """Name positional arguments, if the host sent the names."""
+        """Name positional arguments, if the host sent the names. `*names` takes all of them as a list."""
         names = self._parameters.get(tool, ())
+        if names and names[0].startswith("*"):
+            return {names[0][1:]: list(args)}
         if len(args) <= len(names):
             return dict(zip(names, args, strict=False))
         if names:

@@ -69,6 +69,8 @@ class Roots:
             message = f"there is no tool {tool[:40]}…"
             raise RuntimeError(message)
         parameters = self._parameters.get(tool, ())
+        if positional and parameters and parameters[0].startswith("*"):
+            return {parameters[0][1:]: list(positional), **named}
         if len(positional) > len(parameters):
             message = f"{tool}() takes keyword arguments only: name each of them"
             if parameters:

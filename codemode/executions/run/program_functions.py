@@ -23,8 +23,11 @@ def program_functions(
 ) -> Mapping[str, Callable[..., Awaitable[Any]]]:
     """Return the functions by signature. They raise ValidationError for wrong arguments."""
 
-    async def searched(**arguments: Any) -> str:
-        return (await search(SearchRequest.model_validate({"introduce": False, **arguments}))).text
+    async def searched(queries: Any = (), **arguments: Any) -> str:
+        several = [queries] if isinstance(queries, str) else queries
+        if isinstance(several, list):  # of positional arguments, one of which may be a list
+            several = [query for one in several for query in (one if isinstance(one, list) else [one])]
+        return (await search(SearchRequest.model_validate({"introduce": False, **arguments, "queries": several}))).text
 
     @validate_call
     async def described(name: Name = "") -> str:
@@ -35,7 +38,7 @@ def program_functions(
         return await load(handle)
 
     return {
-        f"search({', '.join(SearchRequest.model_fields)})": searched,
+        f"search(*{', '.join(SearchRequest.model_fields)})": searched,
         "describe(name)": described,
         "load(handle)": loaded,
     }

@@ -124,8 +124,8 @@ def test_a_replay_on_other_tools_says_what_differs(recorded: Path) -> None:
     run = ("measure", "other.py:Shop", "--model", "m", "--repeats", "2")
     ended = codemode(*run, "--out", "third.jsonl", "--replay", "turns.jsonl", folder=recorded)
     assert ended.returncode == 2
-    assert "request 2 is not in turns.jsonl" in ended.stderr
-    assert "(result of search) differs" in ended.stderr
+    assert "request 1 is not in turns.jsonl" in ended.stderr
+    assert "its tools or codemode differ" in ended.stderr
 
 
 def test_figures_do_not_replace_the_results_that_they_come_from(recorded: Path) -> None:

@@ -192,3 +192,45 @@ def test_what_a_copy_names_is_unknown_until_it_is_adopted() -> None:
     assert shapes.define(200) == ([], [])
     shapes.adopt(copy)
     assert len(shapes.define(200)[0]) == 1
+
+
+def deal(**fields: Any) -> dict[str, Any]:
+    return {"title": "Deal", "type": "object", "properties": {name: {"type": "string"} for name in "abcde"} | fields}
+
+
+@pytest.mark.parametrize("compact", [True, False])
+def test_equal_shapes_are_printed_once(compact: bool) -> None:
+    shapes = Shapes(compact=compact)
+    owner = {"title": "Owner", "type": "object", "properties": {name: {"type": "string"} for name in "vwxyz"}}
+    copies = [Schema.of({"type": "array", "items": deal(owner=dict(owner))}) for _ in range(2)]
+    other = Schema.of({**deal(owner=dict(owner)), "title": "Offer"})
+    assert [shapes.text(one) for one in (*copies, other)] == ["list[Deal]", "list[Deal]", "Offer"]
+    lines, left = shapes.define(1_000)
+    assert left == []
+    assert [line.lstrip("# ") for line in lines if " = Deal" in line] == ["Offer = Deal"]
+    assert sum("Deal = {" in line for line in lines) == 1
+    assert sum("Owner = {" in line for line in lines) == 1
+
+
+def test_shapes_that_differ_have_names_of_their_own() -> None:
+    shapes = Shapes(compact=True)
+    assert shapes.text(Schema.of(deal())) == "Deal"
+    assert shapes.text(Schema.of(deal(more={"type": "integer"}))) == "Deal2"
+    assert [line.partition(" = ")[0] for line in shapes.define(1_000)[0]] == ["# Deal", "# Deal2"]
+
+
+def test_a_shape_that_is_cut_keeps_what_a_program_needs_most() -> None:
+    first = {f"setting_number_{number}": {"type": "boolean"} for number in range(60)}
+    needed = {
+        name: {"type": "string"}
+        for name in ("orderId", "customer_name", "status", "total_amount", "created_at", "due_date")
+    }
+    schema = Schema.of(
+        {"title": "Order", "type": "object", "properties": {**first, "warehouse": {"type": "string"}, **needed}}
+    )
+    shapes = Shapes(compact=True, wanted=lambda field: field == "warehouse")
+    shapes.text(schema)
+    (line,), _ = shapes.define(90)
+    assert all(name in line for name in (*needed, "warehouse")), line
+    assert "setting_number_59" not in line
+    assert "more}" in line

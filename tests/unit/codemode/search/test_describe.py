@@ -137,4 +137,4 @@ def test_a_part_that_is_none_is_rejected_with_the_nearest() -> None:
 
 
 def test_what_a_full_description_leaves_out_is_named_with_the_way_to_ask() -> None:
-    assert "describe('shop.orders.add.Item') shows one" in _described("shop.orders.add", 160)
+    assert "describe('shop.orders.add.Zone') shows one" in _described("shop.orders.add", 160)

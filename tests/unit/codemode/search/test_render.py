@@ -242,3 +242,67 @@ def test_an_answer_says_how_likely_its_hits_fit(index: Index, confidence: float,
     shown = render(replace(hits, confidence=(confidence,), unsure=unsure)).splitlines()
     assert [line[: len(start)] for line, start in zip(shown, lines, strict=False)] == lines
     assert (") -> Any" in "\n".join(shown)) is (confidence > 0.07)
+
+
+def names_and_signatures(answer: str) -> tuple[int, int]:
+    lines = [line for line in answer.splitlines() if not line.startswith("#")]
+    names = sum("(...)" in line for line in lines)
+    return names, len(lines) - names
+
+
+@pytest.mark.parametrize(
+    ("queries", "signatures"), [(("report on member",), 3), (("report on member", "create a class", "freeze"), 5)]
+)
+def test_the_first_hit_of_each_query_and_two_more_have_signatures(
+    index: Index, queries: tuple[str, ...], signatures: int
+) -> None:
+    assert names_and_signatures(render(index.search(Query(queries)))) == (10 - signatures, signatures)
+
+
+def test_a_search_may_ask_for_another_number_of_signatures(index: Index) -> None:
+    hits = index.search(Query(("report on member",), limit=6))
+    assert names_and_signatures(render(hits, signatures=6)) == (0, 6)
+    assert names_and_signatures(render(hits, signatures=1)) == (5, 1)
+
+
+OPTIONS = {f"option_number_{number}": {"type": "string"} for number in range(60)}
+
+
+@pytest.mark.parametrize("words", ["list orders by billing period", "orders of some billing periods"])
+def test_a_parameter_that_a_query_names_is_never_folded_away(tool: ToolFactory, words: str) -> None:
+    parameters = {**OPTIONS, "billing_period": {"type": "string"}}
+    tools = [tool(f"shop.orders.{verb}_orders", f"{verb} orders.", parameters=parameters) for verb in ("list", "find")]
+    answer = render(Index.build(Catalog(tools)).search(Query((words,))))
+    assert answer.count("billing_period: str") == 2
+    assert "option_number_59: str" not in answer
+
+
+def test_full_detail_never_shows_less_than_auto(tool: ToolFactory) -> None:
+    fields = {
+        f"field_{number}": {"title": f"Part{number}", "properties": {key: {} for key in "abcd"}} for number in range(40)
+    }
+    parameters = {"only": {"type": "string", "description": "word " * 60}}
+    for returns in (None, {"type": "object", "title": "Whole", "properties": fields}):
+        for number in (1, 6, 12):
+            described = tool(
+                "shop.orders.list_orders", "List orders. " + "More is said here. " * 60, parameters=parameters,
+                returns=None if returns is None else Schema.of(returns),
+            )  # fmt: skip
+            others = [tool(f"shop.q{place}.act", f"query {place}") for place in range(number)]
+            index = Index.build(Catalog([described, *others]))
+            queries = ("list orders", *(f"shop.q{place}.act" for place in range(number)))
+            auto, full = (render(index.search(Query(queries)), detail=detail) for detail in ("auto", "full"))
+            assert "only: str" in auto
+            assert "only: str" in full
+            assert full.count("List orders") == auto.count("List orders")
+            assert all(f"{one.id}(" in full for one in others)
+
+
+def test_the_hits_that_were_asked_for_are_shown_whole_before_others_are_named(tool: ToolFactory) -> None:
+    fields = {f"field_{number}": {"type": "string", "description": "About it."} for number in range(55)}
+    body = {"type": "object", "title": "Order", "properties": fields}
+    tools = [tool(f"shop.orders.{verb}_order", f"{verb} an order.", parameters={"order": body}, required=("order",))
+             for verb in ("create", "update", "find", "read", "sort", "sign")]  # fmt: skip
+    answer = render(Index.build(Catalog(tools)).search(Query(("create order",))), detail="full")
+    assert '"field_54": ' in answer
+    assert "not shown for space" not in answer

@@ -340,6 +340,19 @@ async def test_what_a_program_asked_of_search_is_answered_from_the_record(here: 
     assert kinds["delivered"] == 3
 
 
+@pytest.mark.parametrize(
+    "call", ["search('post', 'drop it')", "search(['post', 'drop it'])", "search('post', ['drop it'])"]
+)
+async def test_a_program_may_search_for_several_things(here: Place, call: str) -> None:
+    async with here.service() as service:
+        found = (await service.execute(call)).value
+        bad = await service.execute("search()")
+    assert "# 'post'" in found
+    assert "# 'drop it'" in found
+    assert bad.failure is not None
+    assert "queries" in bad.failure.message
+
+
 async def test_pages_of_a_list_are_walked_on_from_where_a_person_was_asked(here: Place) -> None:
     policy = {"policy": {"rules": [{"tools": "up.x.list", "where": {"offset": 2}, "decision": "ask"}]}}
     async with here.service(**policy) as service:

@@ -76,7 +76,7 @@ async def execute_answers_the_result_as_text_and_as_data(client: Client) -> None
     ended = await client.call_tool(
         "execute", {"code": "print('hi')\ngym.clients.get_clients_list(limit=1)['total'] > 1"}
     )
-    assert text(ended) == "true\nprinted:\nhi"
+    assert text(ended) == "printed:\nhi\nresult: true"
     assert ended.structured_content["status"] == "completed"
     assert ended.structured_content["text"] == "hi"
     made = [{"tool": "gym.clients.get_clients_list", "state": "read", "count": 1}]
