@@ -7,11 +7,13 @@ from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.tool import Effect
 from codemode.errors import ApprovalRequired
 from codemode.executions.life.repeats import repeats, times
 from codemode.executions.types.handles import handle_of
 from codemode.executions.types.outcome_lines import failure_text
 from codemode.gateway.call import CallState
+from codemode.text.counted import counted
 from codemode.text.safe_integers import NOTE, safe_integers
 from codemode.text.shrunk_json import shrink
 from sandbox import JsonText
@@ -23,8 +25,8 @@ if TYPE_CHECKING:
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
 
-#: Characters of a result or an output shown to a model: about 5,000 tokens. A program can return less.
-SHOWN_CHARACTERS = 20_000
+#: Characters of a result or an output shown to a model: about 1,500 tokens. A program can return less.
+SHOWN_CHARACTERS = 6_000
 
 #: Maximum bytes that JSON needs for one character: a `\uXXXX` escape.
 _MOST_BYTES = 6
@@ -63,7 +65,8 @@ def outcome_text(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, to: 
     """
     ended = _without_stale_hint(ended)
     if not to.made_a_call:
-        return _parts_text(ended, limit, to) or "completed without a result: end the program with an expression"
+        parts = (_receipt(ended, to), _parts_text(ended, limit, to))
+        return "\n".join(filter(None, parts)) or "completed without a result: end the program with an expression"
     failure = ended.failure and replace(ended.failure, line=None, excerpt="", hint="")
     return _parts_text(replace(ended, failure=failure), limit, to) or "done"
 
@@ -92,7 +95,7 @@ def outcome_data(ended: ExecutionOutcome, limit: int = SHOWN_CHARACTERS, *, to: 
     if ended.plan:
         data["plan"] = ended.plan
     rest = replace(ended, has_value=False, failure=None, planned=ended.planned[_PLANNED:])
-    text = _parts_text(rest, limit, to)
+    text = "\n".join(filter(None, (_receipt(ended, to), _parts_text(rest, limit, to))))
     safe: dict[str, Any] = safe_integers(data)
     rest_text = [text] if text not in ("", data["status"]) else []
     if safe is not data:
@@ -156,6 +159,25 @@ def _shown_value(ended: ExecutionOutcome, limit: int) -> tuple[str, tuple[str, .
         if len(text) <= limit:
             return text, ()
     return shrink(data, limit)
+
+
+def _receipt(ended: ExecutionOutcome, to: Audience) -> str:
+    """Say what a program did that completed without a result, so that a model does not do it again to get one."""
+    made = [call for call in ended.calls if call.state in (CallState.COMMITTED, CallState.READ, CallState.UNKNOWN)]
+    if not made or not ended.ok or ended.has_value or ended.output or to.made_a_call:
+        return ""
+    counts = []
+    for is_read, word in ((False, "write"), (True, "read")):
+        calls = [call for call in made if (call.effect == Effect.READ) is is_read]
+        if calls:
+            named = ", ".join(f"{group[0].tool} {times(len(group))}".rstrip() for group in repeats(calls)[:_NAMED])
+            counts.append(f"{counted(len(calls), word)} made ({named})")
+    receipt = f"completed: {', '.join(counts)}; the last expression was None"
+    is_lost = any(call.preview not in ("", "null") for call in made)
+    if not is_lost or not to.can_resume:
+        return receipt
+    again = f"send the program with an expression as its last line and resume_from={ended.id!r}"
+    return f"{receipt}\nto see what the calls answered, do not make them again: {again}"
 
 
 def _done(ended: ExecutionOutcome, *, can_resume: bool) -> str:

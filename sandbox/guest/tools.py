@@ -251,6 +251,11 @@ class ToolCalls:
         self._made = 0
         self._asked_for_names = False
 
+    @property
+    def made(self) -> int:
+        """The number of calls so far."""
+        return self._made
+
     def begin(self, limit: int, parameters: Mapping[str, Sequence[str]]) -> None:
         """Set the limit of calls, and the parameters of tools where they are known."""
         self._limit, self._parameters = limit, parameters

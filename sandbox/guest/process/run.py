@@ -200,20 +200,33 @@ class Run:
             self._note("the program ended itself with exit(); leave that out: a program ends with its last statement")
             self._hub.see_off()
             return None, False
-        if not self._program.returns:
-            self._miss_an_ending()
-        value = self._settled(self._variables.get(VALUE))
-        return value, self._program.returns and value is not None
+        value = self._settled(self._variables.get(VALUE) if self._program.returns else self._last_variable())
+        return value, value is not None
 
-    def _miss_an_ending(self) -> None:
-        """Note how a program without a result could end."""
+    def _last_variable(self) -> Any:
+        """Return the variable that a program without a result fills at its end, if it made calls and printed nothing.
+
+        Else note how it could end.
+        """
         leftovers = Leftovers(self._program.text)
         if missing := leftovers.last_call():
             self._note(f"nothing calls the function that the program ends with: write {missing} below it")
-        elif (
-            self._output.is_empty and (name := leftovers.last_variable()) in self._variables and name not in self._roots
-        ):
-            self._note(f"nothing was given back or printed: write {name} alone in the last line to see what it holds")
+            return None
+        name = leftovers.last_variable()
+        if not self._output.is_empty or name not in self._variables or name in self._roots:
+            return None
+        value = self._variables[name]
+        if self._calls.made and not has_long(value) and self._is_data(value):
+            return value
+        self._note(f"nothing was given back or printed: write {name} alone in the last line to see what it holds")
+        return None
+
+    def _is_data(self, value: Any) -> bool:
+        try:
+            self._encode(value)
+        except ValueInvalid:
+            return False
+        return True
 
     def _run_code(self) -> None:
         code: Any = self._program.code

@@ -273,11 +273,9 @@ _OF_PLANS = {
 _TO_MODELS = {
     "limit": "the failure names it",
     "calls.path": "calls are counted by tool and state, since each token is paid for",
-    "calls.arguments": "the program has them",
     "calls.*_s": "models do not tune programs",
     "calls.decision": "the error of a denied call says it",
     "calls.rule": "the error of a denied call says it",
-    "calls.preview": "the program has the answer",
     "calls.error": "the failure has it, or the program caught it",
     "calls.question": "the pending calls have it",
     "usage.*": "models do not tune programs",

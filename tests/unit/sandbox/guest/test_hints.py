@@ -404,6 +404,32 @@ def test_a_function_at_the_end_that_is_called_is_nothing_to_tell() -> None:
 
 
 @pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ("answer = ns.add(n=1)", {"n": 1}),
+        ("answer: dict = ns.add(n=1)", {"n": 1}),
+        ("answer = await ns.add(n=1)", {"n": 1}),
+        ("answer = []\nanswer += [ns.add(n=1)]", [{"n": 1}]),
+        ("answer = []\nfor n in (1, 2): answer.append(ns.add(n=n))", [{"n": 1}, {"n": 2}]),
+        ("x = ns.add(n=1)\nanswer = x['n']", 1),
+    ],
+)
+def test_what_a_program_with_calls_assigns_last_is_its_result(code: str, value: object) -> None:
+    ended = run_guest(code, {"ns.add": lambda n: {"n": n}})
+
+    assert (ended.status, ended.value, ended.notes) == ("completed", value, [])
+
+
+@pytest.mark.parametrize(
+    "code", ["answer = ns.add(n=1)\nprint(answer)\nrest = 5", "x = ns.add(n=1)\nanswer = len", "ns.add(n=1)\nns = 5"]
+)
+def test_what_was_printed_or_is_no_data_is_not_a_result(code: str) -> None:
+    ended = run_guest(code, {"ns.add": lambda n: {"n": n}})
+
+    assert (ended.status, ended.value) == ("completed", None)
+
+
+@pytest.mark.parametrize(
     "last",
     [
         "answer = 2 + 2",
