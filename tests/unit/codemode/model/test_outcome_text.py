@@ -38,7 +38,8 @@ def test_a_program_that_lost_what_its_calls_answered_is_told_how_not_to_repeat_t
     paid, read = call("bank.pay", CallState.COMMITTED, '{"id": 5}'), call("bank.list", CallState.READ, "[1]")
     text = outcome_text(ended(paid, read, read), to=REPAIRS)
     assert text.splitlines() == [
-        "completed: 1 write made (bank.pay), 2 reads made (bank.list \N{MULTIPLICATION SIGN}2); the last expression was None",
+        "completed: 1 write made (bank.pay), 2 reads made (bank.list \N{MULTIPLICATION SIGN}2);"
+        " the last expression was None",
         "to see what the calls answered, do not make them again: send the program with an expression as its last line"
         " and resume_from='ex_1'",
     ]

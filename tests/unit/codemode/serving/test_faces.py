@@ -319,6 +319,7 @@ LEAVES_OUT: dict[str, dict[str, str]] = {
     | _OF_PLANS
     | _TO_MODELS
     | {"id": "a single call is not continued"}
+    | {"calls.arguments": "the model gave them", "calls.preview": "the result is the answer"}
     | {f"failure.{name}": "the model wrote no program" for name in ("line", "excerpt", "hint")},
     "terminal, after a run": _FOR_PROGRAMS | _OF_FAILURES | _OF_PLANS | _OF_TERMINALS,
     "terminal, of a stored execution": _FOR_PROGRAMS | _OF_FAILURES | _OF_PLANS | _OF_TERMINALS,
