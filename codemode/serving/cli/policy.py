@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from rich.table import Table
 
 from codemode.errors import ConfigurationError
+from codemode.executions.types.ids import may_be_execution
 from codemode.gateway.lint import without_effect
 from codemode.serving.cli.project_options import (
     FOUND,
@@ -20,10 +22,12 @@ from codemode.serving.cli.project_options import (
     with_project_options,
     with_service,
 )
+from codemode.serving.cli.stored import stored_execution, with_journal
 from codemode.serving.output import terminal as show
 from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
+    from codemode.executions.journal.base import Journal
     from codemode.gateway.explanation import Explanation
     from codemode.service import CodeMode
 
@@ -34,13 +38,18 @@ app = typer.Typer(no_args_is_help=True, help="Explain decisions of the access po
 @with_project_options
 def explain(
     project: ProjectOptions,
-    tool: Annotated[str, typer.Argument(help="A tool's id, or an exact alias.")],
+    tool: Annotated[str, typer.Argument(help="A tool's id or exact alias, or the id of an execution.")],
     role: Role = DEFAULT_ROLE,
     args: Annotated[str, typer.Option(help="The arguments, as a JSON object.")] = "",
     read_only: Annotated[bool, typer.Option("--read-only", help="Act as a read-only key.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Show which rule decides on a call, and why earlier rules do not. Exit code 0 if always allowed, else 1."""
+    """Show which rule decides on a call, and why earlier rules do not. Exit code 0 if always allowed, else 1.
+
+    For an execution, show which rule decided on each of its calls, and why.
+    """
+    if may_be_execution(tool):
+        with_journal(project, partial(_explain_execution, tool, as_json=as_json), as_json=as_json)
 
     async def work(service: CodeMode) -> int:
         from codemode.gateway.explanation import explain as explained
@@ -76,6 +85,26 @@ def check(
         return 1 if found else 0
 
     with_service(ProjectOptions(config), work, needs_search=False, as_json=as_json)
+
+
+async def _explain_execution(execution: str, journal: Journal, *, as_json: bool) -> int:
+    stored = await stored_execution(journal, execution)
+    reasons = {call.id: call.reason for call in await journal.pending(execution=execution)}
+    calls = [
+        {
+            **{name: call.get(name, "") for name in ("path", "tool", "state", "decision", "rule")},
+            "reason": reasons.get(call.get("question", ""), call.get("error", "")),
+        }
+        for call in (stored.outcome or {}).get("calls", ())
+    ]
+    if as_json:
+        show.print_json({"execution": execution, "status": stored.status, "calls": calls})
+        return 0
+    table = Table(box=None, padding=(0, 2), show_header=False)
+    for call in calls:
+        table.add_row(*(show.plain(call[name]) for name in ("path", "tool", "state", "decision", "rule", "reason")))
+    show.console.print(table if calls else f"{execution} has made no call, or none that is recorded yet")
+    return 0
 
 
 def _arguments(text: str) -> dict[str, Any] | None:

@@ -75,6 +75,19 @@ def test_explain_says_which_rule_decides_and_why(folder: Path) -> None:
     assert "the decision depends on the arguments" in depends.stdout
 
 
+def test_explain_says_which_rule_decided_on_each_call_of_an_execution(folder: Path) -> None:
+    code = "gym.clients.delete_client(clientId=1)"
+    ran = json.loads(codemode("run", "-", "--no-input", "--json", folder=folder, stdin=code).stdout)
+    explained = codemode("policy", "explain", ran["id"], "--json", folder=folder)
+    assert explained.returncode == 0, explained.stderr
+    (delete,) = json.loads(explained.stdout)["calls"]
+    assert (delete["decision"], delete["state"]) == ("ask", "pending")
+    assert delete["reason"] == "default for destructive"
+    assert "gym.clients.delete_client" in codemode("policy", "explain", ran["id"], folder=folder).stdout
+    unknown = codemode("policy", "explain", "ex_" + 32 * "0", folder=folder)
+    assert (unknown.returncode, "ex_000" in unknown.stderr) == (2, True)
+
+
 def test_check_finds_rules_that_never_decide_and_patterns_that_fit_nothing(folder: Path) -> None:
     found = codemode("policy", "check", folder=folder)
     assert found.returncode == 1
