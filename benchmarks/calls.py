@@ -26,7 +26,7 @@ from codemode.gateway.gateway import Gateway
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.auth.credentials import Credential
 from codemode.transports.auth.requirements import Authentication, Configured, SchemeKind
-from codemode.transports.http.addresses import Permitted, origin
+from codemode.transports.http.addresses import PermittedOrigins, origin
 from codemode.transports.http.connection import Request
 from codemode.transports.http.network import open_pool
 from codemode.transports.http.transport import HttpTransport, Reach
@@ -108,7 +108,7 @@ async def measure(url: str, sizes: list[int], calls: int) -> bool:
             assert response.status == 200
 
         place = origin(url)
-        pinned = open_pool(Permitted((place,)))
+        pinned = open_pool(PermittedOrigins((place,)))
 
         async def alone() -> None:
             response = await pinned.send(Request("GET", place, target.removeprefix(url), headers))

@@ -46,7 +46,7 @@ from codemode.menus.conversation import Conversation
 from codemode.menus.menu import Definitions
 from codemode.menus.selection import Selector
 from codemode.menus.session import MenuSession
-from codemode.menus.usage import Used, propose_menu
+from codemode.menus.usage import ToolUse, propose_menu
 from codemode.search.evaluation.evaluation import read_labelled
 from codemode.search.finder import Finder
 from codemode.search.query import Query
@@ -269,7 +269,9 @@ async def by_follow_up(catalog: Catalog, queries: Sequence[LabelledQuery], finde
 async def by_usage(selector: Selector, queries: Sequence[LabelledQuery], finder: Finder) -> None:
     """Measure default categories learned from half of the queries without keywords, on the other half."""
     unmatched = [query for query in queries if not (await selector.select(Conversation.of(query.query))).activated]
-    used = [Used(sorted(right)[0], "not offered", unmatched=True) for query in unmatched[::2] for right in query.gold]
+    used = [
+        ToolUse(sorted(right)[0], "not offered", unmatched=True) for query in unmatched[::2] for right in query.gold
+    ]
     proposal = propose_menu(used, selector)
     if proposal is None:
         return

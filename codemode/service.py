@@ -24,10 +24,9 @@ from codemode.executions.life.results import Results
 from codemode.executions.life.runner import Runner
 from codemode.executions.life.slots import JournalSlots
 from codemode.executions.plugins.loading import load_hooks
-from codemode.executions.run.executor import Executor, nothing
+from codemode.executions.run.executor import Executor
 from codemode.executions.run.program_functions import program_functions
 from codemode.executions.saved.runs import SavedRuns
-from codemode.executions.types.ledger import unwatched
 from codemode.features.all import FEATURES
 from codemode.features.composition import Features
 from codemode.features.feature import Core, FeaturePart
@@ -59,6 +58,7 @@ from codemode.settings import (
     settings_for_mcp_server,
     tokenizer_folder,
 )
+from codemode.shared.callbacks import ignore
 from codemode.shared.closing import save_and_close
 from codemode.sources.destination import destination_of
 from codemode.transports.allowances import Allowances
@@ -431,8 +431,8 @@ class CodeMode:
         conversation: str = "",
         plan: str = "",
         idempotency_key: str = "",
-        begun: Callable[[], None] = nothing,
-        watch: Callable[[LedgerEntry], None] = unwatched,
+        begun: Callable[[], None] = ignore,
+        watch: Callable[[LedgerEntry], None] = ignore,
     ) -> ExecutionOutcome:
         """Run a program with every tool bound that the role of `caller` may use.
 

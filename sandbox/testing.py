@@ -129,7 +129,7 @@ class Ending:
 
 
 @dataclass(frozen=True, slots=True)
-class Ran:
+class FakeRun:
     """One program that `FakeSandbox` was given, with what it was given for it, and the answers of its calls."""
 
     code: str
@@ -150,7 +150,7 @@ class FakeSandbox:
 
     def __init__(self, *endings: Ending | Outcome) -> None:
         self._script = Script(*(endings or (Outcome(Status.COMPLETED),)))
-        self.ran: list[Ran] = []
+        self.ran: list[FakeRun] = []
         self.is_open = False
 
     async def __aenter__(self) -> FakeSandbox:
@@ -183,7 +183,7 @@ class FakeSandbox:
         """
         check_limits(limits)
         check_program(code, names=names, inputs=inputs or {}, call=call, seed=seed)
-        ran = Ran(code, tuple(names), dict(inputs or {}), limits, seed, now, recording)
+        ran = FakeRun(code, tuple(names), dict(inputs or {}), limits, seed, now, recording)
         self.ran.append(ran)
         told = self._script.next()
         ending = told if isinstance(told, Ending) else Ending(told)

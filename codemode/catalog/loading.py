@@ -37,10 +37,6 @@ class LoadingStep:
 LoadingListener = Callable[[LoadingStep], None]
 
 
-def unheard(_: LoadingStep) -> None:
-    """Do nothing: the listener of work that nobody waits for."""
-
-
 def log_loading(step: LoadingStep) -> None:
     """Log the size of each document, and the end of all work."""
     if step.step == "parsing":

@@ -81,7 +81,7 @@ class Paging:
 
 
 @dataclass(frozen=True, slots=True)
-class Reached:
+class ReachedOperation:
     """Another operation that a call reaches by its arguments: `name` for people, and `key` if it is a tool."""
 
     name: str
@@ -101,7 +101,7 @@ class Details:
     body_required: bool = False
     body_merges: bool = False  # null removes a member (merge patch, RFC 7396)
     paging: Paging | None = None  # set if the source declares its paging
-    reaches: Callable[[Mapping[str, Any]], tuple[Reached, ...]] | None = None  # by the arguments of a call
+    reaches: Callable[[Mapping[str, Any]], tuple[ReachedOperation, ...]] | None = None  # by the arguments of a call
     headers: Mapping[str, Schema] | None = None  # declared for the answer, in lower case; None if it has no headers
 
 

@@ -50,7 +50,7 @@ class Reason(NamedTuple):
 CORE = Reason("core")
 
 
-class Offered(NamedTuple):
+class MenuEntry(NamedTuple):
     """An offered tool and the reason for it."""
 
     tool: Tool
@@ -110,7 +110,7 @@ class Menu:
     `total` is the number of tools in the caller's view.
     """
 
-    offered: tuple[Offered, ...]
+    offered: tuple[MenuEntry, ...]
     total: int
     definitions: Definitions = field(repr=False)
     meta: tuple[dict[str, Any], ...] = ()

@@ -37,7 +37,7 @@ _CHANGE = 3
 
 
 @dataclass(frozen=True, slots=True)
-class Ranked:
+class RankedHits:
     """Hits for a conversation, best first. `confidence` is the probability that the first one is right, 0 to 1."""
 
     hits: tuple[Hit, ...] = ()
@@ -85,7 +85,7 @@ async def hits_of(finder: Finder, text: str, limit: int = HITS) -> tuple[Hit, ..
     return hits.hits if hits is not None else ()
 
 
-async def ranked(finder: Finder, text: str, earlier: Sequence[str] = (), limit: int = HITS) -> Ranked:
+async def ranked(finder: Finder, text: str, earlier: Sequence[str] = (), limit: int = HITS) -> RankedHits:
     """Return the best hits for a text and for the messages before it, newest first.
 
     A message without content of its own, such as "yes, delete it", counts as much as the earlier ones together. Any
@@ -97,7 +97,7 @@ async def ranked(finder: Finder, text: str, earlier: Sequence[str] = (), limit: 
     hits = _interleaved(first, before.hits if before else (), _CHANGE if len(terms(text)) > _SHORT else 1)
     searches = [search for search in (newest, before) if search is not None]
     confidence = max((each for search in searches for each in search.confidence), default=0.0)
-    return Ranked(hits[:limit], confidence, is_unsure=bool(hits) and not any(map(_is_sure, searches)))
+    return RankedHits(hits[:limit], confidence, is_unsure=bool(hits) and not any(map(_is_sure, searches)))
 
 
 def _is_sure(hits: Hits) -> bool:

@@ -53,7 +53,7 @@ _TOGETHER = 64
 
 
 @dataclass(slots=True)
-class Found:
+class Routing:
     """Routed categories with reasons, best first, and notes on problems."""
 
     reasons: dict[str, Reason] = field(default_factory=dict)
@@ -95,12 +95,12 @@ class Router:
         """Return whether the router was chosen by `auto`."""
         return self._kind == "auto" and reason.kind in ("list", "lexical", "embed")
 
-    async def find(self, conversation: Conversation, texts: Sequence[str], found: Container[str]) -> Found:
+    async def find(self, conversation: Conversation, texts: Sequence[str], found: Container[str]) -> Routing:
         """Return further categories. `texts` are human messages, newest first."""
         open_ = [category for category in self._categories if category.name not in found]
         match self._resolved(len(self._categories)):
             case "list":
-                return Found({category.name: Reason("list", category.name) for category in open_})
+                return Routing({category.name: Reason("list", category.name) for category in open_})
             case "model":
                 return await self._by_model(conversation, texts, open_)
             case "embedding":
@@ -118,7 +118,7 @@ class Router:
 
     async def _by_words(
         self, conversation: Conversation, texts: Sequence[str], open_: Sequence[Category], *notes: str
-    ) -> Found:
+    ) -> Routing:
         names = {category.name for category in open_}
         found = await ranked(self._finder, query_of(conversation), texts[1:], _ROUTING_HITS)
         best: dict[str, float] = {}
@@ -128,20 +128,20 @@ class Router:
                 best.setdefault(name, found.score(place))
         top = list(best)[: self._top]
         told = (*notes, NOT_SURE) if found.is_unsure else notes
-        return Found({name: Reason("lexical", name, best[name]) for name in top}, told)
+        return Routing({name: Reason("lexical", name, best[name]) for name in top}, told)
 
     async def _by_embedding(
         self, conversation: Conversation, texts: Sequence[str], open_: Sequence[Category], *notes: str
-    ) -> Found:
+    ) -> Routing:
         cosines, problem = await self._cosines(texts, open_)
         if problem:
             told = (*notes, f"{problem}: by keywords alone")
             unkeyed = [category for category in open_ if not category.keywords]
-            return await self._by_words(conversation, texts, unkeyed, *told) if unkeyed else Found(notes=told)
+            return await self._by_words(conversation, texts, unkeyed, *told) if unkeyed else Routing(notes=told)
         threshold = self._threshold()
         near = sorted((name for name in cosines if cosines[name] >= threshold), key=lambda name: -cosines[name])
         top = self._top if self._kind == "auto" else self._settings.top
-        return Found({name: Reason("embed", name, cosines[name]) for name in near[:top]}, notes)
+        return Routing({name: Reason("embed", name, cosines[name]) for name in near[:top]}, notes)
 
     async def _cosines(self, texts: Sequence[str], open_: Sequence[Category]) -> tuple[dict[str, float], str]:
         """Return each category's best cosine to the texts, and the problem or ""."""
@@ -180,7 +180,7 @@ class Router:
         own = self._settings.thresholds
         return own.get(self._finder.embeddings_model, own.get(name, _THRESHOLDS.get(name, _THRESHOLD)))
 
-    async def _by_model(self, conversation: Conversation, texts: Sequence[str], open_: Sequence[Category]) -> Found:
+    async def _by_model(self, conversation: Conversation, texts: Sequence[str], open_: Sequence[Category]) -> Routing:
         assert self._model is not None  # noqa: S101 -- made with the settings that ask for it
         told = {category.name: category.description or _summaries(category) for category in open_}
         try:
@@ -189,7 +189,7 @@ class Router:
             if self._finder.uses_embeddings:
                 return await self._by_embedding(conversation, texts, open_, f"{failure}: by meaning instead")
             return await self._by_words(conversation, texts, open_, f"{failure}: by words instead")
-        return Found({name: Reason("model", name) for name in names[: self._settings.top]})
+        return Routing({name: Reason("model", name) for name in names[: self._settings.top]})
 
 
 async def _chosen(model: ModelFunction, text: str, categories: Mapping[str, str], timeout_s: float) -> list[str]:

@@ -20,10 +20,10 @@ from codemode.catalog.definitions import native_name
 from codemode.errors import ConfigurationError, ToolNotFound
 from codemode.menus.categories import Categories, categories_of
 from codemode.menus.keywords import Keywords
-from codemode.menus.menu import CORE, Definitions, Menu, Offered, Reason
+from codemode.menus.menu import CORE, Definitions, Menu, MenuEntry, Reason
 from codemode.menus.meta_tools import REQUEST_MORE_TOOLS, REQUEST_TOOL, more_tools, one_tool
 from codemode.menus.prompt import prompt_of
-from codemode.menus.retrieval import HITS, NOT_SURE, CommonWords, Ranked, query_of, ranked
+from codemode.menus.retrieval import HITS, NOT_SURE, CommonWords, RankedHits, query_of, ranked
 from codemode.menus.routers import Router
 from codemode.menus.slots import balanced, proportional
 from codemode.search.analysis.text import terms
@@ -98,7 +98,7 @@ class Selector:
         self._common_words = CommonWords()
         self._definitions = Definitions(catalog)
         self._names = {native_name(tool): tool for tool in catalog}
-        self._core = tuple(Offered(tool, CORE) for tool in self.core)
+        self._core = tuple(MenuEntry(tool, CORE) for tool in self.core)
 
     def tool(self, name: str) -> Tool | None:
         """Return the tool that a call names by function name, id or alias of its source, offered or not, or None."""
@@ -210,7 +210,7 @@ class Selector:
 
     def _shared_out(
         self, tools: Mapping[str, Sequence[Tool]], reasons: Mapping[str, Reason], room: int, message: str
-    ) -> tuple[list[Offered], list[str]]:
+    ) -> tuple[list[MenuEntry], list[str]]:
         """Return each category's tools up to its slots, without duplicates, in category order.
 
         A cut category keeps the tools closest to the message; with the proportional strategy, the first ones.
@@ -219,7 +219,7 @@ class Selector:
         own = tools if self._is_disjoint else _each_once(tools)
         kept = self._kept(own, self._shares(own, reasons, slots), message)
         offered = [
-            Offered(tool, reasons[name]) for name in self.categories.by_name if name in own for tool in kept[name]
+            MenuEntry(tool, reasons[name]) for name in self.categories.by_name if name in own for tool in kept[name]
         ]
         if len(offered) == sum(map(len, own.values())):
             return offered, []
@@ -249,11 +249,11 @@ class Selector:
         return kept
 
     async def _with_requested(
-        self, offered: list[Offered], requested: Mapping[str, Reason], room: int, conversation: Conversation
-    ) -> tuple[list[Offered], list[str]]:
+        self, offered: list[MenuEntry], requested: Mapping[str, Reason], room: int, conversation: Conversation
+    ) -> tuple[list[MenuEntry], list[str]]:
         """Return the tools plus requested ones, newest request first in priority, and the tools removed for them."""
         core = {one.tool.id for one in self._core}
-        asked = [Offered(self.catalog.get(id_), why) for id_, why in requested.items() if id_ not in core]
+        asked = [MenuEntry(self.catalog.get(id_), why) for id_, why in requested.items() if id_ not in core]
         asked, dropped = asked[max(0, len(asked) - room) :], asked[: max(0, len(asked) - room)]
         ids = {one.tool.id for one in asked}
         others = [one for one in offered if one.tool.id not in ids]
@@ -268,7 +268,7 @@ class Selector:
             others = [one for one in others if id(one) not in evicted]
         return [*others, *asked], [native_name(one.tool) for one in dropped]
 
-    async def _ranked(self, conversation: Conversation) -> Ranked:
+    async def _ranked(self, conversation: Conversation) -> RankedHits:
         query = query_of(conversation, self.settings.retrieval.calls)
         return await ranked(self.finder, query, self._texts(conversation)[1:])
 
@@ -283,7 +283,7 @@ class Selector:
             return f"nothing fits the messages; {advice}"
         return f"no keyword occurs in the messages; {advice}, or menu.router to find categories without keywords"
 
-    def _prompt(self, offered: Sequence[Offered], meta: Sequence[str]) -> str:
+    def _prompt(self, offered: Sequence[MenuEntry], meta: Sequence[str]) -> str:
         names = {one.reason.category for one in offered}
         sources = {one.tool.source for one in offered}
         return prompt_of(
@@ -294,7 +294,7 @@ class Selector:
             {name: text for name, text in self._instructions.items() if name in sources},
         )
 
-    def _menu(self, offered: list[Offered], cut: list[str], chosen: _Chosen, meta: Sequence[str]) -> Menu:
+    def _menu(self, offered: list[MenuEntry], cut: list[str], chosen: _Chosen, meta: Sequence[str]) -> Menu:
         whole = (*self._core, *offered)
         return Menu(
             offered=whole,
@@ -320,6 +320,6 @@ def _each_once(tools: Mapping[str, Sequence[Tool]]) -> dict[str, Sequence[Tool]]
     return own
 
 
-def _places(found: Ranked) -> dict[str, int]:
+def _places(found: RankedHits) -> dict[str, int]:
     """Return the rank of each tool by id, from 0."""
     return {hit.tool.id: place for place, hit in enumerate(found.hits)}

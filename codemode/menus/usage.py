@@ -35,7 +35,7 @@ _NOT_OFFERED = "not offered"
 
 
 @dataclass(frozen=True, slots=True)
-class Used:
+class ToolUse:
     """A call: the tool, the reason it was offered, and whether the message matched nothing."""
 
     tool: str
@@ -93,12 +93,12 @@ class MenuUsage:
         by = next((one.reason.kind for one in menu.offered if one.tool.id == tool_id), _NOT_OFFERED)
         self._file.append(tool=tool_id, by=by, unmatched=not menu.activated)
 
-    def read(self) -> list[Used]:
+    def read(self) -> list[ToolUse]:
         """Return the records, oldest first; invalid lines are skipped."""
         return [used for line in self._file.lines() if (used := _read(line)) is not None]
 
 
-def propose_menu(used: Sequence[Used], selector: Selector) -> MenuProposal | None:
+def propose_menu(used: Sequence[ToolUse], selector: Selector) -> MenuProposal | None:
     """Propose defaults and core tools from usage; None for too few calls."""
     known = [one for one in used if selector.tool(one.tool) is not None]
     open_ = [one for one in known if one.wants_default]
@@ -119,7 +119,7 @@ def propose_menu(used: Sequence[Used], selector: Selector) -> MenuProposal | Non
     )
 
 
-def _defaults(used: Iterable[Used], selector: Selector) -> tuple[str, ...]:
+def _defaults(used: Iterable[ToolUse], selector: Selector) -> tuple[str, ...]:
     """Return the most used categories that fit in the present defaults' size."""
     by_name = selector.categories.by_name
     counts = Counter(category for one in used if (category := _category(one, selector)))
@@ -133,20 +133,20 @@ def _defaults(used: Iterable[Used], selector: Selector) -> tuple[str, ...]:
     return tuple(chosen)
 
 
-def _covered(used: Sequence[Used], defaults: Iterable[str], selector: Selector) -> float:
+def _covered(used: Sequence[ToolUse], defaults: Iterable[str], selector: Selector) -> float:
     there = {part for name in defaults for part in selector.categories.of(name)}
     core = {tool.id for tool in selector.core}
     return sum(one.tool in core or _category(one, selector) in there for one in used) / max(1, len(used))
 
 
-def _category(used: Used, selector: Selector) -> str:
+def _category(used: ToolUse, selector: Selector) -> str:
     tool = selector.tool(used.tool)
     return selector.category_of(tool) if tool else ""
 
 
-def _read(line: bytes) -> Used | None:
+def _read(line: bytes) -> ToolUse | None:
     try:
         found = json.loads(line)
-        return Used(str(found["tool"]), str(found["by"]), bool(found["unmatched"]))
+        return ToolUse(str(found["tool"]), str(found["by"]), bool(found["unmatched"]))
     except (ValueError, KeyError, TypeError):
         return None

@@ -7,8 +7,8 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from codemode.executions.run.executor import nothing
 from codemode.executions.types.outcome import ExecutionOutcome
+from codemode.shared.callbacks import ignore
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 @asynccontextmanager
 async def no_queue(_: Caller) -> AsyncIterator[Callable[[], None]]:
     """A process with one client needs no queue."""
-    yield nothing
+    yield ignore
 
 
 @dataclass(frozen=True, slots=True)

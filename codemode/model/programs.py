@@ -10,7 +10,7 @@ from codemode.errors import ConfigurationError, ExecutionEnded, ExecutionWaiting
 from codemode.executions.life.programs import Purpose
 from codemode.executions.life.repetition import Repetition
 from codemode.executions.types.outcome import ExecutionOutcome
-from codemode.executions.types.planned import Listing, undigested
+from codemode.executions.types.planned import Listing, no_digest
 from codemode.executions.types.records import HELD_SECRETS, OPEN
 from codemode.text.surrogates import joined
 from sandbox import is_blank
@@ -38,7 +38,7 @@ _OTHER = (
 )
 
 
-class Begun(NamedTuple):
+class RunningExecution(NamedTuple):
     """The id of an execution that was started or continued, and what its caller must know."""
 
     execution: str
@@ -102,12 +102,12 @@ class ModelPrograms:
         await self._learn(outcome, caller)
         return outcome
 
-    async def begin(self, request: Request, caller: Caller) -> Begun:
+    async def begin(self, request: Request, caller: Caller) -> RunningExecution:
         """Start or continue a recorded execution. Raises the errors of `perform`."""
         request = _read(request, caller)
         if await self.purpose(request, caller) is Purpose.CONTINUE:
-            return Begun(request.resume_from, await self._resume(request, caller))
-        return Begun(await self.executions.start(request, caller))
+            return RunningExecution(request.resume_from, await self._resume(request, caller))
+        return RunningExecution(await self.executions.start(request, caller))
 
     async def _run(self, request: Request, caller: Caller, *, dry_run: bool) -> ExecutionOutcome:
         """Run a program: recorded, with a continuation, or unrecorded."""
@@ -120,7 +120,7 @@ class ModelPrograms:
             return outcome
         if request.conversation and executions is not None:
             await executions.open()  # a dry run reads the state in the journal
-        listing = Listing(executions.digest if executions else undigested) if dry_run else None
+        listing = Listing(executions.digest if executions else no_digest) if dry_run else None
         outcome = await self._runner.run(request, caller, dry_run=listing)
         self._results.keep(outcome, caller)
         if listing is not None:

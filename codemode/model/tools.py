@@ -12,7 +12,6 @@ from codemode.catalog.arguments import validate
 from codemode.catalog.inline import NOTHING_INLINE
 from codemode.errors import ArgumentsInvalid, CodeModeError, RequestRepeated, WrongArgument
 from codemode.executions.life.programs import Request
-from codemode.executions.types.ledger import unwatched
 from codemode.gateway.caller import Caller
 from codemode.model.answer import Answer, rejected
 from codemode.model.arguments import ExecuteArguments, problem_of, read_arguments, read_native
@@ -25,6 +24,7 @@ from codemode.model.names import native_names, offered_name, tool_of, unknown_na
 from codemode.model.outcome_text import Audience, shown_to_model
 from codemode.model.shown_content import shown_content
 from codemode.search.request import SearchRequest
+from codemode.shared.callbacks import ignore
 from sandbox import SandboxError
 
 if TYPE_CHECKING:
@@ -57,7 +57,7 @@ class CallOptions:
     credentials: Mapping[str, str] = field(default_factory=dict)
     key: str = ""
     within_s: float | None = None
-    watch: Callable[[LedgerEntry], None] = unwatched
+    watch: Callable[[LedgerEntry], None] = ignore
     settle: Callable[[ExecutionOutcome], Awaitable[ExecutionOutcome]] | None = None
 
 

@@ -12,7 +12,7 @@ from codemode.text.times import SECOND_US, rfc3339
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from codemode.executions.life.observer import Started
+    from codemode.executions.life.observer import ExecutionStart
     from codemode.executions.notify.courier import Delivery
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
@@ -39,7 +39,7 @@ class AuditFile:
         self._path = path
         self._descriptor = self._open()
 
-    def started(self, execution: Started) -> None:
+    def started(self, execution: ExecutionStart) -> None:
         """Write a `started` line."""
         self._follow()
         who = execution.caller
@@ -47,7 +47,7 @@ class AuditFile:
             execution.id, "started", caller=who.id, label=who.label, role=who.role, program_sha256=execution.digest
         )
 
-    def called(self, execution: Started, entry: LedgerEntry) -> None:
+    def called(self, execution: ExecutionStart, entry: LedgerEntry) -> None:
         """Write a `call` line."""
         self._write(
             execution.id,
@@ -62,7 +62,7 @@ class AuditFile:
             error=entry.error,
         )
 
-    def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
+    def ended(self, execution: ExecutionStart, outcome: ExecutionOutcome | None) -> None:
         """Write an `ended` line."""
         status = str(outcome.status) if outcome else "cancelled"
         self._write(execution.id, "ended", status=status, calls=len(outcome.calls) if outcome else None)

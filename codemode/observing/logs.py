@@ -18,7 +18,7 @@ from codemode.text.times import SECOND_US, rfc3339
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from codemode.executions.life.observer import Started
+    from codemode.executions.life.observer import ExecutionStart
     from codemode.executions.notify.courier import Delivery
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
@@ -35,13 +35,13 @@ _OWN = frozenset(vars(logging.makeLogRecord({}))) | {"message", "asctime", "task
 class LogObserver:
     """Logs each execution that ends: caller, program, status, duration, and number of calls by state."""
 
-    def started(self, execution: Started) -> None:
+    def started(self, execution: ExecutionStart) -> None:
         """Do nothing: only ends are logged."""
 
-    def called(self, execution: Started, entry: LedgerEntry) -> None:
+    def called(self, execution: ExecutionStart, entry: LedgerEntry) -> None:
         """Do nothing: calls are counted at the end."""
 
-    def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
+    def ended(self, execution: ExecutionStart, outcome: ExecutionOutcome | None) -> None:
         """Log the execution."""
         facts: dict[str, Any] = {
             "execution": execution.id,

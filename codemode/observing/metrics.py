@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from prometheus_client import CollectorRegistry
 
-    from codemode.executions.life.observer import Started
+    from codemode.executions.life.observer import ExecutionStart
     from codemode.executions.notify.courier import Delivery
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
@@ -78,12 +78,12 @@ class MetricsObserver:
         self._sources_failed.set(sources_failed)
         self._is_writable.set(is_writable)
 
-    def started(self, execution: Started) -> None:
+    def started(self, execution: ExecutionStart) -> None:
         """Count a running execution."""
         self._running.inc()
         self._began[execution.id] = time.monotonic()
 
-    def called(self, execution: Started, entry: LedgerEntry) -> None:
+    def called(self, execution: ExecutionStart, entry: LedgerEntry) -> None:
         """Count the call if it has ended."""
         if entry.state in (CallState.RUNNING, CallState.UNKNOWN):
             return
@@ -92,7 +92,7 @@ class MetricsObserver:
         if entry.duration_s:
             self._call_s.labels(namespace).observe(entry.duration_s)
 
-    def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
+    def ended(self, execution: ExecutionStart, outcome: ExecutionOutcome | None) -> None:
         """Count the execution, and its calls that never ended."""
         self._running.dec()
         self._execution_s.observe(time.monotonic() - self._began.pop(execution.id))

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
     from opentelemetry.sdk.trace import TracerProvider
 
-    from codemode.executions.life.observer import Started
+    from codemode.executions.life.observer import ExecutionStart
     from codemode.executions.notify.courier import Delivery
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
@@ -42,7 +42,7 @@ class TraceObserver:
         self._calls: dict[tuple[str, str], trace.Span] = {}
         self._effects: dict[tuple[str, str], str] = {}
 
-    def started(self, execution: Started) -> None:
+    def started(self, execution: ExecutionStart) -> None:
         """Start the execution's span, under the current span."""
         self._executions[execution.id] = self._tracer.start_span(
             "codemode.execution",
@@ -54,7 +54,7 @@ class TraceObserver:
             },
         )
 
-    def called(self, execution: Started, entry: LedgerEntry) -> None:
+    def called(self, execution: ExecutionStart, entry: LedgerEntry) -> None:
         """Start or end the span of a call. A rejected call's span starts and ends at once."""
         key = (execution.id, entry.path)
         span = self._calls.get(key)
@@ -73,7 +73,7 @@ class TraceObserver:
         del self._calls[key], self._effects[key]
         span.end()
 
-    def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
+    def ended(self, execution: ExecutionStart, outcome: ExecutionOutcome | None) -> None:
         """End the execution's span, and the spans of calls that never ended."""
         now = time.time_ns()
         for key in [key for key in self._calls if key[0] == execution.id]:

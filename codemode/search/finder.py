@@ -9,9 +9,10 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codemode.catalog.catalog import Catalog
-from codemode.catalog.loading import LoadingStep, unheard
+from codemode.catalog.loading import LoadingStep
 from codemode.errors import ConfigurationError
 from codemode.search.documents.weights import RANKING, Weights
+from codemode.shared.callbacks import ignore
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -38,7 +39,7 @@ class Finder:
     Raises ConfigurationError if the settings name an unknown ranking feature or a missing model.
     """
 
-    def __init__(self, settings: SearchSettings, folder: Path, progress: LoadingListener = unheard) -> None:
+    def __init__(self, settings: SearchSettings, folder: Path, progress: LoadingListener = ignore) -> None:
         self._settings = settings
         self._progress = progress
         self._folder = folder
@@ -111,7 +112,7 @@ class Finder:
         """Return a finder of a smaller catalog, which reveals nothing of other tools. It is closed with this one."""
         other = copy(self)
         other._embeddings = None
-        other._progress = unheard
+        other._progress = ignore
         other._narrowed = []
         other._index = None  # shares no vocabulary with the whole
         other._first_search = Lock()

@@ -47,7 +47,7 @@ class Query:
         object.__setattr__(self, "queries", readable)  # command-line arguments may hold invalid UTF-8
 
 
-class Found(Protocol):
+class IndexResult(Protocol):
     """The result of one search. Its methods take the rank of a hit."""
 
     def matched(self, rank: int) -> tuple[str, ...]:
@@ -68,7 +68,7 @@ class Hit:
     query: int
     rank: int
     exact: bool
-    found: Found = field(repr=False, compare=False)
+    found: IndexResult = field(repr=False, compare=False)
 
     @property
     def matched(self) -> tuple[str, ...]:

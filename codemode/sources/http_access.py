@@ -11,7 +11,7 @@ from codemode.settings import AwsCredential, NoCredential, OAuth2Credential, is_
 from codemode.sources.authentication import authentication_of
 from codemode.transports.auth.credentials import Credential
 from codemode.transports.auth.grant import OAuthGrant
-from codemode.transports.http.addresses import Permitted, checked_base, is_same_origin, origin, without_userinfo
+from codemode.transports.http.addresses import PermittedOrigins, checked_base, is_same_origin, origin, without_userinfo
 from codemode.transports.http.deferred import DeferredTransport
 from codemode.transports.http.exchange import Exchange
 from codemode.transports.http.fetch import BehindLogin, fetch_text
@@ -87,7 +87,7 @@ def _check_settings(name: str, settings: SourceSettings) -> None:
             message = f"sources.{name}.headers: {header} is set for each request, so it cannot be constant"
             raise ConfigurationError(message)
     if settings.client_certificate is not None or settings.ca_file is not None:
-        open_pool(Permitted(()), certificate=_certificate(settings), ca_file=_ca_file(settings))
+        open_pool(PermittedOrigins(()), certificate=_certificate(settings), ca_file=_ca_file(settings))
     for credential in settings.credentials:
         if isinstance(credential, AwsCredential):
             message = f"sources.{name}.credentials: credentials of kind aws require a source of kind aws"
@@ -153,7 +153,7 @@ def is_own(supply: Credential | CallerSupply | OAuthGrant | None) -> TypeGuard[C
 async def _resolved(name: str, supply: Credential | OAuthGrant, settings: SourceSettings) -> Credential:
     if isinstance(supply, Credential):
         return supply
-    pool = open_pool(Permitted(tuple(map(origin, supply.addresses))), most=1, ca_file=_ca_file(settings))
+    pool = open_pool(PermittedOrigins(tuple(map(origin, supply.addresses))), most=1, ca_file=_ca_file(settings))
     exchange = Exchange(name, timeout_s=settings.timeout_s, limit_bytes=_TOKEN_BYTES, connections=pool)
     tokens = TokenSource(supply, exchange, name)
     try:

@@ -7,8 +7,8 @@ import logging
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
-from codemode.catalog.loading import unheard
 from codemode.errors import ConfigurationError
+from codemode.shared.callbacks import ignore
 from codemode.sources.factory import with_definitions
 from codemode.sources.loader import Reader, bound_functions, catalog_of, close_after, require_sources, to_retry
 from codemode.sources.reconnection import Retries
@@ -52,7 +52,7 @@ class LiveSources:
         publish: Callable[[Settings, Mapping[str, LoadedSource]], Awaitable[Catalog]],
         check: Callable[[Settings, Catalog], None],
         under_way: Callable[[], Collection[asyncio.Event]],
-        progress: LoadingListener = unheard,
+        progress: LoadingListener = ignore,
     ) -> None:
         self.loaded: Mapping[str, LoadedSource] = {}
         self._settings = settings

@@ -11,10 +11,11 @@ from functools import partial
 from typing import TYPE_CHECKING, cast
 
 from codemode.catalog.catalog import Catalog
-from codemode.catalog.loading import LoadingStep, unheard
+from codemode.catalog.loading import LoadingStep
 from codemode.catalog.saved import SAVED
 from codemode.catalog.withheld import Withheld
 from codemode.errors import ConfigurationError, EnvironmentIncomplete, SourceError
+from codemode.shared.callbacks import ignore
 from codemode.sources.documents.last_known import Documents, KnownDocuments
 from codemode.sources.factory import LoadedSource, absent_source, accepted_source, bind_functions, load_source
 from codemode.sources.loaded import Failure, SourceWarning
@@ -62,7 +63,7 @@ class Reader:
         store: ValueStore,
         allowances: Allowances,
         on_change: Callable[[str, Definitions], None],
-        progress: LoadingListener = unheard,
+        progress: LoadingListener = ignore,
     ) -> None:
         self._settings = settings
         self._progress = progress

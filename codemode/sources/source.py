@@ -9,8 +9,8 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from codemode.catalog.loading import unheard
 from codemode.settings import Secrets, Settings
+from codemode.shared.callbacks import ignore
 from codemode.shared.files import FolderStore
 from codemode.sources.documents.last_known import Documents
 from codemode.transports.allowances import Allowances
@@ -51,7 +51,7 @@ class SourceContext:
     secrets: Secrets = field(default_factory=Secrets)
     store: ValueStore = field(default_factory=lambda: FolderStore.of(Settings()))
     servers: Path = field(default_factory=lambda: Settings().servers())
-    progress: LoadingListener = unheard
+    progress: LoadingListener = ignore
 
     async def named(self, source: str, settings: SourceSettings, make: Naming) -> Surface:
         """Return the tools of a source as `StableIds.named` does, or with new ids if `keep_names` is off.

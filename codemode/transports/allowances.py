@@ -45,7 +45,7 @@ class Rate:
     burst_s: float = 0.0
 
 
-class Granted(NamedTuple):
+class SlotGrant(NamedTuple):
     """Consecutive slots. `first_s` is the time of the first one from now: of the next one, if there are none."""
 
     slots: int
@@ -57,7 +57,7 @@ class Slots(Protocol):
 
     ahead_s: float
 
-    async def lease(self, rate: Rate, most: int, *, due_only: bool) -> Granted:
+    async def lease(self, rate: Rate, most: int, *, due_only: bool) -> SlotGrant:
         """Take the next `most` slots; with `due_only`, at most those whose time has come. Raises CodeModeError."""
         ...
 
@@ -71,7 +71,7 @@ class LocalSlots:
         self._clock = clock
         self._next: OrderedDict[str, float] = OrderedDict()
 
-    async def lease(self, rate: Rate, most: int, *, due_only: bool) -> Granted:
+    async def lease(self, rate: Rate, most: int, *, due_only: bool) -> SlotGrant:
         """See `Slots.lease`."""
         now = self._clock()
         start = max(self._next.get(rate.name, 0.0), now - rate.burst_s)
@@ -80,7 +80,7 @@ class LocalSlots:
         self._next.move_to_end(rate.name)
         if len(self._next) > _REMEMBERED:
             self._next.popitem(last=False)
-        return Granted(count, start - now)
+        return SlotGrant(count, start - now)
 
 
 class Allowance:

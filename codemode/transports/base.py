@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Protocol
 
+from codemode.shared.callbacks import ignore
 from codemode.transports.auth.credentials import NOBODY, CallerCredentials
 
 if TYPE_CHECKING:
@@ -41,10 +42,6 @@ async def _send_freely() -> None:
     """Allow every send."""
 
 
-def _ignore(_: str) -> None:
-    """Drop a progress report."""
-
-
 @dataclass(frozen=True, slots=True)
 class CallContext:
     """On whose behalf a call is sent, and whom to notify while it is sent.
@@ -66,8 +63,8 @@ class CallContext:
     credentials: CallerCredentials = NOBODY
     idempotency_key: str = ""
     before_send: Callable[[], Awaitable[None]] = _send_freely
-    on_progress: Callable[[str], None] = _ignore
-    on_note: Callable[[str], None] = _ignore
+    on_progress: Callable[[str], None] = ignore
+    on_note: Callable[[str], None] = ignore
     query: str = ""
     answers: Mapping[str, Any] = field(default_factory=dict)
     wait_out: Callable[[float], Awaitable[bool]] | None = None

@@ -23,7 +23,7 @@ from codemode.executions.types.outcome import unasked
 
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
-    from codemode.executions.journal.checking import Checked
+    from codemode.executions.journal.checking import CheckReport
     from codemode.executions.types.records import ExecutionStatus
     from codemode.settings import Secrets, Settings
 
@@ -39,7 +39,7 @@ _NOTE = (
 
 
 @dataclass(frozen=True, slots=True)
-class Restored:
+class RestoreCounts:
     """Numbers of restored executions.
 
     - `executions`: all of them.
@@ -69,7 +69,7 @@ async def back_up(settings: Settings, secrets: Secrets, target: Path) -> int:
     return await asyncio.to_thread(_size, target)
 
 
-async def restore(settings: Settings, secrets: Secrets, backup: Path, *, keep_damaged: bool = False) -> Restored:
+async def restore(settings: Settings, secrets: Secrets, backup: Path, *, keep_damaged: bool = False) -> RestoreCounts:
     """Restore a backup to the configured journal, which must be empty. Stop all servers before.
 
     The backup is checked first: its structure, the seals of every execution, its key and its project. It does not
@@ -94,7 +94,7 @@ async def restore(settings: Settings, secrets: Secrets, backup: Path, *, keep_da
     return restored
 
 
-async def _prepared(settings: Settings, secrets: Secrets, draft: Path, *, keep_damaged: bool) -> Restored:
+async def _prepared(settings: Settings, secrets: Secrets, draft: Path, *, keep_damaged: bool) -> RestoreCounts:
     """Migrate and check a copy of the backup, and pause what was running."""
     journal = journal_of(settings, secrets, file=draft)
     if journal is None:
@@ -111,10 +111,10 @@ async def _prepared(settings: Settings, secrets: Secrets, draft: Path, *, keep_d
             await _pause(journal, execution)
     finally:
         await journal.aclose()
-    return Restored(found.executions, len(running), waiting, len(found.damaged))
+    return RestoreCounts(found.executions, len(running), waiting, len(found.damaged))
 
 
-def _damaged(found: Checked) -> JournalDamaged:
+def _damaged(found: CheckReport) -> JournalDamaged:
     problems = (*found.structure, *found.damaged.values())
     way_out = "restore an earlier one" + ("" if found.structure else ", or keep what is damaged with --keep-damaged")
     message = f"the backup is damaged: {problems[0]} ({len(problems)} in all); {way_out}"

@@ -30,7 +30,7 @@ if TYPE_CHECKING:
         Lease,
         NewExecution,
         PendingCall,
-        Pruned,
+        PruneResult,
         QuestionKind,
         Retention,
         StoredExecution,
@@ -232,7 +232,7 @@ class Journal(Protocol):
         """Record a decision on a plan and return the plan. Raises PlanRefused if it was already decided."""
         ...
 
-    async def prune(self, retention: Retention) -> Pruned:
+    async def prune(self, retention: Retention) -> PruneResult:
         """Apply retention, and remove expired content and values. Running and waiting executions are kept."""
         ...
 

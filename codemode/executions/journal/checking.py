@@ -17,7 +17,7 @@ _ALL_PLANS = 1_000_000
 
 
 @dataclass(frozen=True, slots=True)
-class Checked:
+class CheckReport:
     """The result of a check: the number of executions, damage to the store, and damage by execution or plan.
 
     `expired` are the last executions that expired with undecided calls.
@@ -34,7 +34,7 @@ class Checked:
         return not self.structure and not self.damaged
 
 
-async def check(journal: Journal) -> Checked:
+async def check(journal: Journal) -> CheckReport:
     """Check everything that an open journal stores for its project. Raises JournalUnavailable."""
     structure = await journal.damages()
     damaged: dict[str, str] = {}
@@ -53,7 +53,7 @@ async def check(journal: Journal) -> Checked:
         await journal.plans("", _ALL_PLANS)
     except JournalDamaged as error:
         damaged[error.execution] = str(error)
-    return Checked(count, structure, damaged, await expired_executions(journal))
+    return CheckReport(count, structure, damaged, await expired_executions(journal))
 
 
 async def _require_whole(journal: Journal, execution: str) -> None:

@@ -38,7 +38,7 @@ _REMEMBERED = 4096
 NOT_AS_WRITTEN = "its seal does not match: it was changed after it was written"
 
 
-class Lasts(OrderedDict["Lease", tuple[int, bytes]]):
+class LastSeals(OrderedDict["Lease", tuple[int, bytes]]):
     """The last entry (number or place) and its seal for each lease of this server, which alone appends to it.
 
     Looking it up would cost as much as a write. The least recently written are forgotten.
@@ -62,7 +62,7 @@ class Seals:
         self.key = key
         self.project = project
         self.sealed_from = 0
-        self.lasts = Lasts()
+        self.lasts = LastSeals()
         self._code = lru_cache(16)(lambda kind: blake2b(key=key.for_seals, digest_size=SEAL_BYTES, person=kind))
 
     def seal(self, kind: bytes, *parts: Part) -> bytes:

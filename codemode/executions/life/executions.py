@@ -41,7 +41,7 @@ from codemode.executions.life.upkeep import Upkeep
 from codemode.executions.life.visible import VisibleExecutions, refuse_changed
 from codemode.executions.life.watching import Watching
 from codemode.executions.rollback import Rollback, begin_rollback, plan
-from codemode.executions.run.executor import new_seed, nothing
+from codemode.executions.run.executor import new_seed
 from codemode.executions.run.replay.recording import ExecutionRecording
 from codemode.executions.run.replay.reuse import Reuse
 from codemode.executions.types.ids import new_execution
@@ -58,6 +58,7 @@ from codemode.executions.types.records import (
     NewExecution,
 )
 from codemode.gateway.caller import Caller
+from codemode.shared.callbacks import ignore
 
 if TYPE_CHECKING:
     from collections.abc import AsyncGenerator, AsyncIterator, Callable, Collection, Mapping, Sequence
@@ -299,7 +300,7 @@ class Executions:
         owner: Caller,
         credentials: Mapping[str, str],
         *,
-        begun: Callable[[], None] = nothing,
+        begun: Callable[[], None] = ignore,
     ) -> Attempt:
         """Run a claimed execution. Read its record again, because it may have grown before the claim."""
         execution = stored.given.id

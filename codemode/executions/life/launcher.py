@@ -9,8 +9,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, JournalUnavailable
 from codemode.executions.life.attempts import Attempt, crash, keep, notify
-from codemode.executions.run.executor import nothing
-from codemode.executions.types.ledger import unwatched
+from codemode.shared.callbacks import ignore
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine
@@ -54,8 +53,8 @@ class Launcher:
         recording: ExecutionRecording,
         caller: Caller,
         *,
-        begun: Callable[[], None] = nothing,
-        watch: Callable[[LedgerEntry], None] = unwatched,
+        begun: Callable[[], None] = ignore,
+        watch: Callable[[LedgerEntry], None] = ignore,
     ) -> Attempt:
         """Start to run an execution whose lease this server holds."""
         listeners: set[asyncio.Event] = set()

@@ -21,7 +21,7 @@ log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Started:
+class ExecutionStart:
     """An execution that begins: its id, its caller, and the SHA-256 of its program."""
 
     id: str
@@ -29,7 +29,7 @@ class Started:
     digest: str
 
     @classmethod
-    def of(cls, execution: str, caller: Caller, code: str) -> Started:
+    def of(cls, execution: str, caller: Caller, code: str) -> ExecutionStart:
         """Build one from a program. Only the digest of the program is kept."""
         return cls(execution, caller, hashlib.sha256(code.encode("utf-8", "surrogatepass")).hexdigest())
 
@@ -37,13 +37,13 @@ class Started:
 class Observer(Protocol):
     """Receives the events of each execution in order. Its exceptions are logged and suppressed."""
 
-    def started(self, execution: Started) -> None:
+    def started(self, execution: ExecutionStart) -> None:
         """Handle a program that is about to run."""
 
-    def called(self, execution: Started, entry: LedgerEntry) -> None:
+    def called(self, execution: ExecutionStart, entry: LedgerEntry) -> None:
         """Handle a call that was refused, is about to be sent (`unknown`), or has ended."""
 
-    def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
+    def ended(self, execution: ExecutionStart, outcome: ExecutionOutcome | None) -> None:
         """Handle the end of a program. `outcome` is None if it was cancelled or could not run."""
 
     def decided(self, call: PendingCall) -> None:
@@ -62,15 +62,15 @@ class Observers:
     def __init__(self, observers: Sequence[Observer] = ()) -> None:
         self._observers = tuple(observers)
 
-    def started(self, execution: Started) -> None:
+    def started(self, execution: ExecutionStart) -> None:
         """Pass the event on."""
         self._each(lambda observer: observer.started(execution))
 
-    def called(self, execution: Started, entry: LedgerEntry) -> None:
+    def called(self, execution: ExecutionStart, entry: LedgerEntry) -> None:
         """Pass the event on."""
         self._each(lambda observer: observer.called(execution, entry))
 
-    def ended(self, execution: Started, outcome: ExecutionOutcome | None) -> None:
+    def ended(self, execution: ExecutionStart, outcome: ExecutionOutcome | None) -> None:
         """Pass the event on."""
         self._each(lambda observer: observer.ended(execution, outcome))
 

@@ -10,10 +10,8 @@ from keyword import iskeyword
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.errors import WrongArgument
-from codemode.executions.run.executor import nothing
 from codemode.executions.types.conversation import conversation_key
 from codemode.executions.types.ids import may_be_plan
-from codemode.executions.types.ledger import unwatched
 from codemode.executions.types.records import (
     CONVERSATION,
     FRESH_READS,
@@ -23,6 +21,7 @@ from codemode.executions.types.records import (
     LABEL,
     READ_ONLY,
 )
+from codemode.shared.callbacks import ignore
 from codemode.transports.redaction import Redactor
 from sandbox import check_inputs, is_blank
 
@@ -90,10 +89,6 @@ class Programs(Protocol):
         ...
 
 
-def unheard(_: str) -> None:
-    """Ignore the id of a started execution."""
-
-
 class Purpose(Enum):
     """What a request asks for.
 
@@ -128,9 +123,9 @@ class Request:
     key: str = ""
     digest: str = ""
     conversation: str = field(default="", repr=False)
-    begun: Callable[[], None] = nothing
-    started: Callable[[str], None] = unheard
-    watch: Callable[[LedgerEntry], None] = unwatched
+    begun: Callable[[], None] = ignore
+    started: Callable[[str], None] = ignore
+    watch: Callable[[LedgerEntry], None] = ignore
     had_secrets: bool = False
 
     def without_secrets(self, caller: Caller) -> Request:

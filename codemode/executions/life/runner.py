@@ -8,7 +8,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.life.observer import Observers, Started
+from codemode.executions.life.observer import ExecutionStart, Observers
 from codemode.executions.run.replay.dependencies import changes, environment, moved
 from codemode.executions.types.ids import new_execution
 from codemode.gateway.caller import Caller
@@ -121,7 +121,7 @@ class Runner:
         if unrecorded is not None:
             gateway = gateway.only_reading(unrecorded)
         who = caller.bringing(request.credentials) if request.credentials else caller
-        started = Started.of(new_execution(), who, request.code)
+        started = ExecutionStart.of(new_execution(), who, request.code)
         with self._observed(started, request.watch) as (execution, called, ended):
             outcome = await self.executor.run(
                 request.code,
@@ -190,7 +190,7 @@ class Runner:
         gateway = (await self._view(caller)).gateway
         given = recording.given
         bound = _some(part.bound(recording, caller) for part in self.parts)
-        with self._observed(Started.of(given.id, caller, given.code), watch) as (_, called, ended):
+        with self._observed(ExecutionStart.of(given.id, caller, given.code), watch) as (_, called, ended):
             outcome = await self.executor.run(
                 given.code,
                 gateway,
@@ -208,8 +208,8 @@ class Runner:
 
     @contextmanager
     def _observed(
-        self, execution: Started, watch: Callable[[LedgerEntry], None]
-    ) -> Iterator[tuple[Started, Callable[[LedgerEntry], None], list[ExecutionOutcome]]]:
+        self, execution: ExecutionStart, watch: Callable[[LedgerEntry], None]
+    ) -> Iterator[tuple[ExecutionStart, Callable[[LedgerEntry], None], list[ExecutionOutcome]]]:
         def called(entry: LedgerEntry) -> None:
             if not entry.is_progress:
                 self.observers.called(execution, entry)

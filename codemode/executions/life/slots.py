@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from codemode.transports.allowances import Granted, Rate, Slots
+    from codemode.transports.allowances import Rate, SlotGrant, Slots
 
 
 class JournalSlots:
@@ -18,7 +18,7 @@ class JournalSlots:
         self._slots = slots
         self._opened = opened
 
-    async def lease(self, rate: Rate, most: int, *, due_only: bool) -> Granted:
+    async def lease(self, rate: Rate, most: int, *, due_only: bool) -> SlotGrant:
         """See `codemode.transports.allowances.Slots.lease`."""
         await self._opened()
         return await self._slots.lease(rate, most, due_only=due_only)

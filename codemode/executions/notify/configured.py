@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError
-from codemode.executions.journal.sql.outbox import Wanted
+from codemode.executions.journal.sql.outbox import MessageRequest
 from codemode.executions.notify.courier import Courier
 from codemode.executions.notify.notice import NoticeWriter
 from codemode.executions.notify.notifier import Notifier
@@ -51,11 +51,11 @@ def notifier_of(
     return Notifier(journal.outbox, couriers, writer)
 
 
-def messages_to(target: str, settings: Settings) -> list[Wanted]:
+def messages_to(target: str, settings: Settings) -> list[MessageRequest]:
     """Return the messages that a target receives."""
     expire_s = settings.journal.expire_s
     unchanged_s = {"approval.expiring": expire_s - min(settings.notify.expiring_s, expire_s / 2)}
     return [
-        Wanted(event, target, _KINDS[event], int(unchanged_s.get(event, 0) * SECOND_US))
+        MessageRequest(event, target, _KINDS[event], int(unchanged_s.get(event, 0) * SECOND_US))
         for event in settings.notify.events
     ]

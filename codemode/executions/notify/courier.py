@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from codemode.executions.journal.base import Journal
-    from codemode.executions.journal.sql.outbox import Message, Wanted
+    from codemode.executions.journal.sql.outbox import Message, MessageRequest
     from codemode.executions.notify.notice import Notice, NoticeWriter
     from codemode.executions.notify.targets import Target
     from codemode.executions.types.records import StoredExecution
@@ -60,7 +60,7 @@ class Courier:
         journal: Journal,
         name: str,
         target: Target,
-        wanted: Sequence[Wanted],
+        wanted: Sequence[MessageRequest],
         writer: NoticeWriter,
         *,
         record: Callable[[Delivery], None],

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.notify.notice import Notice
     from codemode.settings import NotifyTarget, SecretReference, Secrets
-    from codemode.transports.http.posting import Posted
+    from codemode.transports.http.posting import PostAnswer
 
 _GONE = 410
 
@@ -92,7 +92,7 @@ class Poster:
             raise Undelivered(message, retry_after_s=_retry_after_s(answer), is_gone=is_gone)
 
 
-def _retry_after_s(answer: Posted) -> float:
+def _retry_after_s(answer: PostAnswer) -> float:
     """Return the seconds of Retry-After (RFC 9110, 10.2.3), 0 without them. The date form is not used for this."""
     text = answer.headers.get("retry-after", "")
     return float(text) if text.isascii() and text.isdigit() and len(text) < 10 else 0.0

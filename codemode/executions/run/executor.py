@@ -24,11 +24,11 @@ from codemode.executions.run.preflight import CHECKED, check
 from codemode.executions.run.stage import Assignment, Staging
 from codemode.executions.run.turns import Turns
 from codemode.executions.types.ids import new_execution
-from codemode.executions.types.ledger import unwatched
 from codemode.executions.types.outcome import CANCELLED, ExecutionOutcome
 from codemode.executions.types.plan import PLAN
 from codemode.executions.types.records import CONVERSATION, INPUTS
 from codemode.gateway.caller import LOCAL
+from codemode.shared.callbacks import ignore
 from codemode.text.validation import described
 from codemode.text.visible import visible
 from sandbox import CallFailed, Failure, Limits, Outcome, ProgramRefused, Status, Usage
@@ -67,10 +67,6 @@ _SEED_BYTES = 32
 def new_seed() -> bytes:
     """Return a seed that makes the random numbers of a recorded program repeatable."""
     return secrets.token_bytes(_SEED_BYTES)
-
-
-def nothing() -> None:
-    """Do nothing: the default for `begun`."""
 
 
 class Executor:
@@ -115,8 +111,8 @@ class Executor:
         *,
         execution: str = "",
         functions: Mapping[str, ProgramFunction] = MappingProxyType({}),
-        begun: Callable[[], None] = nothing,
-        watch: Callable[[LedgerEntry], None] = unwatched,
+        begun: Callable[[], None] = ignore,
+        watch: Callable[[LedgerEntry], None] = ignore,
         inputs: Mapping[str, Any] = MappingProxyType({}),
         recording: ExecutionRecording | None = None,
         dry_run: Listing | None = None,

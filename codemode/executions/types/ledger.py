@@ -13,6 +13,7 @@ from codemode.catalog.signature_order import in_signature_order
 from codemode.catalog.tool import Effect
 from codemode.gateway.call import CallState, state_of
 from codemode.gateway.redaction import Redaction, redacted
+from codemode.shared.callbacks import ignore
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -79,10 +80,6 @@ class LedgerEntry(NamedTuple):
         return self.state is CallState.RUNNING and bool(self.progress)
 
 
-def unwatched(_: LedgerEntry) -> None:
-    """Do nothing: the default for `watch`."""
-
-
 class Ledger:
     """Collects entries while an execution runs. A write that was sent and never ended is `unknown`, a read `cancelled`.
 
@@ -92,7 +89,7 @@ class Ledger:
 
     def __init__(
         self,
-        watch: Callable[[LedgerEntry], None] = unwatched,
+        watch: Callable[[LedgerEntry], None] = ignore,
         *,
         mask: Callable[[object], str] = redacted,
         elapsed_s: float = 0.0,

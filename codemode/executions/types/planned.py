@@ -44,7 +44,7 @@ class PlannedCall:
         return marked(f"{self.decision}: {self.tool}({shown}) at {self.host}")
 
 
-def undigested(_: Any) -> str:
+def no_digest(_: Any) -> str:
     """Return no digest: the default without a journal."""
     return ""
 
@@ -56,7 +56,7 @@ class Listing:
     `digest` is the journal's keyed digest.
     """
 
-    digest: Callable[[Any], str] = undigested
+    digest: Callable[[Any], str] = no_digest
     calls: list[PlannedCall] = field(default_factory=list)
     reads: list[PlannedCall] = field(default_factory=list)
 

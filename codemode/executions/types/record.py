@@ -101,7 +101,7 @@ class RecordedCall:
 
 
 @dataclass(frozen=True, slots=True)
-class Began:
+class SavedProgramStart:
     """The start of a saved program: its code, the start of its clock in µs since the epoch, and its effect then."""
 
     code: str
@@ -117,7 +117,7 @@ class Record:
         self.calls: dict[str, RecordedCall] = {}
         self.deliveries: list[Delivery] = []
         #: The starts of saved programs and what they were sent, by the paths of their calls.
-        self.began: dict[str, Began] = {}
+        self.began: dict[str, SavedProgramStart] = {}
         self.inner_deliveries: dict[str, list[Delivery]] = {}
         #: Characters of recorded output.
         self.printed = 0
@@ -185,7 +185,9 @@ class Record:
             self._resumed(data.get("by"))
             self.has_gap = self.has_gap or data.get("gap", False)
         elif entry.kind == "began":
-            self.began[entry.path] = Began(str(json.loads(entry.value or b"")), int(data["now"]), data["effect"])
+            self.began[entry.path] = SavedProgramStart(
+                str(json.loads(entry.value or b"")), int(data["now"]), data["effect"]
+            )
         elif entry.kind == "delivered":
             if data["call"]:
                 self._ended(entry)

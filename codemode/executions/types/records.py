@@ -271,7 +271,7 @@ class Retention:
 
 
 @dataclass(frozen=True, slots=True)
-class Pruned:
+class PruneResult:
     """The result of pruning: ids of executions that expired, and the number of ended executions removed."""
 
     expired: tuple[str, ...]

@@ -11,9 +11,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codemode.catalog.loading import LoadingStep, unheard
+from codemode.catalog.loading import LoadingStep
 from codemode.search.documents.documents import Field, fields_of
 from codemode.search.semantic.embeddings import EmbeddingFailure
+from codemode.shared.callbacks import ignore
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -72,7 +73,7 @@ class EmbeddingIndex:
         *,
         batch: int = BATCH,
         first_pause_s: float = _FIRST_PAUSE_S,
-        listener: LoadingListener = unheard,
+        listener: LoadingListener = ignore,
     ) -> None:
         self._listener = listener
         self._texts = [text_of(tool) for tool in tools]

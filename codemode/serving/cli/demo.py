@@ -11,7 +11,7 @@ from codemode.executions.types.records import Decision
 from codemode.gateway.call import CallState
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.service import CodeMode
-from codemode.serving.cli.demo_screen import Shown, next_commands, screen
+from codemode.serving.cli.demo_screen import DemoResult, next_commands, screen
 from codemode.serving.cli.demo_tour import outcomes, tour
 from codemode.serving.cli.example_services import example_sources
 from codemode.serving.output import terminal as show
@@ -85,7 +85,7 @@ async def _service() -> AsyncIterator[CodeMode]:
                 yield service
 
 
-async def _run(service: CodeMode) -> Shown:
+async def _run(service: CodeMode) -> DemoResult:
     """Run the programs of the screen. Raises ExecutionFailed for one that did not end as expected."""
     program = (await service.execute(PROGRAM)).raise_for_status()
     paused = await service.execute(DESTRUCTIVE)
@@ -96,7 +96,7 @@ async def _run(service: CodeMode) -> Shown:
     denied = await service.execute(DENIED)
     if [call.state for call in denied.calls] != [CallState.DENIED]:
         denied.raise_for_status()
-    return Shown(PROGRAM, service.cost(), program, asked, APPROVER.id, approved, denied)
+    return DemoResult(PROGRAM, service.cost(), program, asked, APPROVER.id, approved, denied)
 
 
 async def _approved(service: CodeMode, asked: PendingCall) -> ExecutionOutcome:

@@ -34,7 +34,7 @@ _INDENT = 2
 
 
 @dataclass(frozen=True)
-class Shown:
+class DemoResult:
     """What the screen shows: the cost, a program, a call that a person was asked about, and a denied call."""
 
     code: str
@@ -51,7 +51,7 @@ class Shown:
         return {"cost": self.cost.to_json(), **outcomes}
 
 
-def screen(shown: Shown) -> RenderableType:
+def screen(shown: DemoResult) -> RenderableType:
     """Render the demo, without what comes next."""
     asked, answer, denied = shown.asked, shown.approved.calls[0], shown.denied.calls[0]
     answered = Text.assemble(f"{asked.reason}; ", (f"approved by {shown.approver}", "green"), f"; {answer.state}")

@@ -22,7 +22,7 @@ from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import Secrets
 
 if TYPE_CHECKING:
-    from codemode.executions.journal.checking import Checked
+    from codemode.executions.journal.checking import CheckReport
     from codemode.executions.journal.migrations import MigrationPlan
     from codemode.settings import Settings
 
@@ -165,7 +165,7 @@ def _migration_text(plan: MigrationPlan, *, dry_run: bool) -> str:
     return f"{', '.join(plan.steps)} {does}: {reach}; {who}{ends}"
 
 
-async def _checked(settings: Settings) -> Checked:
+async def _checked(settings: Settings) -> CheckReport:
     if settings.keeps_journal and settings.journal.url is None:
         journal_file(settings)
     return await on_journal(settings, check)
@@ -179,7 +179,7 @@ def _file(settings: Settings, instead: str) -> Path:
     return journal_file(settings)
 
 
-def _verdict(found: Checked) -> str:
+def _verdict(found: CheckReport) -> str:
     if found.is_whole:
         return f"the journal is intact; executions checked: {found.executions}"
     structure = "its structure is damaged: restore a backup" if found.structure else "its structure is intact"

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from codemode.catalog.loading import unheard
 from codemode.errors import ConfigurationError, SourceError
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import (
@@ -22,6 +21,7 @@ from codemode.settings import (
     load_settings,
     settings_for_document,
 )
+from codemode.shared.callbacks import ignore
 from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
@@ -165,7 +165,7 @@ def with_service(
         settings = _narrowed(project.settings(), only) if only else project.settings()
         bars = None if as_json else loading_bars()
         service = CodeMode.from_settings(
-            settings, strict=strict or bool(project.source), progress=bars.update if bars else unheard
+            settings, strict=strict or bool(project.source), progress=bars.update if bars else ignore
         )
         service.indexes_early = needs_search
         async with AsyncExitStack() as entering:

@@ -35,7 +35,7 @@ _MOST = 10_000
 
 
 @dataclass(slots=True)
-class Remembered:
+class ConversationMemory:
     """What a conversation remembers: of its tools, and the tool list that it was given."""
 
     memory: Memory = field(default_factory=Memory)
@@ -51,7 +51,7 @@ class McpConversations:
         self.caller_of = caller_of
         self._background = background
         self._of_process = uuid.uuid4().hex
-        self._remembered: OrderedDict[tuple[str, ...], Remembered] = OrderedDict()
+        self._remembered: OrderedDict[tuple[str, ...], ConversationMemory] = OrderedDict()
 
     def tools(self, context: Context) -> ModelTools:
         """Return the tools of a request's conversation. Raises ModeRejected."""
@@ -68,13 +68,13 @@ class McpConversations:
             asks_in_client=True,
         )
 
-    def remembered(self, context: Context, caller: Caller, mode: str) -> Remembered:
+    def remembered(self, context: Context, caller: Caller, mode: str) -> ConversationMemory:
         """Return what a conversation remembers. Requests without one remember what menus have loaded, and no more."""
         conversation = self._of(context)
         if not conversation and mode not in HAS_MENU:
-            return Remembered()
+            return ConversationMemory()
         key = (conversation, caller.id, caller.role, mode)
-        known = self._remembered.setdefault(key, Remembered())
+        known = self._remembered.setdefault(key, ConversationMemory())
         self._remembered.move_to_end(key)
         if len(self._remembered) > _MOST:
             self._remembered.popitem(last=False)

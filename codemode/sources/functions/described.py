@@ -45,7 +45,7 @@ class Document:
 
 
 @dataclass(frozen=True, slots=True)
-class Described:
+class ToolDescription:
     """The description of one tool.
 
     `schema` is the JSON Schema of its arguments. If it is None, `names` maps argument names to descriptions. `path` is
@@ -86,7 +86,7 @@ class Described:
 class Descriptions:
     """The tools, toolkits and warnings of all documents of a source."""
 
-    tools: list[Described] = field(default_factory=list)
+    tools: list[ToolDescription] = field(default_factory=list)
     toolkits: list[Toolkit] = field(default_factory=list)
     warnings: list[SourceWarning] = field(default_factory=list)
     title: str = ""
@@ -125,13 +125,13 @@ def parameters_of(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
     return tuple(sorted(parameters, key=lambda parameter: not parameter.required))
 
 
-def text_parameters(described: Described) -> tuple[Parameter, ...]:
+def text_parameters(described: ToolDescription) -> tuple[Parameter, ...]:
     """Return a required string parameter for each described argument name."""
     properties = {name: {"type": "string", "description": about} for name, about in described.names.items()}
     return parameters_of({"type": "object", "properties": properties, "required": list(properties)})
 
 
-def tool_of(described: Described, id_: str, bound: Bound, *, source: str) -> Tool:
+def tool_of(described: ToolDescription, id_: str, bound: Bound, *, source: str) -> Tool:
     """Create the tool of a description and its binding."""
     returns = Schema.of(described.returns) if described.returns else bound.returns
     declared = described.effect or (bound.effect.effect if bound.effect.is_said else None)

@@ -18,7 +18,7 @@ from graphql import (
     value_from_ast_untyped,
 )
 
-from codemode.catalog.tool import Effect, Reached
+from codemode.catalog.tool import Effect, ReachedOperation
 from codemode.transports.graphql import LONGEST_SELECTION, MOST_TOKENS
 
 if TYPE_CHECKING:
@@ -38,7 +38,7 @@ class ReachedOperations:
         self._operation = operation
         self._plan = plan
 
-    def __call__(self, arguments: Mapping[str, Any]) -> tuple[Reached, ...]:
+    def __call__(self, arguments: Mapping[str, Any]) -> tuple[ReachedOperation, ...]:
         """Return the operations. An unreadable selection reaches none: it is rejected before anything is sent."""
         text = arguments.get(self._plan.selecting)
         if not isinstance(text, str) or len(text) > LONGEST_SELECTION:
@@ -51,7 +51,7 @@ class ReachedOperations:
             return ()
         return tuple(self._below(definitions[0].selection_set, arguments))
 
-    def _below(self, selection: SelectionSetNode, arguments: Mapping[str, Any]) -> Iterator[Reached]:
+    def _below(self, selection: SelectionSetNode, arguments: Mapping[str, Any]) -> Iterator[ReachedOperation]:
         variables = {variable: value for variable, _, value in self._plan.sent(arguments).values()}
         kind, names = self._operation.kind, self._operation.names
         pending = [(selection, get_named_type(self._operation.field.type), names, dict(arguments))]
@@ -76,13 +76,13 @@ class ReachedOperations:
 
     def _reached(
         self, parent: str, names: tuple[str, ...], effect: Effect, arguments: dict[str, Any]
-    ) -> Iterator[Reached]:
+    ) -> Iterator[ReachedOperation]:
         """Yield the tools that one field is, or the field itself if it does something and is no tool."""
         known: tuple[Operation, ...] = ()
         if self._operation.kind == "mutation":
             exact = self._operations.by_names.get(names)
             known = (exact,) if exact else self._operations.by_field.get((parent, names[-1]), ())
         for one in known:
-            yield Reached(".".join(one.names), one.effect.effect, one.key, arguments)
+            yield ReachedOperation(".".join(one.names), one.effect.effect, one.key, arguments)
         if not known and effect is not Effect.READ:
-            yield Reached(".".join(names), effect, arguments=arguments)
+            yield ReachedOperation(".".join(names), effect, arguments=arguments)

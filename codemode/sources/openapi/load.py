@@ -10,9 +10,10 @@ from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from codemode.catalog.loading import LoadingStep, unheard
+from codemode.catalog.loading import LoadingStep
 from codemode.errors import SourceError
 from codemode.settings import is_url
+from codemode.shared.callbacks import ignore
 from codemode.sources.documents.digest import text_digest
 from codemode.sources.documents.parse import parse_document
 from codemode.sources.documents.references import FetchedTree, FileTree, fetch_tree
@@ -58,7 +59,7 @@ async def read_surface(
     fetch: Fetch = fetch_text,
     cache: CatalogCache | None = None,
     given: StableIds | None = None,
-    progress: LoadingListener = unheard,
+    progress: LoadingListener = ignore,
     edits: Edits = _NONE,
 ) -> Surface:
     """Read a document and the documents that it refers to, with the operator's edits.

@@ -20,7 +20,7 @@ from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Parameter, Tool
-    from codemode.sources.functions.described import Described
+    from codemode.sources.functions.described import ToolDescription
 
 
 class Callables:
@@ -32,7 +32,7 @@ class Callables:
     def __init__(self, target: Any) -> None:
         self._target = instance_of(target)
 
-    def bound(self, described: Described) -> tuple[Bound, list[SourceWarning]]:
+    def bound(self, described: ToolDescription) -> tuple[Bound, list[SourceWarning]]:
         """Return the binding of a tool, and a warning for each described argument that its callable lacks.
 
         Raises SourceError with the line if no callable has its name, or the arguments do not match.
@@ -56,7 +56,7 @@ class Callables:
 
 
 def _bind_schema(
-    described: Described, schema: Mapping[str, Any], function_tool: Tool, *, has_more: bool
+    described: ToolDescription, schema: Mapping[str, Any], function_tool: Tool, *, has_more: bool
 ) -> tuple[Bound, list[SourceWarning]]:
     """Bind the arguments of a schema that the callable takes."""
     keywords, kept, warnings = {}, [], []
@@ -79,7 +79,7 @@ def _bind_schema(
     return Bound(tuple(kept), invocation, _effect(function_tool), function_tool.returns), warnings
 
 
-def _bind_names(described: Described, function_tool: Tool, function: Any) -> Bound:
+def _bind_names(described: ToolDescription, function_tool: Tool, function: Any) -> Bound:
     """Bind arguments that are described by name only. Their types are those of the callable, if it has any."""
     unknown = [name for name in described.names if not function_tool.parameter(name)]
     if unknown and not _takes_any(function):
@@ -98,7 +98,7 @@ def _effect(function_tool: Tool) -> Judgement:
     return Judgement(function_tool.effect, function_tool.effect_word, function_tool.effect_said)
 
 
-def _with_model_fields(described: Described, function: Any) -> Any:
+def _with_model_fields(described: ToolDescription, function: Any) -> Any:
     """Wrap a function that takes one pydantic model, if the description lists the fields of the model."""
     only = None if is_tool_object(function) else only_model(function)
     names = described.names if described.schema is None else described.schema.get("properties", ())

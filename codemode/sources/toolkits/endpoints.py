@@ -18,7 +18,7 @@ from codemode.transports.http.invocation import BodyKind, BodyPlan, HttpInvocati
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from codemode.sources.functions.described import Described
+    from codemode.sources.functions.described import ToolDescription
 
 _ENDPOINT = re.compile(r"(GET|HEAD|POST|PUT|PATCH|DELETE) (/[^\s?#]*)")
 _PLACEHOLDER = re.compile(r"\{([^{}]*)\}")
@@ -36,7 +36,7 @@ class Endpoints:
         self._source = source
         self._endpoints = endpoints
 
-    def require(self, described: Iterable[Described]) -> None:
+    def require(self, described: Iterable[ToolDescription]) -> None:
         """Raise ConfigurationError if an endpoint names an unknown tool, with the closest match."""
         names = {name for one in described for name in (one.name, one.key)}
         for name in self._endpoints:
@@ -45,7 +45,7 @@ class Endpoints:
                 message = f"sources.{self._source}.endpoints: there is no tool {name!r}{hint}"
                 raise ConfigurationError(message)
 
-    def bound(self, described: Described) -> Bound:
+    def bound(self, described: ToolDescription) -> Bound:
         """Return the request of a tool. Raises ConfigurationError for the setting, SourceError for a description."""
         configured = self._endpoints.get(described.key) or self._endpoints.get(described.name)
         text = configured or described.endpoint or f"POST /{quote(described.name, safe='')}"

@@ -7,7 +7,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.tool import Effect
-from codemode.sources.functions.described import Described
+from codemode.sources.functions.described import ToolDescription
 from codemode.sources.loaded import SourceWarning
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def read_functions(document: Document, descriptions: Descriptions) -> None:
         _read(document, item, (*key, number), descriptions)
 
 
-def described(document: Document, item: Any, path: tuple[str | int, ...]) -> Described:
+def described(document: Document, item: Any, path: tuple[str | int, ...]) -> ToolDescription:
     """Read one function in any of the shapes. Raises SourceError with the line if it is invalid.
 
     Besides OpenAI's fields, it may have `effect`, `endpoint` and `examples`.
@@ -53,7 +53,7 @@ def described(document: Document, item: Any, path: tuple[str | int, ...]) -> Des
         message = f"the effect of {name!r} must be one of {', '.join(_EFFECTS)}"
         raise document.error(message, *path)
     returns = function.get("output_schema")
-    return Described(
+    return ToolDescription(
         name,
         document,
         path,

@@ -11,7 +11,7 @@ from codemode.catalog.names import plain_ids
 from codemode.errors import ConfigurationError, SourceError
 from codemode.settings import is_python, is_url
 from codemode.sources.documents.parse import parse_document
-from codemode.sources.functions.described import Described, Descriptions, Document, tool_of
+from codemode.sources.functions.described import Descriptions, Document, ToolDescription, tool_of
 from codemode.sources.functions.source import import_target
 from codemode.sources.http_access import fetch, http_transport
 from codemode.sources.loaded import SourceWarning, Surface
@@ -130,7 +130,7 @@ def _read(name: str, documents: Iterable[Document]) -> Descriptions:
             read_tool_descriptions(document, descriptions)
         else:
             descriptions.warnings.append(SourceWarning(document.location, f"holds {_EXPECTED}"))
-    by_key: dict[str, Described] = {}
+    by_key: dict[str, ToolDescription] = {}
     for one in descriptions.tools:
         if one.key in by_key:
             message = f"{one.key!r} is described twice: first at {by_key[one.key].where}"

@@ -6,7 +6,7 @@ import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from codemode.sources.functions.described import Described
+from codemode.sources.functions.described import ToolDescription
 
 if TYPE_CHECKING:
     from codemode.sources.functions.described import Descriptions, Document
@@ -36,7 +36,7 @@ def read_tool_descriptions(document: Document, descriptions: Descriptions) -> No
             raise document.error("a described tool must have a name", *item_path)
         names = _names(document, item.get("args") or (), (*item_path, "args"))
         descriptions.tools.append(
-            Described(name, document, item_path, str(item.get("description") or "").strip(), names=names)
+            ToolDescription(name, document, item_path, str(item.get("description") or "").strip(), names=names)
         )
 
 

@@ -93,7 +93,7 @@ def _innermost(address: IPv4Address | IPv6Address) -> IPv4Address | IPv6Address:
 
 
 @dataclass(frozen=True, slots=True)
-class Permitted:
+class PermittedOrigins:
     """The origins that the operator configured. `address` is the IP address of the first one, if configured too."""
 
     origins: tuple[Origin, ...]

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import httpx2
 
-from codemode.transports.http.addresses import AddressKind, Permitted, kind_of_address, origin
+from codemode.transports.http.addresses import AddressKind, PermittedOrigins, kind_of_address, origin
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,14 +26,14 @@ def blocking_client(base_url: str, *, timeout_s: float, resolve: Resolve = resol
 
     Its requests raise AddressNotAllowed for any other address. Raises ConfigurationError for an invalid `base_url`.
     """
-    transport = _Judged(Permitted((origin(base_url),)), resolve)
+    transport = _Judged(PermittedOrigins((origin(base_url),)), resolve)
     return httpx2.Client(transport=transport, timeout=timeout_s, follow_redirects=False)
 
 
 class _Judged(httpx2.BaseTransport):
     """Resolves a name, checks its addresses, and connects to one of them. TLS verifies the certificate for the name."""
 
-    def __init__(self, permitted: Permitted, resolve: Resolve) -> None:
+    def __init__(self, permitted: PermittedOrigins, resolve: Resolve) -> None:
         self._permitted = permitted
         self._resolve = resolve
         self._transport = httpx2.HTTPTransport(trust_env=False)

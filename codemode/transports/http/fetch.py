@@ -10,7 +10,7 @@ from urllib.parse import unquote, urlsplit
 
 from codemode.errors import CallError, ConfigurationError, SourceError, UpstreamUnreachable
 from codemode.transports.auth.credentials import Credential
-from codemode.transports.http.addresses import Permitted, origin, upgraded, without_userinfo
+from codemode.transports.http.addresses import PermittedOrigins, origin, upgraded, without_userinfo
 from codemode.transports.http.exchange import Exchange, Redirected
 from codemode.transports.http.network import open_pool, resolve
 from codemode.transports.http.request import HttpRequest
@@ -64,7 +64,7 @@ async def fetch_text(
     redactor = Redactor(secret for credential in sent for secret in credential.secrets)
     try:
         asked = origin(target)
-        permitted = Permitted((asked, upgraded(asked)), address)
+        permitted = PermittedOrigins((asked, upgraded(asked)), address)
         exchange = Exchange(
             "the server",
             timeout_s=timeout_s,

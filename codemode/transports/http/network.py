@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from codemode.errors import ConfigurationError
-from codemode.transports.http.addresses import PORTS, AddressKind, Origin, Permitted, kind_of_address, origin
+from codemode.transports.http.addresses import PORTS, AddressKind, Origin, PermittedOrigins, kind_of_address, origin
 from codemode.transports.http.connection import (
     FRAMING,
     ConnectError,
@@ -51,7 +51,7 @@ class Dialer:
 
     def __init__(
         self,
-        permitted: Permitted,
+        permitted: PermittedOrigins,
         tls: ssl.SSLContext | None = None,
         resolve: Resolve = resolve,
         connect: Connect = connect,
@@ -95,7 +95,7 @@ class Dialer:
 
 
 def open_pool(
-    permitted: Permitted,
+    permitted: PermittedOrigins,
     *,
     most: int = 32,
     certificate: tuple[str, str] | None = None,
@@ -156,7 +156,7 @@ def pinned_client(base_url: str, *, timeout_s: float, limit_bytes: int = MODEL_A
 
     Raises ConfigurationError for an invalid address.
     """
-    pinned = PinnedTransport(open_pool(Permitted((origin(base_url),))), limit_bytes=limit_bytes)
+    pinned = PinnedTransport(open_pool(PermittedOrigins((origin(base_url),))), limit_bytes=limit_bytes)
     return httpx2.AsyncClient(transport=pinned, timeout=timeout_s, follow_redirects=False)
 
 

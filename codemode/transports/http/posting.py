@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import httpx2
 
 from codemode.errors import AddressNotAllowed, UpstreamUnreachable
-from codemode.transports.http.addresses import AddressKind, Permitted, kind_of_address, origin
+from codemode.transports.http.addresses import AddressKind, PermittedOrigins, kind_of_address, origin
 from codemode.transports.http.network import PinnedTransport, open_pool
 
 if TYPE_CHECKING:
@@ -20,19 +20,19 @@ _ANSWER_BYTES = 64 * 1024
 
 
 @dataclass(frozen=True, slots=True)
-class Posted:
+class PostAnswer:
     """The status and the headers of an answer."""
 
     status: int
     headers: Mapping[str, str]
 
 
-class OnlyPublic(Permitted):
+class OnlyPublic(PermittedOrigins):
     """Permits names that resolve to public addresses. A configured IP address permits itself."""
 
     @staticmethod
     def judge(host: str, addresses: tuple[str, ...], *, was_public: bool) -> tuple[str, ...]:
-        """See `Permitted`."""
+        """See `PermittedOrigins`."""
         public = tuple(address for address in addresses if kind_of_address(address) is AddressKind.PUBLIC)
         if not public:
             first = addresses[0]
@@ -46,7 +46,7 @@ class OnlyPublic(Permitted):
 
 async def post(
     url: str, body: bytes, headers: Mapping[str, str], *, timeout_s: float, address: str | None = None
-) -> Posted:
+) -> PostAnswer:
     """Send a body and return the answer, also a redirect, which is not followed.
 
     Raises ConfigurationError for an invalid URL, AddressNotAllowed, and UpstreamUnreachable if no answer arrives within
@@ -60,7 +60,7 @@ async def post(
             httpx2.AsyncClient(transport=transport, timeout=timeout_s, follow_redirects=False) as client,
         ):
             answer = await client.post(url, content=body, headers=dict(headers))
-            return Posted(answer.status_code, {name.lower(): value for name, value in answer.headers.items()})
+            return PostAnswer(answer.status_code, {name.lower(): value for name, value in answer.headers.items()})
     except (TimeoutError, httpx2.TimeoutException):
         message = f"{place.host} did not answer within {timeout_s:g} s"
         raise UpstreamUnreachable(message, source=place.host) from None

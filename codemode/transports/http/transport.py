@@ -21,7 +21,7 @@ from codemode.transports.auth.requirements import Authentication, CallerSupply, 
 from codemode.transports.base import Page
 from codemode.transports.content import ContentStore
 from codemode.transports.http import answers
-from codemode.transports.http.addresses import Permitted, base_for, checked_base, origin, without_userinfo
+from codemode.transports.http.addresses import PermittedOrigins, base_for, checked_base, origin, without_userinfo
 from codemode.transports.http.exchange import Answer, AnsweredElsewhere, Exchange, Redirected
 from codemode.transports.http.headers import shown_headers
 from codemode.transports.http.long_running import wait_for_result
@@ -407,7 +407,7 @@ def _pool(reach: Reach, grants: list[OAuthGrant], resolve: Resolve) -> Connectio
     addresses += map(without_userinfo, reach.permitted)
     addresses += [address for grant in grants for address in grant.addresses]
     return open_pool(
-        Permitted(tuple(origin(address) for address in addresses), reach.address),
+        PermittedOrigins(tuple(origin(address) for address in addresses), reach.address),
         most=reach.concurrency + _SPARE_CONNECTIONS,
         certificate=reach.certificate,
         ca_file=reach.ca_file,

@@ -9,7 +9,7 @@ import httpx2
 from mcp.client.sse import sse_client
 from mcp.client.streamable_http import streamable_http_client
 
-from codemode.transports.http.addresses import Permitted, origin
+from codemode.transports.http.addresses import PermittedOrigins, origin
 from codemode.transports.http.network import PinnedTransport, open_pool
 
 if TYPE_CHECKING:
@@ -35,7 +35,7 @@ def at_url(
 
     `address` is the host's IP address, if its name must not be resolved. At most `limit_bytes` of an answer are read.
     """
-    permitted = Permitted((origin(url),), address)
+    permitted = PermittedOrigins((origin(url),), address)
 
     sent = dict(headers)
 

@@ -20,7 +20,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 
 from codemode.errors import ConfigurationError, UpstreamError, UpstreamTimeout
 from codemode.transports.auth.token_store import Tokens
-from codemode.transports.http.addresses import Permitted, origin
+from codemode.transports.http.addresses import PermittedOrigins, origin
 from codemode.transports.http.exchange import Exchange
 from codemode.transports.http.network import open_pool
 from codemode.transports.oauth.tokens import ask_for_tokens, discover, post_as_client, tokens_of
@@ -176,7 +176,7 @@ async def _endpoints(login: Login, exchange: Exchange, name: str, configured: st
 async def _exchange(login: Login) -> AsyncIterator[Exchange]:
     """Yield connections to the configured endpoints. Redact the secrets in their errors."""
     configured = [url for url in (*login.grant.addresses, login.device_url) if url]
-    pool = open_pool(Permitted(tuple(origin(url) for url in configured)), most=2, ca_file=login.ca_file)
+    pool = open_pool(PermittedOrigins(tuple(origin(url) for url in configured)), most=2, ca_file=login.ca_file)
     exchange = Exchange(login.source, timeout_s=30.0, limit_bytes=_ANSWER_BYTES, connections=pool)
     try:
         yield exchange

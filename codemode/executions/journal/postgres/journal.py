@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.sql.group import Write, Written
     from codemode.executions.journal.sql.space import Bounds
     from codemode.executions.journal.sql.statements import Result, Transaction
-    from codemode.executions.types.records import JournalEntry, Lease, NewExecution, Pruned, Retention
+    from codemode.executions.types.records import JournalEntry, Lease, NewExecution, PruneResult, Retention
     from codemode.settings.journal import Durability
 
 #: Connections per server: one for appends, the others for queries. One more receives notifications.
@@ -183,7 +183,7 @@ class PostgresJournal(SqlJournal):
         async with self._writing:
             await super().release(executions)
 
-    async def prune(self, retention: Retention) -> Pruned:
+    async def prune(self, retention: Retention) -> PruneResult:
         """See `Journal.prune`."""
         await self._slots.remove_unused()
         return await super().prune(retention)

@@ -6,7 +6,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemode.text.times import SECOND_US
-from codemode.transports.allowances import Granted
+from codemode.transports.allowances import SlotGrant
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -56,13 +56,13 @@ class PostgresSlots:
         self._connection = connection
         self._outages = outages
 
-    async def lease(self, rate: Rate, most: int, *, due_only: bool) -> Granted:
+    async def lease(self, rate: Rate, most: int, *, due_only: bool) -> SlotGrant:
         """See `codemode.transports.allowances.Slots.lease`."""
         interval_us = max(1, round(SECOND_US / rate.per_s))
         given = (self._project, rate.name, interval_us, round(rate.burst_s * SECOND_US), most, due_only)
         row = await self._outages.through(partial(self._row, given))
         first_us = row["next_us"] - row["granted"] * interval_us
-        return Granted(row["granted"], (first_us - row["asked_us"]) / SECOND_US)
+        return SlotGrant(row["granted"], (first_us - row["asked_us"]) / SECOND_US)
 
     async def _row(self, given: tuple[object, ...]) -> asyncpg.Record:
         async with self._connection() as connection:

@@ -20,7 +20,7 @@ from codemode.executions.journal.sql.decisions import waiting as waiting_calls
 from codemode.executions.journal.sql.outbox import Outbox
 from codemode.executions.journal.sql.space import Bounds
 from codemode.executions.journal.sql.twins import twins
-from codemode.executions.types.records import KINDS, PAGE, Pruned
+from codemode.executions.types.records import KINDS, PAGE, PruneResult
 from codemode.text.times import SECOND_US
 
 if TYPE_CHECKING:
@@ -228,7 +228,7 @@ class SqlJournal(ABC):
         """See `Journal.decide_plan`."""
         return await self._write(plans.decide(self._seals, plan, verdict, by, note, self._expire_us))
 
-    async def prune(self, retention: Retention) -> Pruned:
+    async def prune(self, retention: Retention) -> PruneResult:
         """See `Journal.prune`."""
         await self._paced(plans.remove_old(self._seals.project, retention.age_s))
         await self._paced(request_keys.remove_old(self._seals.project))
@@ -246,7 +246,7 @@ class SqlJournal(ABC):
         while is_more:
             is_more = await self._give_back_space()
             await asyncio.sleep(_PAUSE_S)
-        return Pruned(tuple(expired), removed)
+        return PruneResult(tuple(expired), removed)
 
     async def keep_content(self, owner: str, content: Content, *, keep_s: float, limit_bytes: int) -> None:
         """See `Journal.keep_content`."""

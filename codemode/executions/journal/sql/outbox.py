@@ -54,7 +54,7 @@ class Message(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class MessageRequest:
     """Messages to add: those of an event, about waiting questions of these kinds, for a target.
 
     Only questions whose execution has not changed for `unchanged_us` are meant.
@@ -98,7 +98,7 @@ class Outbox:
         for listener in self.listeners:
             listener.set()
 
-    async def add(self, wanted: Sequence[Wanted]) -> None:
+    async def add(self, wanted: Sequence[MessageRequest]) -> None:
         """Add the wanted messages that are not there yet. Targets that are gone get none."""
         for one in wanted:
             named = await self._read(_of_questions(self._seals, one))
@@ -154,7 +154,7 @@ _IS_THERE = (
 )
 
 
-def _of_questions(seals: Sealing, wanted: Wanted) -> Transaction[list[tuple[str, str]]]:
+def _of_questions(seals: Sealing, wanted: MessageRequest) -> Transaction[list[tuple[str, str]]]:
     """Return (execution, question) of the first question of each pause that has no such message.
 
     A question belongs to the pause of an earlier one if no decision came between them.
@@ -178,7 +178,7 @@ def _of_questions(seals: Sealing, wanted: Wanted) -> Transaction[list[tuple[str,
     return list(first.items())
 
 
-def _of_ends(seals: Sealing, wanted: Wanted) -> Transaction[list[tuple[str, str]]]:
+def _of_ends(seals: Sealing, wanted: MessageRequest) -> Transaction[list[tuple[str, str]]]:
     """Return (execution, "") of ended executions without this message."""
     found = yield Statement(
         "SELECT execution FROM outbox AS noted WHERE project = $1 AND state = 'noted' AND event = $2"
@@ -189,7 +189,7 @@ def _of_ends(seals: Sealing, wanted: Wanted) -> Transaction[list[tuple[str, str]
     return [(execution, "") for (execution,) in found]
 
 
-def _insert(seals: Sealing, wanted: Wanted, named: list[tuple[str, str]]) -> Transaction[None]:
+def _insert(seals: Sealing, wanted: MessageRequest, named: list[tuple[str, str]]) -> Transaction[None]:
     now = yield from now_us()
     added = tuple(_row(seals, wanted.event, wanted.target, execution, question, now) for execution, question in named)
     yield Statements(_INSERT, added)

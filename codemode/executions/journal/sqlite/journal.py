@@ -37,7 +37,7 @@ if TYPE_CHECKING:
     from codemode.executions.journal.sql.space import Bounds
     from codemode.executions.journal.sql.statements import Result, Transaction
     from codemode.executions.journal.sqlite.structure import Depth
-    from codemode.executions.types.records import JournalEntry, Lease, Pruned, Retention
+    from codemode.executions.types.records import JournalEntry, Lease, PruneResult, Retention
     from codemode.settings.journal import Durability
 
 log = logging.getLogger(__name__)
@@ -110,7 +110,7 @@ class SqliteJournal(SqlJournal):
         """See `Journal.append`."""
         return await self._group.add(lease, entries, at_once=at_once)
 
-    async def prune(self, retention: Retention) -> Pruned:
+    async def prune(self, retention: Retention) -> PruneResult:
         """See `Journal.prune`. Afterwards, check for damage, to report it before the damaged pages are needed."""
         pruned = await super().prune(retention)
         damage = await self._damages("quick_check", 1)

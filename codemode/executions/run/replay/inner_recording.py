@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from codemode.catalog.saved import SavedProgram
     from codemode.executions.run.inner_run import Stop
     from codemode.executions.types.ledger import LedgerEntry
-    from codemode.executions.types.record import Began
+    from codemode.executions.types.record import SavedProgramStart
     from sandbox import Call, Delivery
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
@@ -89,7 +89,7 @@ class InnerRecording:
         self._over.set()
 
 
-def began_entry(began: Began, program: SavedProgram, entry: LedgerEntry) -> JournalEntry:
+def began_entry(began: SavedProgramStart, program: SavedProgram, entry: LedgerEntry) -> JournalEntry:
     """Return the journal entry of the start of a saved program, with the code that runs."""
     data = {
         "tool": program.id,
@@ -103,7 +103,7 @@ def began_entry(began: Began, program: SavedProgram, entry: LedgerEntry) -> Jour
     return JournalEntry("began", entry.path, data, json.dumps(began.code).encode())
 
 
-def inner_run(began: Began, recording: InnerRecording, seed: bytes, path: str) -> InnerRun:
+def inner_run(began: SavedProgramStart, recording: InnerRecording, seed: bytes, path: str) -> InnerRun:
     """Return the run of a saved program. Its seed follows from that of the execution and the path of its call."""
     own = hashlib.blake2b(path.encode(), key=seed, digest_size=len(seed)).digest()
     return InnerRun(began.code, own, _EPOCH + timedelta(microseconds=began.now), recording)

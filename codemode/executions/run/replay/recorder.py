@@ -10,7 +10,7 @@ from codemode.executions.run.failures import for_program
 from codemode.executions.run.replay.dependencies import definition_digest
 from codemode.executions.run.replay.inner_recording import InnerRecording, began_entry, inner_run
 from codemode.executions.run.replay.program_recording import ProgramRecording
-from codemode.executions.types.record import Began
+from codemode.executions.types.record import SavedProgramStart
 from codemode.executions.types.records import JournalEntry
 from codemode.gateway.call import CallState
 from codemode.transports.questions import InputRequired
@@ -128,7 +128,7 @@ class JournalRecorder:
         path, ledger = judged.call.path, self._run.ledger
         began, entry = self._record.began.get(path), ledger.entry(path)
         if began is None:
-            began = Began(program.code, time.time_ns() // 1000, entry.effect)
+            began = SavedProgramStart(program.code, time.time_ns() // 1000, entry.effect)
             await self._writer.append([began_entry(began, program, entry)])
         ledger.restore(entry._replace(effect=began.effect))  # the program may be another by now
         recording = InnerRecording(self.program, path, self._record.inner_deliveries.get(path, ()), stop)

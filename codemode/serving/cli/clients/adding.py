@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from rich.table import Table
 
-from codemode.serving.cli.clients.discovery import Discovered, new_names
+from codemode.serving.cli.clients.discovery import ClientServer, new_names
 from codemode.serving.cli.configuration_file import read, with_source, write
 from codemode.serving.cli.project_options import configuration
 from codemode.serving.output import terminal as show
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-def add_servers(config: Path, servers: Sequence[Discovered]) -> dict[str, Discovered]:
+def add_servers(config: Path, servers: Sequence[ClientServer]) -> dict[str, ClientServer]:
     """Write the servers that the configuration does not have as sources. Raises ConfigurationError."""
     text = read(config)
     known = configuration(config).sources if text.strip() else {}
@@ -29,7 +29,7 @@ def add_servers(config: Path, servers: Sequence[Discovered]) -> dict[str, Discov
     return added
 
 
-def report(servers: Sequence[Discovered], added: Mapping[str, Discovered], config: Path, *, adds: bool) -> None:
+def report(servers: Sequence[ClientServer], added: Mapping[str, ClientServer], config: Path, *, adds: bool) -> None:
     """Print the servers, and what to do next."""
     if not servers:
         show.console.print("no MCP servers found in the configuration files of other clients")

@@ -27,7 +27,7 @@ _SECRET = re.compile(r"key|token|secret|passw|auth|credential", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
-class Discovered:
+class ClientServer:
     """A server in a client's file. Values in `source` are as the file has them, and may be secrets."""
 
     client: McpClient
@@ -90,12 +90,12 @@ class Discovered:
         return found
 
 
-def discover(folder: Path) -> tuple[list[Discovered], list[str]]:
+def discover(folder: Path) -> tuple[list[ClientServer], list[str]]:
     """Return the servers of all clients, of this user and of the project in `folder`, and unreadable files.
 
     codemode's own entries are left out.
     """
-    found: list[Discovered] = []
+    found: list[ClientServer] = []
     unreadable: list[str] = []
     for client in mcp_clients().values():
         for file in _files(client, folder):
@@ -106,12 +106,14 @@ def discover(folder: Path) -> tuple[list[Discovered], list[str]]:
             except ConfigurationError as error:
                 unreadable.append(str(error).removeprefix("mcp_servers: "))
                 continue
-            entries = (Discovered(client, file, name, source) for name, source in servers.items())
+            entries = (ClientServer(client, file, name, source) for name, source in servers.items())
             found += (entry for entry in entries if not runs_codemode(entry.source.command))
     return found, unreadable
 
 
-def new_names(servers: Collection[Discovered], known: Mapping[str, SourceSettings]) -> Iterator[tuple[str, Discovered]]:
+def new_names(
+    servers: Collection[ClientServer], known: Mapping[str, SourceSettings]
+) -> Iterator[tuple[str, ClientServer]]:
     """Yield each server that the configuration does not have, once, with a free name."""
     names = set(known)
     places = {source.command or (source.location,) for source in known.values()}

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any
 
-from codemode.menus.usage import MenuUsage, Used, propose_menu
+from codemode.menus.usage import MenuUsage, ToolUse, propose_menu
 from codemode.service import CodeMode
 from codemode.settings import Settings
 from tests.unit.codemode.menus.conftest import menu_for, tools_in
@@ -33,10 +33,10 @@ async def test_a_call_is_recorded_with_the_way_it_was_offered(make_selector: Mad
     usage.offered(await menu_for(selector, "hello"), who="me")
     usage.called("app.mail.do_000", who="me")
     assert usage.read() == [
-        Used("app.files.do_000", "keyword", unmatched=False),
-        Used("app.core.do_000", "core", unmatched=False),
-        Used("app.rooms.do_000", "not offered", unmatched=False),
-        Used("app.mail.do_000", "default", unmatched=True),
+        ToolUse("app.files.do_000", "keyword", unmatched=False),
+        ToolUse("app.core.do_000", "core", unmatched=False),
+        ToolUse("app.rooms.do_000", "not offered", unmatched=False),
+        ToolUse("app.mail.do_000", "default", unmatched=True),
     ]
     assert (tmp_path / "state" / "usage.jsonl").stat().st_mode & 0o077 == 0
 
@@ -50,16 +50,16 @@ async def test_the_record_is_bounded_and_what_is_none_is_left_out(make_selector:
     assert found[-1].tool == "tool_199"
     assert len(found) < 30
     (tmp_path / "usage.jsonl").write_text('{"tool": 1}\nno\n{"tool": "a", "by": "core", "unmatched": false}\n')
-    assert usage.read() == [Used("a", "core", unmatched=False)]
+    assert usage.read() == [ToolUse("a", "core", unmatched=False)]
     assert MenuUsage(tmp_path / "none").read() == []
 
 
 def test_defaults_are_proposed_from_the_calls_that_no_word_asked_for(make_selector: Made) -> None:
     selector = make_selector(TOOLS, MENU)
-    used = [Used("app.files.do_000", "not offered", unmatched=True)] * 30
-    used += [Used("app.mail.do_000", "default", unmatched=True)] * 10
-    used += [Used("app.rooms.do_000", "keyword", unmatched=False)] * 2
-    used += [Used("gone", "not offered", unmatched=True)] * 9
+    used = [ToolUse("app.files.do_000", "not offered", unmatched=True)] * 30
+    used += [ToolUse("app.mail.do_000", "default", unmatched=True)] * 10
+    used += [ToolUse("app.rooms.do_000", "keyword", unmatched=False)] * 2
+    used += [ToolUse("gone", "not offered", unmatched=True)] * 9
     proposal = propose_menu(used, selector)
     assert proposal is not None
     assert (proposal.calls, proposal.now, proposal.proposed) == (40, 0.25, 0.75)
@@ -70,8 +70,8 @@ def test_defaults_are_proposed_from_the_calls_that_no_word_asked_for(make_select
 
 def test_too_few_calls_propose_nothing_and_good_defaults_are_kept(make_selector: Made) -> None:
     selector = make_selector(TOOLS, MENU)
-    assert propose_menu([Used("app.files.do_000", "requested", unmatched=False)] * 19, selector) is None
-    proposal = propose_menu([Used("app.mail.do_000", "default", unmatched=True)] * 20, selector)
+    assert propose_menu([ToolUse("app.files.do_000", "requested", unmatched=False)] * 19, selector) is None
+    proposal = propose_menu([ToolUse("app.mail.do_000", "default", unmatched=True)] * 20, selector)
     assert proposal is not None
     assert not proposal.worthwhile
 

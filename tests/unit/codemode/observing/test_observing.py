@@ -15,7 +15,7 @@ from opentelemetry.sdk.trace.export import SimpleSpanProcessor
 from opentelemetry.sdk.trace.export.in_memory_span_exporter import InMemorySpanExporter
 
 from codemode import CodeMode, ConfigurationError, tool
-from codemode.executions.life.observer import Observers, Started
+from codemode.executions.life.observer import ExecutionStart, Observers
 from codemode.executions.types.records import Decision
 from codemode.gateway.caller import Caller
 from codemode.observing.audit import AuditFile
@@ -126,7 +126,7 @@ async def test_a_decision_is_an_audit_event_of_its_own(tmp_path: Path) -> None:
 async def test_a_disk_that_is_full_ends_no_program(caplog: pytest.LogCaptureFixture) -> None:
     full = AuditFile(Path("/dev/full"))
     with caplog.at_level(logging.ERROR):
-        Observers([full]).started(Started.of("ex_1", CALLER, "1"))
+        Observers([full]).started(ExecutionStart.of("ex_1", CALLER, "1"))
     assert "the observer AuditFile failed" in caplog.text
     assert "No space left on device" in caplog.text
     full.close()

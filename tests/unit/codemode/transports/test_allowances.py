@@ -7,7 +7,7 @@ import asyncio
 import pytest
 
 from codemode.errors import JournalUnavailable
-from codemode.transports.allowances import KEPT_S, Allowance, Granted, LocalSlots, Rate, RateUnknown
+from codemode.transports.allowances import KEPT_S, Allowance, LocalSlots, Rate, RateUnknown, SlotGrant
 
 
 class Clock:
@@ -29,7 +29,7 @@ class SharedSlots(LocalSlots):
         self.leases: list[int] = []
         self.is_away = False
 
-    async def lease(self, rate: Rate, most: int, *, due_only: bool) -> Granted:
+    async def lease(self, rate: Rate, most: int, *, due_only: bool) -> SlotGrant:
         await asyncio.sleep(0)
         if self.is_away:
             raise JournalUnavailable("it is away")
@@ -118,7 +118,7 @@ async def test_calls_that_wait_for_a_silent_store_are_rejected_together(clock: C
     class Silent(SharedSlots):
         asked = 0
 
-        async def lease(self, rate: Rate, most: int, *, due_only: bool) -> Granted:
+        async def lease(self, rate: Rate, most: int, *, due_only: bool) -> SlotGrant:
             self.asked += 1
             await gave_up.wait()
             raise JournalUnavailable("it is silent")

@@ -10,7 +10,7 @@ import asyncpg
 import pytest
 
 from codemode.errors import ConfigurationError, JournalDamaged, JournalUnavailable
-from codemode.executions.journal.backups import Restored, back_up, restore
+from codemode.executions.journal.backups import RestoreCounts, back_up, restore
 from codemode.executions.journal.checking import check
 from codemode.executions.journal.configured import journal_of
 from codemode.executions.journal.migrations import Dialect, Migration, migrations
@@ -79,7 +79,9 @@ async def test_a_backup_is_restored_with_everything_and_what_ran_waits_for_a_per
         size = await back_up(source, Secrets(), tmp_path / "copy")  # beside the server
     assert size == (tmp_path / "copy").stat().st_size
     assert (tmp_path / "copy").stat().st_mode & 0o777 == 0o600
-    assert await restore(target, Secrets(), tmp_path / "copy") == Restored(executions=3, paused=1, waiting=1, damaged=0)
+    assert await restore(target, Secrets(), tmp_path / "copy") == RestoreCounts(
+        executions=3, paused=1, waiting=1, damaged=0
+    )
     async with opened(target) as journal:
         assert (await check(journal)).is_whole
         entries = await journal.read("ex_ended")
@@ -181,7 +183,7 @@ async def test_a_backup_needs_its_key_its_project_and_its_whole_content(tmp_path
     with pytest.raises(JournalDamaged, match=r"is damaged: .*\(2 in all\); restore an earlier one"):
         await restore(settings(tmp_path / "e"), Secrets(), backup)
     kept = await restore(settings(tmp_path / "f"), Secrets(), backup, keep_damaged=True)
-    assert kept == Restored(executions=3, paused=0, waiting=1, damaged=2)
+    assert kept == RestoreCounts(executions=3, paused=0, waiting=1, damaged=2)
     for folder in "abde":
         assert not list((tmp_path / folder).rglob("*.sqlite3*")), "a refused backup leaves nothing"
 

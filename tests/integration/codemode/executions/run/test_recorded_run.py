@@ -21,13 +21,13 @@ from codemode.executions.journal.seals import Seals
 from codemode.executions.journal.sqlite.journal import SqliteJournal
 from codemode.executions.run.assembly import recorded_run
 from codemode.executions.run.replay.recording import ExecutionRecording
-from codemode.executions.types.ledger import unwatched
 from codemode.executions.types.record import Record
 from codemode.executions.types.records import Decision, NewExecution
 from codemode.gateway.gateway import Gateway
 from codemode.gateway.policy import AccessPolicy
 from codemode.service import CodeMode
 from codemode.settings import PolicySettings, Settings
+from codemode.shared.callbacks import ignore
 from codemode.shared.files import FileValue
 from codemode.sources.functions.callables import tool
 from sandbox import Delivery
@@ -301,7 +301,7 @@ async def test_what_is_printed_in_many_pieces_is_written_as_one(tmp_path: Path) 
         Catalog(()), {}, ObservedShapes(FileValue(tmp_path / "shapes.json")), AccessPolicy(PolicySettings())
     )
     recording = ExecutionRecording(journal, await journal.create(given), given, Record(given.id, ()))
-    run = recorded_run(recording, gateway, OWNER, calls_in_flight=1, wall_s=30, watch=unwatched).program
+    run = recorded_run(recording, gateway, OWNER, calls_in_flight=1, wall_s=30, watch=ignore).program
     for _ in range(1000):
         run.printed("x")
     await run.deliver([Delivery(0, now=1)])

@@ -17,7 +17,7 @@ from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.executions.types.records import PendingCall
 from codemode.gateway.call import CallState
 from codemode.serving.cli.demo import PROGRAM
-from codemode.serving.cli.demo_screen import Shown, next_commands, screen
+from codemode.serving.cli.demo_screen import DemoResult, next_commands, screen
 from codemode.serving.cli.demo_tour import PROGRAMS
 from sandbox import Usage
 from tests.command_line import codemode, script
@@ -59,7 +59,7 @@ def drawn(*, exact: bool, width: int) -> list[str]:
     deleted = LedgerEntry("1", "gym.leads.delete_lead", {"leadId": 1}, CallState.COMMITTED, 0, 1)
     denied = LedgerEntry("1", "outbox.send", {"text": "x" * 200}, CallState.DENIED, 0, 0, rule="rule 1 (a name)")
     asked = PendingCall("ap_1", "ex_1", "1", "gym.leads.delete_lead", {"leadId": 1}, "", "default for destructive")
-    shown = Shown(PROGRAM, cost(exact=exact), outcome(*listed), asked, "ann", outcome(deleted), outcome(denied))
+    shown = DemoResult(PROGRAM, cost(exact=exact), outcome(*listed), asked, "ann", outcome(deleted), outcome(denied))
     console = Console(width=width, file=io.StringIO(), color_system=None)
     with console.capture() as captured:
         console.print(screen(shown))

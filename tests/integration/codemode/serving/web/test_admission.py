@@ -12,7 +12,7 @@ from codemode.settings import LoadSettings
 from codemode.transports.allowances import Allowances, LocalSlots
 
 if TYPE_CHECKING:
-    from codemode.transports.allowances import Granted, Rate
+    from codemode.transports.allowances import Rate, SlotGrant
 
 
 def admission(processors: int = 100, **settings: float) -> Admission:
@@ -191,7 +191,7 @@ class AwaySlots(LocalSlots):
 
     is_away = False
 
-    async def lease(self, rate: Rate, most: int, *, due_only: bool) -> Granted:
+    async def lease(self, rate: Rate, most: int, *, due_only: bool) -> SlotGrant:
         if self.is_away:
             raise JournalUnavailable("it is away")
         return await super().lease(rate, most, due_only=due_only)

@@ -9,12 +9,12 @@ import pytest
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.tool import Effect
 from codemode.executions.run.assembly import listing_run
-from codemode.executions.types.ledger import unwatched
 from codemode.executions.types.planned import Listing
 from codemode.gateway.caller import Caller
 from codemode.gateway.gateway import Gateway
 from codemode.gateway.policy import AccessPolicy
 from codemode.settings import PolicySettings
+from codemode.shared.callbacks import ignore
 from codemode.testing import RecordingTransport, make_tool
 from sandbox import Call, CallFailed
 
@@ -39,7 +39,7 @@ class DryRun:
         gateway = Gateway(Catalog((READ, CREATE, FREEZE, DROP)), {"fake": self.transport}, policy=rules)
         self.listing = Listing()
         self.pipeline = listing_run(
-            "ex_1", gateway, caller or Caller("ann"), self.listing, calls_in_flight=4, wall_s=30, watch=unwatched
+            "ex_1", gateway, caller or Caller("ann"), self.listing, calls_in_flight=4, wall_s=30, watch=ignore
         )
         self._number = 0
 

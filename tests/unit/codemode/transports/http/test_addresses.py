@@ -8,7 +8,7 @@ from codemode.errors import AddressNotAllowed, ConfigurationError
 from codemode.transports.http.addresses import (
     AddressKind,
     Origin,
-    Permitted,
+    PermittedOrigins,
     is_same_origin,
     kind_of_address,
     origin,
@@ -84,24 +84,24 @@ def test_the_kind_of_an_address(address: str, kind: AddressKind) -> None:
 
 def test_a_name_stands_for_public_and_private_addresses() -> None:
     found = ("127.0.0.1", "10.0.0.1", "8.8.8.8", "169.254.169.254")
-    assert Permitted.judge("api.test", found, was_public=False) == ("10.0.0.1", "8.8.8.8")
+    assert PermittedOrigins.judge("api.test", found, was_public=False) == ("10.0.0.1", "8.8.8.8")
 
 
 def test_a_name_that_was_public_does_not_become_private() -> None:
-    assert Permitted.judge("api.test", ("10.0.0.1", "8.8.8.8"), was_public=True) == ("8.8.8.8",)
+    assert PermittedOrigins.judge("api.test", ("10.0.0.1", "8.8.8.8"), was_public=True) == ("8.8.8.8",)
     with pytest.raises(AddressNotAllowed, match=r"api\.test resolves to 10\.0\.0\.1, a private address"):
-        Permitted.judge("api.test", ("10.0.0.1",), was_public=True)
+        PermittedOrigins.judge("api.test", ("10.0.0.1",), was_public=True)
 
 
 @pytest.mark.parametrize("host", ["localhost", "app.localhost"])
 def test_localhost_is_this_machine_and_nothing_else(host: str) -> None:
-    assert Permitted.judge(host, ("::1", "127.0.0.1"), was_public=False) == ("::1", "127.0.0.1")
+    assert PermittedOrigins.judge(host, ("::1", "127.0.0.1"), was_public=False) == ("::1", "127.0.0.1")
     with pytest.raises(AddressNotAllowed):
-        Permitted.judge(host, ("8.8.8.8",), was_public=False)
+        PermittedOrigins.judge(host, ("8.8.8.8",), was_public=False)
 
 
 def test_what_was_written_as_an_address_needs_no_name() -> None:
-    permitted = Permitted((origin("http://127.0.0.1:80"), origin("http://api.test:81")))
+    permitted = PermittedOrigins((origin("http://127.0.0.1:80"), origin("http://api.test:81")))
     assert permitted.address_of("127.0.0.1", 80) == "127.0.0.1"
     assert permitted.address_of("api.test", 81) is None
     for host, port in (("127.0.0.1", 81), ("other.test", 81), ("api.test", 80)):
@@ -110,7 +110,7 @@ def test_what_was_written_as_an_address_needs_no_name() -> None:
 
 
 def test_an_address_that_was_written_beside_a_name_is_that_names_alone() -> None:
-    permitted = Permitted((origin("https://api.test"), origin("https://login.test")), "127.0.0.2")
+    permitted = PermittedOrigins((origin("https://api.test"), origin("https://login.test")), "127.0.0.2")
     assert permitted.address_of("api.test", 443) == "127.0.0.2"
     assert permitted.address_of("login.test", 443) is None
 

@@ -11,7 +11,7 @@ import pytest
 
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.base import CallContext
-from codemode.transports.http.addresses import Permitted, origin
+from codemode.transports.http.addresses import PermittedOrigins, origin
 from codemode.transports.http.connection import ConnectTimeout, Request
 from codemode.transports.http.connections import ConnectionPool, Timeouts
 from codemode.transports.http.network import Dialer
@@ -142,7 +142,7 @@ async def test_an_idle_connection_gives_way_to_one_to_another_origin() -> None:
         ended.set()
 
     async with listening(serve) as port, listening(_service(_answer(b"2"), [])) as other:
-        permitted = Permitted((origin(f"http://127.0.0.1:{port}"), origin(f"http://127.0.0.1:{other}")))
+        permitted = PermittedOrigins((origin(f"http://127.0.0.1:{port}"), origin(f"http://127.0.0.1:{other}")))
         pool = ConnectionPool(Dialer(permitted).dial, most=1)
         bodies = [await _body(pool, Request("GET", place, "/")) for place in permitted.origins]
         await ended.wait()
@@ -180,7 +180,7 @@ async def test_a_cancelled_request_leaves_its_place_and_ends_its_connection() ->
 @asynccontextmanager
 async def _pool(port: int, most: int = 2) -> AsyncIterator[tuple[ConnectionPool, Request]]:
     place = origin(f"http://127.0.0.1:{port}")
-    pool = ConnectionPool(Dialer(Permitted((place,))).dial, most=most)
+    pool = ConnectionPool(Dialer(PermittedOrigins((place,))).dial, most=most)
     try:
         yield pool, Request("GET", place, "/")
     finally:

@@ -13,7 +13,7 @@ import pytest
 from codemode.errors import AddressNotAllowed, SourceError, UpstreamUnreachable
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.base import CallContext
-from codemode.transports.http.addresses import Permitted, origin
+from codemode.transports.http.addresses import PermittedOrigins, origin
 from codemode.transports.http.connection import Request, connect
 from codemode.transports.http.fetch import fetch_text
 from codemode.transports.http.network import Dialer, PinnedTransport, open_pool
@@ -127,7 +127,7 @@ async def test_a_public_name_that_turns_private_is_refused() -> None:
     async with _server("127.0.0.2") as (port, _):
         place = origin(f"http://api.test:{port}")
         names = Names(["10.0.0.1"], ["8.8.8.8", "10.0.0.1"], ["8.8.8.8"], ["10.0.0.1"])
-        dialer = Dialer(Permitted((place,)), resolve=names, connect=connect_inside)
+        dialer = Dialer(PermittedOrigins((place,)), resolve=names, connect=connect_inside)
         for _ in range(3):
             connection = await dialer.dial(place)
             assert (await connection.send(Request("GET", place, "/"))).status == 200
@@ -203,7 +203,7 @@ async def test_a_certificate_for_another_name_is_not_believed(authority: Path) -
 
 async def test_the_client_of_a_library_goes_where_calls_go() -> None:
     async with _server("127.0.0.2") as (port, heads):
-        permitted = Permitted((origin(f"http://api.test:{port}"),), "127.0.0.2")
+        permitted = PermittedOrigins((origin(f"http://api.test:{port}"),), "127.0.0.2")
         async with httpx2.AsyncClient(transport=PinnedTransport(open_pool(permitted), limit_bytes=1024)) as client:
             answer = await client.post(f"http://api.test:{port}/x", json={"a": 1})
             assert (answer.status_code, answer.json()) == (200, "127.0.0.2 ")
@@ -213,7 +213,7 @@ async def test_the_client_of_a_library_goes_where_calls_go() -> None:
 
 
 async def test_the_client_of_a_library_sees_errors_of_its_own() -> None:
-    permitted = Permitted((origin("http://127.0.0.2:1"),))
+    permitted = PermittedOrigins((origin("http://127.0.0.2:1"),))
     async with httpx2.AsyncClient(transport=PinnedTransport(open_pool(permitted), limit_bytes=1024)) as client:
         with pytest.raises(httpx2.ConnectError):
             await client.get("http://127.0.0.2:1/")
@@ -229,7 +229,7 @@ async def test_the_client_of_a_library_waits_no_longer_than_it_says() -> None:
 
     async with listening(serve) as port:
         url = f"http://127.0.0.1:{port}/"
-        pinned = PinnedTransport(open_pool(Permitted((origin(url),))), limit_bytes=1024)
+        pinned = PinnedTransport(open_pool(PermittedOrigins((origin(url),))), limit_bytes=1024)
         async with httpx2.AsyncClient(transport=pinned, timeout=httpx2.Timeout(5, read=0.01)) as client:
             with pytest.raises(httpx2.ReadTimeout):
                 await client.get(url)
