@@ -24,6 +24,9 @@ METHODS = FUNCTIONS - {"compile"}
 ANCHORED = frozenset(("match", "fullmatch"))
 
 
+#: What a module holds that makes expressions or uses them.
+_MENTION = re.compile(rf"\.(?:{'|'.join(sorted(FUNCTIONS))})\b")
+
 #: What expressions in nested collections are used with; for others the names that they are assigned to say so.
 IN_COLLECTIONS = {
     "codemode.gateway.policy": frozenset(("match",)),
@@ -102,7 +105,8 @@ def evaluated(node: ast.expr, module: str, locals_: dict[str, Any]) -> Any:
 
 def regexes(samples: dict[tuple[str, str], dict[str, Any]]) -> tuple[list[Regex], list[str]]:
     """Return all expressions, and those that need local variables which `samples` does not name."""
-    trees = {name: ast.parse(file.read_text()) for name, file in modules().items() if not name.startswith(OUTSIDE)}
+    texts = {name: file.read_text() for name, file in modules().items() if not name.startswith(OUTSIDE)}
+    trees = {name: ast.parse(text) for name, text in texts.items() if _MENTION.search(text)}
     used = methods_by_name(trees)
     found, unknown = [], []
     for module, tree in trees.items():
@@ -274,15 +278,3 @@ def text_of(pattern: re.Pattern[Any], parts: tuple[str, str, str], length: int) 
     before, body, end = parts
     text = before + body * max(1, (length - len(before)) // len(body)) + end
     return text if isinstance(pattern.pattern, str) else text.encode("latin-1", "replace")
-
-
-def use(regex: Regex, text: Any) -> None:
-    """Apply an expression as the product does."""
-    pattern = regex.pattern
-    if not regex.is_anchored:
-        for _ in pattern.finditer(text):
-            pass
-    if "match" in regex.methods:
-        pattern.match(text)
-    if "fullmatch" in regex.methods:
-        pattern.fullmatch(text)

@@ -62,7 +62,7 @@ async def test_an_error_of_the_preflight_reaches_whoever_runs_the_program(bare: 
 
 
 async def test_a_guest_that_has_said_its_end_does_not_outlive_it(make_bare: Callable[..., Sandbox]) -> None:
-    """A handler may take its time to end: meanwhile the guest must neither compute nor keep the host reading."""
+    """The handler here ends after the guest has: a guest that computed on, or wrote on, would keep it for good."""
     async with make_bare(workers=0) as sandbox:
         server = sandbox._server
         assert isinstance(server, ForkServer)
@@ -78,7 +78,6 @@ async def test_a_guest_that_has_said_its_end_does_not_outlive_it(make_bare: Call
         code = SAY + CALL + "import time\ntime.sleep(0.05)\n" + FINAL + "while True: os.write(rpc_fd, bytes(100_000))"
         outcome = await sandbox.run(code, names=("tool",), call=slow)
     assert outcome.status is Status.COMPLETED
-    assert outcome.usage.cpu_s < 1
 
 
 @pytest.mark.parametrize("is_given_up", [False, True])

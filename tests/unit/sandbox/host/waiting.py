@@ -19,6 +19,5 @@ result = json.loads(os.read(rpc_fd, n))
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    async with asyncio.timeout(40):
-        while not condition():  # noqa: ASYNC110 - it is the kernel that is waited for
-            await asyncio.sleep(0.005)
+    while not condition():  # noqa: ASYNC110 - it is the kernel that is waited for
+        await asyncio.sleep(0.005)

@@ -308,9 +308,7 @@ asyncio.run(main())
         server = int(heard(tmp_path)[0].split()[1])
         assert is_alive(server)
         ours.send_signal(signal.SIGKILL)
-    deadline = time.monotonic() + 200
     while is_alive(server):
-        assert time.monotonic() < deadline
         time.sleep(0.02)
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-
 import pytest
 
 from codemode.search.analysis.values import values
@@ -30,10 +28,8 @@ def test_literal_values_are_recognized_by_shape(query: str, expected: list[tuple
 
 
 @pytest.mark.parametrize("repeated", ["a.", "a/", "a@a.", "www.", "1.1.", "-", "a.py/", "http://"])
-def test_value_recognition_takes_linear_time(repeated: str) -> None:
-    begun = time.process_time()
-    values((repeated * 2_000)[:2_000])
-    assert time.process_time() - begun < 0.5
+def test_value_recognition_ends_in_a_long_text(repeated: str) -> None:
+    assert len(values(repeated * 1_000_000)) <= 1  # with the square of the length it would take days
 
 
 def test_the_kind_of_a_value_outranks_its_words() -> None:

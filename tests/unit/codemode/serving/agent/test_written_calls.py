@@ -2,7 +2,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import time
 from typing import Any
 
 import pytest
@@ -13,6 +12,9 @@ from codemode.serving.agent.transcript import ModelAnswer
 from codemode.serving.agent.written_calls import calls_of, programs, with_calls, written_calls
 
 NAMES = ("search", "execute", "shop-find_order")
+
+#: Characters of a long text. What took the square of it would take days.
+LONG = 1_000_000
 SEARCH = {"name": "search", "arguments": {"queries": ["list clients"]}}
 SEARCHED = [("search", {"queries": ["list clients"]})]
 
@@ -141,28 +143,19 @@ def test_a_program_that_calls_tools_is_recognised(code: str, calls: bool) -> Non
 
 @pytest.mark.parametrize(
     "text",
-    [" " * 100_000, "```" + " " * 10_000, "```\n" + "\n" * 10_000, "<tool_call>{" + " " * 50_000, "\n" * 100_000],
+    [" " * LONG, "```" + " " * LONG, "```\n" + "\n" * LONG, "<tool_call>{" + " " * LONG, "\n" * LONG],
     ids=("spaces", "fence and spaces", "fence and lines", "tag and spaces", "lines"),
 )
-def test_a_text_of_nothing_but_space_is_read_at_once(text: str) -> None:
-    started = time.process_time()
+def test_a_text_of_nothing_but_space_is_read(text: str) -> None:
     assert written_calls(text, NAMES) == []
     assert programs(text) == []
     with contextlib.suppress(Malformed):
         read_text("search", text)
     assert without_source(f"7\n{text}", ["8"], has_results=False) == ("7",)
-    assert time.process_time() - started < 5  # it took minutes
 
 
 @pytest.mark.parametrize(
     "piece", ["\nx{", "\n[TOOL_CALLS] x{", "\nx{`", '\nx{"a":"""', "\n{", "<tools>[", "```\n", "Action: x\n"]
 )
-def test_the_time_of_a_long_text_without_ends_grows_with_its_length(piece: str) -> None:
-    def spent_s(size: int) -> float:
-        text = piece * (size // len(piece))
-        began = time.process_time()
-        written_calls(text, {"x", "execute"})
-        return time.process_time() - began
-
-    spent_s(1_000)
-    assert spent_s(200_000) < 16 * max(spent_s(50_000), 0.02)
+def test_a_long_text_without_ends_is_read(piece: str) -> None:
+    written_calls(piece * (LONG // 5 // len(piece)), {"x", "execute"})

@@ -13,7 +13,7 @@ import pytest
 
 from codemode.executions.journal.postgres.journal import PostgresJournal
 from codemode.executions.types.records import Retention
-from codemode.transports.allowances import KEPT_S, Allowances, Rate, RateUnknown
+from codemode.transports.allowances import Allowances, Rate, RateUnknown
 from tests.integration.codemode.executions.journal.conftest import KEY, new_database
 from tests.integration.codemode.executions.upstream import OWNER, place
 
@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
 
 MODULE = "tests.integration.codemode.executions.journal.one_caller"
-
-#: Time that a slot may be reported late: a round trip to the database, and a busy machine.
-LATE_S = 0.2
 
 
 @pytest.fixture
@@ -43,9 +40,9 @@ async def journal(url: str) -> AsyncIterator[PostgresJournal]:
     await journal.aclose()
 
 
-async def caller(url: str, per_s: float, calls: int) -> Process:
+async def caller(url: str, per_s: float, burst_s: float) -> Process:
     """Start a process and return it once it is ready."""
-    given = (url, str(per_s), str(calls))
+    given = (url, str(per_s), str(burst_s))
     process = await asyncio.create_subprocess_exec(sys.executable, "-m", MODULE, *given, stdin=PIPE, stdout=PIPE)
     assert process.stdout is not None
     assert await process.stdout.readline() == b"ready\n"
@@ -53,36 +50,31 @@ async def caller(url: str, per_s: float, calls: int) -> Process:
 
 
 async def test_three_processes_keep_one_rate_together_and_use_it(url: str) -> None:
-    per_s, calls = 60.0, 60
-    processes = await asyncio.gather(*(caller(url, per_s, calls) for _ in range(3)))
+    """Nobody has called for long, so that 100 calls may be caught up, and one is due. The next is due in 1,000 s."""
+    processes = await asyncio.gather(*(caller(url, 0.001, 100_000.0) for _ in range(3)))
     printed = await asyncio.gather(*(process.communicate(b"\n") for process in processes))
-    starts = sorted(float(line) for lines, _ in printed for line in lines.split())
-    assert len(starts) == 3 * calls
-    for width in (10, 30, 90, len(starts)):
-        for first, last in zip(starts, starts[width - 1 :], strict=False):
-            assert width <= per_s * (last - first + KEPT_S + LATE_S) + 1
-    assert starts[-1] - starts[0] < 2 * len(starts) / per_s
+    assert sum(int(line) for line, _ in printed) == 101
 
 
 async def test_servers_get_different_slots_of_one_rate_whoever_asks_first(journal: PostgresJournal) -> None:
     assert journal.slots is not None
-    rate = Rate("source gym", 10.0)
+    rate = Rate("source gym", 0.01)  # so slow that the time of the leases themselves is nothing beside it
     granted = await asyncio.gather(*(journal.slots.lease(rate, 2, due_only=False) for _ in range(5)))
     assert [one.slots for one in granted] == [2] * 5
     firsts = sorted(one.first_s for one in granted)
-    assert all(later - earlier > 0.1 for earlier, later in pairwise(firsts))
+    assert all(later - earlier > 100 for earlier, later in pairwise(firsts))
     assert (await journal.slots.lease(Rate("source other", 10.0), 1, due_only=False)).first_s == 0.0
 
 
 async def test_a_burst_is_shared_too_and_future_slots_stay_for_those_who_come_then(journal: PostgresJournal) -> None:
     assert journal.slots is not None
-    rate = Rate("key one", 0.5, burst_s=4.0)
+    rate = Rate("key one", 0.001, burst_s=2_000.0)
     assert (await journal.slots.lease(rate, 2, due_only=True)).slots == 2
     assert (await journal.slots.lease(rate, 9, due_only=True)).slots == 1
     for _ in range(2):
         none = await journal.slots.lease(rate, 9, due_only=True)
         assert none.slots == 0
-        assert 0 < none.first_s <= 2
+        assert 0 < none.first_s <= 1_000
 
 
 async def test_two_projects_have_their_own_rates(journal: PostgresJournal, url: str) -> None:
@@ -90,10 +82,10 @@ async def test_two_projects_have_their_own_rates(journal: PostgresJournal, url: 
     await other.open()
     assert journal.slots is not None
     assert other.slots is not None
-    rate = Rate("source gym", 0.1)
+    rate = Rate("source gym", 0.001)
     assert (await journal.slots.lease(rate, 1, due_only=False)).first_s == 0.0
     assert (await other.slots.lease(rate, 1, due_only=False)).first_s == 0.0
-    assert (await other.slots.lease(rate, 1, due_only=False)).first_s > 5
+    assert (await other.slots.lease(rate, 1, due_only=False)).first_s > 500
     await other.aclose()
 
 
