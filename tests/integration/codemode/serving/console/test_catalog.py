@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
@@ -22,6 +21,7 @@ from codemode.serving.console.views import Console
 from codemode.serving.web.admission import Admission
 from codemode.settings import LoadSettings, Settings
 from tests.integration.codemode.serving.console.conftest import browser_of
+from tests.lines import counted
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -158,7 +158,7 @@ async def test_hostile_text_stays_text(tmp_path: Path) -> None:
                 assert "\\u202eevil\\u200b{{ 7*7 }}" in page
 
 
-async def test_fifty_thousand_tools_take_a_fraction_of_a_second() -> None:
+async def test_a_page_of_fifty_thousand_tools_takes_a_few_steps_for_each() -> None:
     tools = [
         Tool(
             f"s{n % 40}.group_{n % 500}.tool_{n}",
@@ -181,10 +181,8 @@ async def test_fifty_thousand_tools_take_a_fraction_of_a_second() -> None:
     for query in ("", "page=400", "q=thing+4", "effect=read&tier=money", "group=s3"):
         state = {"caller": Caller("a"), "session": None}
         scope = {"type": "http", "path": "/console/catalog", "query_string": query.encode(), "headers": []}
-        times = []
-        for _ in range(3):
-            began = time.process_time()
-            page = await listing(Request({**scope, "state": state}))
-            times.append(time.process_time() - began)
+        request = Request({**scope, "state": state})
+        with counted() as lines:
+            page = await listing(request)
         assert page.body.count(b"<tr>") == 101
-        assert min(times) < 0.3, (query, times)
+        assert lines.count < 20 * len(tools), (query, lines.count)
