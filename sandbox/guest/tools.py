@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import keyword
+import re
 from functools import partial
 from typing import TYPE_CHECKING, Any, NoReturn
 
@@ -158,8 +160,10 @@ class Tool:
     def __getitem__(self, key: object) -> Any:
         what = self._path or "tools"
         message = f"{what} was not called: write {what}(...)[{key!r}]"
-        if not self._path or (isinstance(key, str) and key.isidentifier() and "." not in self._path):
-            message = f"{what} is a namespace, not a dict: write {what}.{key}"
+        if isinstance(key, str) and "." not in self._path:
+            name = re.sub(r"\W+", "_", key).strip("_") if self._path else key
+            name = f"{name}_" if keyword.iskeyword(name) else name
+            message = f"{what} is a namespace, not a dict: write {what}.{name}"
         raise TypeError(message)
 
 

@@ -9,6 +9,7 @@ import yaml
 
 from codemode.catalog.effects import Judgement, judge
 from codemode.catalog.identifiers import parameter_names
+from codemode.catalog.request_fields import request_fields
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
 from codemode.errors import SourceError
@@ -106,10 +107,8 @@ class Bound:
 
 
 def parameters_of(schema: Mapping[str, Any]) -> tuple[Parameter, ...]:
-    """Return the properties of an object schema as parameters, required ones first."""
-    whole = Schema.of(schema)
-    properties = whole.properties()
-    required = whole.required()
+    """Return the properties of an object schema as parameters, required ones first; of a union those of all."""
+    properties, required = request_fields(Schema.of(schema)) or ({}, frozenset())
     names = parameter_names([("argument", wire_name) for wire_name in properties])
     parameters = [
         Parameter(

@@ -6,7 +6,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.identifiers import parameter_names
-from codemode.catalog.schema import Dialect, Schema, either
+from codemode.catalog.request_fields import request_fields
+from codemode.catalog.schema import Dialect, Schema
 from codemode.catalog.tool import Location, Parameter
 from codemode.sources.openapi.bodies import is_form
 from codemode.sources.openapi.implied import implied_arguments
@@ -221,34 +222,5 @@ def _body_arguments(body: BodyPlan | None) -> list[_Argument]:
 
 
 def flat_fields(body: BodyPlan) -> tuple[dict[str, Schema], frozenset[str]] | None:
-    """Return the fields of an object body and the names of the required ones, or None if it is not a plain object.
-
-    A union of objects has the fields of all members. Those that every member requires are required.
-    """
-    if body.kind not in (BodyKind.JSON, BodyKind.FORM, BodyKind.MULTIPART):
-        return None
-    schema = body.schema.resolved()
-    own, required = _request_properties(schema)
-    variants = next((part.variants() for part in schema.conjuncts() if part.variants()), ())
-    members = [_request_properties(variant.resolved()) for variant in variants if variant.get("type") != "null"]
-    if members and not own and not all(fields for fields, _ in members):
-        return None
-    if not own and not members:
-        return None
-    if schema.types() not in ((), ("object",)):
-        return None
-    fields = dict(own)
-    for name in dict.fromkeys(name for member, _ in members for name in member):
-        fields.setdefault(name, either([member[name] for member, _ in members if name in member]))
-    common = frozenset.intersection(*(names for _, names in members)) if members else frozenset()
-    return fields, (required | common) & frozenset(fields)
-
-
-def _request_properties(schema: Schema) -> tuple[dict[str, Schema], frozenset[str]]:
-    """Return the properties of a request and the required names. Undeclared required properties allow any value."""
-    properties = schema.properties()
-    required = schema.required()
-    fields = {name: value for name, value in properties.items() if value.first("readOnly") is not True}
-    if properties:
-        fields |= {name: schema.at(True) for name in sorted(required - properties.keys())}
-    return fields, frozenset(required & fields.keys())
+    """Return the fields of an object body and the names of the required ones, or None if it is not a plain object."""
+    return request_fields(body.schema) if body.kind in (BodyKind.JSON, BodyKind.FORM, BodyKind.MULTIPART) else None

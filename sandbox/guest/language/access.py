@@ -12,6 +12,7 @@ from enum import Enum
 from types import BuiltinMethodType, FunctionType, MappingProxyType, MethodDescriptorType, ModuleType, SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from sandbox.guest.base.values import CALLED
 from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, ENUM, NAMED_TUPLE, Decision, decide, walks_plainly
 from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.kinds import SHOWN_AS
@@ -263,6 +264,10 @@ def _is_of_others(value: Any) -> bool:
 def _missing(value: object, name: str) -> AttributeError:
     if isinstance(value, type):
         return AttributeError(f"type object {value.__name__!r} has no attribute {name!r}", name=name)
+    if type(value) in CALLED and not name.startswith("__"):
+        root = repr(value).removeprefix("<tool ").removesuffix(">")
+        message = f"{root} has no operation {name!r}: names have no leading underscore; write {root}.{name.strip('_')}"
+        return AttributeError(message, name=name)
     return AttributeError(f"{type(value).__name__!r} object has no attribute {name!r}", name=name)
 
 

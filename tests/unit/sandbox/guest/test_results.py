@@ -192,3 +192,21 @@ def test_an_argument_may_have_any_name() -> None:
         "args": 2,
         "kwargs": 3,
     }
+
+
+@pytest.mark.parametrize(
+    ("code", "says"),
+    [
+        (
+            "getattr(odd, '_private')()",
+            "odd has no operation '_private': names have no leading underscore; write odd.private",
+        ),
+        ("odd['list-issues']()", "odd is a namespace, not a dict: write odd.list_issues"),
+        ("odd['class']()", "odd is a namespace, not a dict: write odd.class_"),
+        ("odd.list['items']", "odd.list was not called: write odd.list(...)['items']"),
+    ],
+)
+def test_a_name_as_the_server_writes_it_is_answered_with_the_name_to_write(code: str, says: str) -> None:
+    ended = run_guest(code, {}, names=("odd",))
+    assert ended.failure is not None
+    assert says in ended.failure["message"]
