@@ -192,7 +192,7 @@ class SourceSettings(Section):
     servers: tuple[HttpUrl, ...] = Field(
         default=(),
         description="Further servers that the document names for single operations. Calls and credentials are "
-        "permitted to them, as to `base_url`.",
+        "permitted to them, as to `base_url`. Redirects lead there too, without credentials.",
         examples=[["https://uploads.example.com"]],
     )
     address: str | None = Field(

@@ -54,6 +54,9 @@ _ORDER = (Location.PATH, Location.QUERY, Location.HEADER, Location.COOKIE)
 #: Arguments that rarely matter to callers. They come last among the required and among the optional ones.
 _SORTED_LAST = (Location.HEADER, Location.COOKIE)
 
+#: Where a required argument is filled in if the document fixes its value.
+_FIXABLE = (Location.HEADER, Location.QUERY)
+
 _DEFAULT_STYLE = {Location.PATH: "simple", Location.HEADER: "simple", Location.QUERY: "form", Location.COOKIE: "form"}
 
 #: The styles that explode by default (OpenAPI 3.2, Parameter Object).
@@ -155,6 +158,8 @@ def _declared_arguments(operation: Operation, nodes: list[Schema]) -> list[_Argu
 def _declared_argument(node: Schema, name: str, location: Location, dialect: Dialect) -> _Argument:
     schema, is_json = _schema_of(node, dialect)
     required = location is Location.PATH or node.get("required") is True
+    if location in _FIXABLE and fixed_value(schema) is not None:
+        required = False  # the transport sends the value
     argument = _Argument(name, location, schema, required=required, description=node.get("description"))
     if is_json:
         argument.style = "json"
@@ -172,6 +177,27 @@ def _declared_argument(node: Schema, name: str, location: Location, dialect: Dia
     argument.explode = explode if isinstance(explode, bool) else argument.style in _EXPLODED
     argument.reserved = node.get("allowReserved") is True
     return argument
+
+
+def fixed_values(operation: Operation, nodes: list[Schema]) -> dict[tuple[Location, str], Any]:
+    """Return the values of required arguments that the document fixes, by location and wire name."""
+    fixed: dict[tuple[Location, str], Any] = {}
+    for node in nodes:
+        location = _LOCATIONS.get(str(node.get("in")))
+        if node.get("required") is True and location in _FIXABLE:
+            value = fixed_value(_schema_of(node, operation.document.dialect)[0])
+            if value is not None:
+                fixed[location, str(node.get("name"))] = value
+    return fixed
+
+
+def fixed_value(schema: Schema) -> Any:
+    """Return the default of a schema, or its only value. None for neither."""
+    default = schema.first("default")
+    if default is not None:
+        return default
+    values = schema.first("enum")
+    return schema.first("const") if not isinstance(values, list) or len(values) != 1 else values[0]
 
 
 def _schema_of(node: Schema, dialect: Dialect) -> tuple[Schema, bool]:

@@ -11,7 +11,7 @@ from codemode.catalog.identifiers import identifier
 from codemode.catalog.names import long_name, plain_paths, tool_ids
 from codemode.catalog.tool import Details, Tool
 from codemode.sources.loaded import SourceWarning, Surface
-from codemode.sources.openapi.arguments import parameters_of, raw_parameters
+from codemode.sources.openapi.arguments import fixed_values, parameters_of, raw_parameters
 from codemode.sources.openapi.bodies import body_of, is_json
 from codemode.sources.openapi.discovery import EXPANSION
 from codemode.sources.openapi.flaws import flaws_of, reserved_headers
@@ -134,6 +134,7 @@ def details_of(operation: Operation) -> Details:
         slashed=_slashed_parameters(operation, nodes),
         expanded=template.expanded.union(expanded),
         security=operation.security,
+        defaults=fixed_values(operation, nodes),
     )
     parameters = parameters_of(operation, nodes, body, accept)
     return Details(

@@ -26,6 +26,7 @@ from codemode.transports.http.certificates import distrusted
 from codemode.transports.http.connection import ConnectError, ConnectionBroken, InvalidRequest, Request
 from codemode.transports.http.connections import Timeouts
 from codemode.transports.http.decompression import ACCEPTED, PackedWrongly, Unpacker
+from codemode.transports.http.request import HttpRequest
 from codemode.transports.http.uncertainty import Interrupted
 
 if TYPE_CHECKING:
@@ -34,13 +35,14 @@ if TYPE_CHECKING:
     from codemode.transports.auth.credentials import Credential
     from codemode.transports.http.addresses import Origin
     from codemode.transports.http.connections import Response
-    from codemode.transports.http.request import HttpRequest
 
 #: Redirects that are followed, for GET and HEAD on the same host.
 MOST_REDIRECTS = 3
 
 #: A connection's share of a call's time. Name lookups and handshakes are quick, unless something is wrong.
 _CONNECT_SHARE, _CONNECT_AT_MOST_S = 0.8, 10.0
+
+_ANY_TYPE = (("Accept", "*/*"),)
 
 #: Time reserved to close an event stream before the call's deadline, in seconds.
 _TO_CLOSE_S = 0.05
@@ -83,9 +85,10 @@ class AnsweredElsewhere(AnswerInvalid):
 
 
 class Exchange:
-    """The connections to one source. It stores no cookies and follows no redirects to other hosts.
+    """The connections to one source. It stores no cookies.
 
-    `may_upgrade` allows a redirect from http to https on the same host.
+    `may_upgrade` allows a redirect from http to https on the same host. Redirects to other hosts lead to `permitted`
+    origins only, without credentials and without arguments of the call.
     """
 
     def __init__(
@@ -96,8 +99,10 @@ class Exchange:
         limit_bytes: int,
         connections: Connections,
         may_upgrade: bool = False,
+        permitted: frozenset[Origin] = frozenset(),
     ) -> None:
         self._may_upgrade = may_upgrade
+        self._permitted = permitted
         self._source = source
         self.timeout_s = timeout_s
         self._limit_bytes = limit_bytes
@@ -118,7 +123,10 @@ class Exchange:
             answer = await self._once(self._prepared(request, url, credentials), deadline)
             if not 300 <= answer.status < 400 or answer.status == 304:
                 return answer if url == request.url else replace(answer, url=url)
-            url = self._redirected(request.method, url, answer)
+            target = self._redirected(request.method, url, answer)
+            if not is_same_origin(url, target) and not self._is_upgrade(url, target):
+                request, credentials = HttpRequest(request.method, request.url, _ANY_TYPE), ()
+            url = target
         message = f"{self._source} redirected more than {MOST_REDIRECTS} times"
         raise UpstreamError(message, status=answer.status)
 
@@ -239,10 +247,20 @@ class Exchange:
         if method not in ("GET", "HEAD"):
             message = f"{said}, which is not followed for {method}: {_advice(self._source, url, target)}"
             raise Redirected(message, status=answer.status, target=target)
-        if not target.isascii() or not (is_same_origin(url, target) or self._is_upgrade(url, target)):
-            message = f"{said}, another host, which is not followed; .response(…) gives the whole location"
-            raise Redirected(message, status=answer.status, target=target)
-        return target.partition("#")[0]
+        if target.isascii() and (
+            is_same_origin(url, target) or self._is_upgrade(url, target) or self._is_permitted(target)
+        ):
+            return target.partition("#")[0]
+        message = f"{said}, another host, which is not followed; .response(…) gives the whole location"
+        place = _halves(without_query(target))[0]
+        message += f"; the operator can permit it: sources.{self._source}.servers: [{place}]"
+        raise Redirected(message, status=answer.status, target=target)
+
+    def _is_permitted(self, target: str) -> bool:
+        try:
+            return origin(target) in self._permitted
+        except ConfigurationError:
+            return False
 
     def _is_upgrade(self, url: str, target: str) -> bool:
         try:

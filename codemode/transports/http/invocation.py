@@ -7,8 +7,10 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from codemode.catalog.schema import Schema
-    from codemode.catalog.tool import Parameter
+    from codemode.catalog.tool import Location, Parameter
     from codemode.transports.auth.requirements import Requirements
 
 
@@ -84,6 +86,7 @@ class HttpInvocation:
     - `path`: the template with `{placeholders}`; `query` is its fixed part after `?`.
     - `slashed`: placeholders whose values may contain slashes, which are escaped.
     - `expanded`: placeholders that expand to several segments (RFC 6570, 3.2.3).
+    - `defaults`: values of required arguments that the document fixes, by location and wire name.
     - `servers`: base URLs suggested by the document. They are hints, not permissions.
     - `accept`: media types of successful answers; `is_json` requires JSON.
     - `constants`: parameters with the values that the operator chose.
@@ -101,3 +104,4 @@ class HttpInvocation:
     expanded: frozenset[str] = frozenset()
     constants: tuple[tuple[Parameter, Any], ...] = ()
     security: Requirements = None
+    defaults: Mapping[tuple[Location, str], Any] = field(default_factory=dict)

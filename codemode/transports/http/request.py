@@ -74,6 +74,9 @@ class RequestPlan:
         self._base_url = base_url
         self._is_plain_base = not {"?", "#"} & set(base_url)
         self._by_location: dict[Location, list[Parameter]] = {}
+        fixed = invocation.defaults
+        own = [parameter for parameter in tool.parameters if fixed]
+        self._defaults = {p.name: fixed[p.location, p.wire_name] for p in own if (p.location, p.wire_name) in fixed}
         self._constants = {parameter.name: value for parameter, value in invocation.constants}
         for parameter in (*tool.parameters, *(parameter for parameter, _ in invocation.constants)):
             self._by_location.setdefault(parameter.location, []).append(parameter)
@@ -103,7 +106,7 @@ class RequestPlan:
 
         `query` is that of the next page's URL, as the service gave it; see `CallContext.query`.
         """
-        arguments = {**arguments, **self._constants}
+        arguments = {**self._defaults, **arguments, **self._constants}
         is_foreign, (below, query) = bool(query), self._continued(arguments, query)
         query = query if is_foreign else self._query(arguments)
         end = f"?{query}" if query else ""

@@ -79,7 +79,7 @@ class Reach:
 
     - `base_url`: the operator's base URL. `address`: the IP address of its host, if it must not be resolved.
     - `location`: the address of the source document. `servers`: the base URLs that the document suggests.
-    - `permitted`: the operator's further servers for single operations.
+    - `permitted`: the operator's further servers, for single operations and for redirects.
     - `retries`: further attempts of calls that are safe to repeat, all within `timeout_s`.
     - `concurrency`, `rate_per_s`: the largest number of calls at once and per second.
     - `idempotency_header`: the header in which the service accepts an idempotency key.
@@ -130,6 +130,7 @@ class HttpTransport:
             reach.source,
             timeout_s=reach.timeout_s,
             limit_bytes=reach.response_limit_bytes,
+            permitted=frozenset(origin(without_userinfo(url)) for url in reach.permitted),
             connections=connections or _pool(reach, grants, resolve),
         )
         self._tokens = _tokens(grants, self._exchange, reach.source, open_tokens)

@@ -12,6 +12,7 @@ from codemode.catalog.stubs import signature
 from codemode.gateway.call import ToolCall
 from codemode.gateway.gateway import Gateway
 from codemode.sources.openapi.document import load_openapi
+from codemode.transports.base import CallContext
 from codemode.transports.http.transport import HttpTransport, Reach
 from tests.unit.codemode.transports.recorder import Answered
 
@@ -94,3 +95,30 @@ def test_a_declared_condition_stays_as_it_is() -> None:
     declared = {"name": "if-match", "in": "header", "required": True, "schema": {"type": "string"}}
     tool = _tools(put={"responses": {"412": {"description": ""}}, "parameters": [declared]})["put"]
     assert [(p.wire_name, p.required) for p in tool.parameters] == [("if-match", True)]
+
+
+@pytest.mark.parametrize("place", ["header", "query"])
+@pytest.mark.parametrize(
+    ("schema", "sent"),
+    [
+        ({"type": "string", "default": "2024-08-13"}, "2024-08-13"),
+        ({"type": "boolean", "default": True}, "true"),
+        ({"type": "string", "enum": ["json"]}, "json"),
+        ({"const": 2}, "2"),
+    ],
+)
+async def test_a_required_argument_whose_value_the_document_fixes_is_filled_in(
+    recorder: Recorder, place: str, schema: dict[str, Any], sent: str
+) -> None:
+    needed = {"name": "X-Api", "in": place, "required": True, "schema": schema}
+    tool = _answering("application/json", parameters=[needed])
+    transport = HttpTransport(Reach("api", recorder.url))
+    await transport.call(tool, validate(tool, {}), CallContext())
+    await transport.aclose()
+    received = recorder.received[-1]
+    assert (received.headers.get("X-Api") or received.target.partition("=")[2]) == sent
+
+
+def test_a_required_argument_without_a_fixed_value_stays_required() -> None:
+    needed = {"name": "X-Api", "in": "header", "required": True, "schema": {"enum": ["a", "b"]}}
+    assert [p.required for p in _answering("application/json", parameters=[needed]).parameters] == [True]

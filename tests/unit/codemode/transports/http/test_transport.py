@@ -367,6 +367,29 @@ async def test_a_redirect_to_another_host_is_never_followed(recorder: Recorder, 
     assert "u@" not in str(raised.value)
 
 
+async def test_a_redirect_to_a_permitted_host_is_followed_without_credentials(recorder: Recorder) -> None:
+    elsewhere = recorder.url.replace("127.0.0.1", "localhost")
+    recorder.answer = lambda received: (
+        Answered(302, {"Location": f"{elsewhere}/blob?sig=abc", "Set-Cookie": "a=b"}, b"")
+        if received.target.startswith("/things")
+        else Answered(headers={"Content-Type": "application/zip"}, body=b"PK\x03\x04")
+    )
+    own = [_parameter("X-Own", "header"), _parameter("sid", "cookie")]
+    tool = _tool(parameters=own, responses={"200": {"description": ""}})
+    more: dict[str, Any] = {"authentication": always(Credential.bearer("secret-token")), "permitted": (elsewhere,)}
+    value = await _call(recorder, tool, {"X_Own": "a", "sid": "b"}, **more)
+    assert value["media_type"] == "application/zip"
+    sent = recorder.received[1]
+    assert (sent.target, sent.headers["Host"]) == ("/blob?sig=abc", elsewhere.removeprefix("http://"))
+    assert not {"Authorization", "Cookie", "X-Own"} & sent.headers.keys()
+
+
+async def test_a_redirect_to_another_host_says_which_setting_permits_it(recorder: Recorder) -> None:
+    recorder.answer = lambda _: Answered(302, {"Location": "https://files.test/blob.zip?sig=abc"}, b"")
+    with pytest.raises(UpstreamError, match=r"sources\.api\.servers: \[https://files\.test\]"):
+        await _call(recorder, _tool())
+
+
 async def test_a_write_that_is_answered_elsewhere_was_done(recorder: Recorder) -> None:
     recorder.answer = lambda _: Answered(status=303, headers={"Location": "/there"})
     with pytest.raises(AnswerInvalid, match="the work was done"):
