@@ -17,6 +17,7 @@ from sandbox.guest.language.policy import LanguagePolicy
 from sandbox.guest.language.refusals import Refusals
 from sandbox.guest.language.sites import call_sites, hidden_namespaces, shadowing_imports
 from sandbox.guest.language.source import parse
+from sandbox.guest.language.unimported import unimported
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping
@@ -37,7 +38,8 @@ class Program(NamedTuple):
 
     `text` is the source whose lines the code counts; `code` is None where there are refusals; `returns` tells whether
     its end gives a value (if only None); `is_async` whether running the code gives a coroutine; `makes_named_tuples`
-    whether its result may hold one, and has to be walked before it is encoded; `note` is for the outcome.
+    whether its result may hold one, and has to be walked before it is encoded; `note` is for the outcome; `unimported`
+    are the imports that it left out, as tuples of `Unimported`.
     """
 
     text: str
@@ -48,6 +50,7 @@ class Program(NamedTuple):
     is_async: bool = False
     makes_named_tuples: bool = False
     note: str = ""
+    unimported: tuple[tuple[str, str, bool], ...] = ()
 
 
 def compile_program(
@@ -72,6 +75,11 @@ def compile_program(
     if ast.Import in source.kinds:
         shadowing_imports(source.nodes, names, refusals)
         hidden_namespaces(source.nodes, names, modules, refusals)
+    left_out = (
+        tuple((*one,) for one in unimported(source.nodes, bound, names, modules))
+        if ast.Attribute in source.kinds
+        else ()
+    )
     may_await = "await" in code or "asyncio" in code
     deferred = deferred_calls(source.nodes, names, bound) if may_await else frozenset()
     flags = future_flags(tree) | ast.PyCF_ALLOW_TOP_LEVEL_AWAIT
@@ -94,6 +102,7 @@ def compile_program(
         is_async=bool(compiled.co_flags & _COROUTINE),
         makes_named_tuples=_MAKES_NAMED_TUPLES.search(source.text) is not None,
         note=source.note,
+        unimported=left_out,
     )
 
 

@@ -110,6 +110,22 @@ class Run:
         self._modules.begin(self._roots, bytes.fromhex(message["seed"]))
         self._variables.update({name: self._root(name) for name in self._roots})
         self._variables.update(message["inputs"])
+        if program.unimported:
+            self._import(program.unimported)
+
+    def _import(self, unimported: Sequence[tuple[str, str, bool]]) -> None:
+        """Import the modules that the program uses without an import. An input of the same name is meant instead."""
+        left_out = [one for one in unimported if one[0] not in self._variables]
+        for name, module, is_member in left_out:
+            modules = self._modules
+            self._variables[name] = (
+                modules.import_from(module, name) if is_member else modules.import_module(module, name)
+            )
+        if left_out:
+            lines = (
+                f"from {module} import {name}" if member else f"import {module}" for name, module, member in left_out
+            )
+            self._note(f"imported for the program, which left it out: {'; '.join(lines)}")
 
     def forget(self) -> None:
         """Remove the result and the namespaces: enough after a program that binds no names."""
