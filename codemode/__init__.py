@@ -26,8 +26,8 @@ if TYPE_CHECKING:
         UpstreamError,
     )
     from codemode.executions.plugins.plugin import Approved, CallAnswer, Plugin, PluginCall, Rejected
-    from codemode.executions.saved.promotion import Promotion
     from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.promotion import Promotion
     from codemode.executions.types.records import Decision
     from codemode.gateway.caller import Caller
     from codemode.model.answer import Answer
@@ -92,7 +92,7 @@ _HOME = {
     "Effect": "codemode.catalog.tool",
     "ExecutionOutcome": "codemode.executions.types.outcome",
     "ModelTools": "codemode.model.tools",
-    "Promotion": "codemode.executions.saved.promotion",
+    "Promotion": "codemode.executions.types.promotion",
     "SearchAnswer": "codemode.search.result",
     "SecretReference": "codemode.settings",
     "Settings": "codemode.settings",

@@ -13,10 +13,8 @@ from codemode.catalog.cost import CostReport, measure
 from codemode.catalog.inline import inline
 from codemode.catalog.loading import log_loading
 from codemode.catalog.observed import ObservedShapes
-from codemode.catalog.saved import SAVED
 from codemode.catalog.tokens import local_tokenizer
-from codemode.errors import CallError, ConfigurationError, WrongArgument
-from codemode.executions.contents import JournalContents
+from codemode.errors import CallError, WrongArgument
 from codemode.executions.journal.configured import journal_of, store_of
 from codemode.executions.life.executions import Executions
 from codemode.executions.life.programs import Request, require_inputs
@@ -26,7 +24,6 @@ from codemode.executions.life.slots import JournalSlots
 from codemode.executions.plugins.loading import load_hooks
 from codemode.executions.run.executor import Executor
 from codemode.executions.run.program_functions import program_functions
-from codemode.executions.saved.runs import SavedRuns
 from codemode.features.all import FEATURES
 from codemode.features.composition import Features
 from codemode.features.feature import Core, FeaturePart
@@ -72,11 +69,11 @@ if TYPE_CHECKING:
     from codemode.catalog.inline import Inline
     from codemode.catalog.loading import LoadingListener
     from codemode.catalog.tool import Effect, Tool
-    from codemode.executions.continuations.continuations import Continuations
     from codemode.executions.life.observer import Observers
     from codemode.executions.plugins.plugin import Plugin
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.records import NewExecution
     from codemode.features.feature import Feature
     from codemode.menus.menu import Menu
     from codemode.menus.selection import Selector
@@ -122,7 +119,6 @@ class CodeMode:
     ) -> None:
         how = "read a file with CodeMode.from_config(…), or use Settings.model_validate(…) for a dict"
         WrongArgument.unless(settings, Settings, "settings", how)
-        from codemode.executions.saved.saved import SavedPrograms
         from codemode.search.finder import Finder
         from codemode.sources.live import LiveSources
 
@@ -152,7 +148,7 @@ class CodeMode:
         first, last = self.features.plugins(settings)
         self.hooks = load_hooks(settings.plugins, plugins, first=first, last=last)
         self._programs = Runner(
-            Executor(settings.sandbox, settings.limits, self.hooks, stages=(*self.features.stages, SavedRuns)),
+            Executor(settings.sandbox, settings.limits, self.hooks, stages=self.features.stages),
             view=self.view,
             functions=lru_cache(256)(self._functions_of),  # building the validators takes longer than a program
             policy=lambda: self.settings.policy,
@@ -176,14 +172,7 @@ class CodeMode:
             under_way=lambda: self._programs.under_way,
             progress=progress,
         )
-        #: The saved programs, which are tools of the namespace `saved`.
-        self.saved = SavedPrograms(
-            lambda: self.settings,
-            self.store.value("programs"),
-            self._programs,
-            lambda: self.executions,
-            self._live.publish_again,
-        )
+        self._own_sources: Mapping[str, LoadedSource] = {}
         self._is_open = False
 
     @classmethod
@@ -274,31 +263,28 @@ class CodeMode:
         await asyncio.to_thread(self.answer_checks.load)
         await asyncio.to_thread(self._inlining.usage.load)
         self.observers = observers_of(self.settings.observe)
-        journal, notifier = journal_of(self.settings, Secrets()), None
-        if self.settings.notify.targets:
-            from codemode.executions.notify.configured import notifier_of
-
-            notifier = notifier_of(self.settings, journal, Secrets(), self.observers.notified)
+        journal = journal_of(self.settings, Secrets())
         if journal is not None:
-            settings, url = self.settings, self.settings.server.public_url
-            executions = Executions(
-                journal, self._programs, settings.journal, self._approvers, notifier=notifier, public_url=url
-            )
+            executions = Executions(journal, self._programs, self.settings.journal, self._approvers)
             self.programs.journal = executions
-            self._contents.archive = JournalContents(journal, settings.content, executions.open)
             if journal.slots is not None:
                 self.allowances.slots = JournalSlots(journal.slots, executions.open)
         self._programs.parts = self.features.open(
-            Core(self.settings, Secrets(), self.store, self._programs, self.programs.journal, self.result)
+            Core(
+                self.settings,
+                lambda: self.settings,
+                Secrets(),
+                self.store,
+                self._programs,
+                self.programs.journal,
+                self._contents,
+                self._approvers,
+                self.result,
+                self._live.publish_again,
+            )
         )
         if self.programs.journal is not None:
             self.programs.journal.parts = self._programs.parts
-        if self.settings.continuations is not None:
-            from codemode.executions.continuations.configured import continuations_of
-
-            self.programs.continuations = continuations_of(
-                self.settings, Secrets(), self._programs, self._approvers, self.store
-            )
         self._is_open = True
 
     async def __aexit__(
@@ -573,13 +559,11 @@ class CodeMode:
         """The recorded executions. Raises ConfigurationError if the settings disable the journal."""
         return self.programs.executions
 
-    @property
-    def continuations(self) -> Continuations:
-        """The paused executions that callers keep. Raises ConfigurationError if the settings have none."""
-        if self.programs.continuations is None:
-            message = "continuations need a key: set `continuations.key` in the configuration"
-            raise ConfigurationError(message)
-        return self.programs.continuations
+    def know_roles(self, role_of: Callable[[NewExecution], str | None]) -> None:
+        """Look up the current roles of owners with `role_of`, which returns None for an owner without one."""
+        self._programs.role_of = role_of
+        if self.programs.journal is not None:
+            self.programs.journal.role_of = role_of
 
     def _approvers(self) -> tuple[str, ...]:
         return self.settings.policy.approvers
@@ -610,7 +594,7 @@ class CodeMode:
             await self._load()
         if not self.sources:
             raise RuntimeError("the service is not open: enter it with `async with`, or call `await cm.start()`")
-        if self.saved.has_changed():
+        if self.features.have_changed():
             await self._live.publish_again()
         return await self._views.of(caller.role)
 
@@ -658,20 +642,22 @@ class CodeMode:
     @property
     def sources(self) -> Mapping[str, LoadedSource]:
         """The sources as last read, by name."""
-        return {**self._live.loaded, **self.saved.loaded} if self._live.loaded else {}
+        return {**self._live.loaded, **self._own_sources} if self._live.loaded else {}
 
     async def _load(self) -> None:
         if not self.sources:
             await self.open()
-            await asyncio.to_thread(self.saved.refresh)
+            await asyncio.to_thread(self.features.refresh)
             await self._live.load(self.patience_s)
 
     def _check(self, settings: Settings, catalog: Catalog) -> None:
         """Raise ConfigurationError if the policy or the menus name tools that the catalog does not have."""
         from codemode.sources.loader import catalog_of
 
-        if SAVED not in catalog.namespaces:
-            catalog = catalog.merged(catalog_of(self.saved.source(catalog)))
+        own = self.features.own_sources(catalog)
+        absent = {name: source for name, source in own.items() if name not in catalog.namespaces}
+        if absent:
+            catalog = catalog.merged(catalog_of(absent))
         require_known_tools(settings, AccessPolicy(settings.policy), catalog)
         require_known_names(settings, catalog)
 
@@ -682,8 +668,9 @@ class CodeMode:
             self._destinations = _destinations(settings)
         from codemode.sources.loader import catalog_of
 
-        await asyncio.to_thread(self.saved.refresh)
-        sources = {**sources, **self.saved.source(catalog_of(sources))}
+        await asyncio.to_thread(self.features.refresh)
+        self._own_sources = self.features.own_sources(catalog_of(sources))
+        sources = {**sources, **self._own_sources}
         catalog = enriched(catalog_of(sources), settings)
         open_ = self._finder.open if self.indexes_early else self._finder.open_later
         await asyncio.to_thread(open_, catalog, [source.surface.digest for source in sources.values()])

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+from codemode.features.cards.desk import Cards
+from codemode.features.content.archive import JournalContents
+from codemode.features.continuations.continuations import Continuations
 from codemode.features.conversations.conversations import Conversations
 from codemode.features.feature import Feature
 from codemode.features.flow.flow import Flow
+from codemode.features.notify.notifications import Notifications
 from codemode.features.plans.plans import Plans
 from codemode.features.reviewers.loading import load_reviewers
+from codemode.features.rollback.rollback import Rollbacks
+from codemode.features.saved.saved import SavedPrograms
 
 FEATURES = (
     Feature(
@@ -14,6 +20,12 @@ FEATURES = (
         section="flow",
         part=Flow,
         page="security/data-flow.md",
+    ),
+    Feature(
+        name="content",
+        part=JournalContents,
+        faces=("cli.content",),
+        page="how-to/files-and-images.md",
     ),
     Feature(
         name="conversations",
@@ -27,6 +39,42 @@ FEATURES = (
         routes="http.plans:add_plan_routes",
         faces=("http.plans", "cli.plans"),
         page="how-to/plans.md",
+    ),
+    Feature(
+        name="cards",
+        part=Cards,
+        faces=("cli.asking", "cli.executions", "console.pages.approvals", "http.approvals", "mcp.in_client"),
+        page="how-to/approvals.md",
+    ),
+    Feature(
+        name="continuations",
+        section="continuations",
+        part=Continuations,
+        routes="http.continuations:add_continuation_routes",
+        faces=("http.continuations",),
+        page="explanation/executions.md",
+    ),
+    Feature(
+        name="notify",
+        section="notify",
+        part=Notifications,
+        faces=("cli.notify", "cli.notify_check"),
+        page="how-to/notifications.md",
+    ),
+    Feature(
+        name="rollback",
+        part=Rollbacks,
+        routes="http.rollback:add_rollback_routes",
+        faces=("cli.rollback", "console.pages.rollback", "http.rollback"),
+        page="how-to/approvals.md",
+    ),
+    Feature(
+        name="saved",
+        section="saved",
+        part=SavedPrograms,
+        routes="http.saved:add_saved_routes",
+        faces=("cli.saved", "http.saved"),
+        page="how-to/saved-programs.md",
     ),
     Feature(
         name="reviewers",

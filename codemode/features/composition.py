@@ -10,12 +10,14 @@ from codemode.features.all import FEATURES
 from codemode.features.feature import FeaturePart
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
+    from codemode.catalog.catalog import Catalog
     from codemode.executions.plugins.plugin import Plugin
     from codemode.executions.run.stage import Stage, StageOf, Staging
     from codemode.features.feature import Core, Feature
     from codemode.settings import Settings
+    from codemode.sources.factory import LoadedSource
 
 P = TypeVar("P", bound=FeaturePart)
 
@@ -56,10 +58,28 @@ class Features:
         self._parts = {type(part): part for part in made if part is not None}
         return tuple(self._parts.values())
 
+    def have_changed(self) -> bool:
+        """Return whether the features' own sources would differ after `refresh`."""
+        return any(part.has_changed() for part in self._parts.values())
+
+    def refresh(self) -> None:
+        """Read what the features' own sources are made from."""
+        for part in self._parts.values():
+            part.refresh()
+
+    def own_sources(self, catalog: Catalog) -> Mapping[str, LoadedSource]:
+        """Return the features' own sources by name. `catalog` has the tools of all others."""
+        return {name: source for part in self._parts.values() for name, source in part.sources(catalog).items()}
+
+    def find(self, kind: type[P]) -> P | None:
+        """Return the part of this kind, None if there is none."""
+        part = self._parts.get(kind)
+        return part if isinstance(part, kind) else None
+
     def part(self, kind: type[P]) -> P:
         """Return the part of this kind. Raises ConfigurationError."""
-        part = self._parts.get(kind)
-        if isinstance(part, kind):
+        part = self.find(kind)
+        if part is not None:
             return part
         is_on = any(feature.part is kind for feature in self._features)
         raise ConfigurationError(kind.absent if is_on else f"this service was made without {kind.__name__}")

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, ClassVar, Self
 from codemode.executions.life.part import Part
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Collection, Sequence
     from typing import Any, Protocol
 
     from codemode.executions.life.executions import Executions
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from codemode.gateway.caller import Caller
     from codemode.settings import Secrets, Settings
     from codemode.shared.values import ValueStore
+    from codemode.transports.content import ContentStore
 
     class LoadResult(Protocol):
         """Returns a caller's result by its handle. Raises ResultNotFound."""
@@ -30,15 +31,21 @@ if TYPE_CHECKING:
 class Core:
     """What a service has without features, from which each makes its part.
 
-    `executions` are None without a journal. `result` loads a caller's result by its handle.
+    `settings` are those at the start, and `current` returns those of the last reload. `publish` publishes the sources
+    again. `executions` are None without a journal. `approvers` returns the roles that decide on pending calls.
+    `result` loads a caller's result by its handle.
     """
 
     settings: Settings
+    current: Callable[[], Settings]
     secrets: Secrets
     store: ValueStore
     runner: Runner
     executions: Executions | None
+    contents: ContentStore
+    approvers: Callable[[], Collection[str]]
     result: LoadResult
+    publish: Callable[[], Awaitable[None]]
 
 
 class FeaturePart(Part):

@@ -18,7 +18,6 @@ from sandbox import is_blank
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
-    from codemode.executions.continuations.continuations import Continuations
     from codemode.executions.life.executions import Executions
     from codemode.executions.life.programs import Request
     from codemode.executions.life.results import Results
@@ -48,12 +47,11 @@ class RunningExecution(NamedTuple):
 class ModelPrograms:
     """Carries out requests for executions. `longest_s` is the time limit of one run. `learn` receives each outcome.
 
-    Set `journal` to record executions, or `continuations` to let callers keep paused ones.
+    Set `journal` to record executions.
     """
 
     def __init__(self, runner: Runner, results: Results, longest_s: float, learn: Learn) -> None:
         self.journal: Executions | None = None
-        self.continuations: Continuations | None = None
         #: Seconds after which an execution that runs in one place has surely stopped.
         self.patience_s = longest_s + BEYOND_S
         self._runner = runner
@@ -110,14 +108,15 @@ class ModelPrograms:
         return RunningExecution(await self.executions.start(request, caller))
 
     async def _run(self, request: Request, caller: Caller, *, dry_run: bool) -> ExecutionOutcome:
-        """Run a program: recorded, with a continuation, or unrecorded."""
+        """Run a program: recorded, in the way of a feature, or unrecorded."""
         executions = self.journal
         if not dry_run and (request.needs_journal or executions is not None):
             return await self.executions.execute(request, caller)
-        if not dry_run and self.continuations is not None:
-            outcome = await self.continuations.start(replace(request, conversation=""), caller)
-            self._results.keep(outcome, caller)
-            return outcome
+        for part in () if dry_run else self._runner.parts:
+            ended = await part.run(request, caller)
+            if ended is not None:
+                self._results.keep(ended, caller)
+                return ended
         if request.conversation and executions is not None:
             await executions.open()  # a dry run reads the state in the journal
         listing = Listing(executions.digest if executions else no_digest) if dry_run else None

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from codemode.executions.life.observer import ExecutionStart
-    from codemode.executions.notify.courier import Delivery
+    from codemode.executions.types.delivery import Delivery
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.records import PendingCall

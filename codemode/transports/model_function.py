@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, Any
 
 from pydantic import SecretStr
 
-from codemode.transports.http.network import pinned_client
-
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
@@ -43,6 +41,8 @@ class ModelFunction:
         """
         openai = await asyncio.to_thread(import_module, "openai")  # the first import takes a second
         url = self._settings.base_url
+        from codemode.transports.http.network import pinned_client
+
         http = pinned_client(url, timeout_s=_REQUEST_S)
         key = self._key.get_secret_value()
         try:

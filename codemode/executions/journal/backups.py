@@ -22,7 +22,7 @@ from codemode.executions.journal.sqlite.maintenance import new_file
 from codemode.executions.types.outcome import unasked
 
 if TYPE_CHECKING:
-    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.base import StoredJournal
     from codemode.executions.journal.checking import CheckReport
     from codemode.executions.types.records import ExecutionStatus
     from codemode.settings import Secrets, Settings
@@ -121,14 +121,14 @@ def _damaged(found: CheckReport) -> JournalDamaged:
     return JournalDamaged(message, execution=next(iter(found.damaged), ""))
 
 
-async def _ids(journal: Journal, status: ExecutionStatus) -> list[str]:
+async def _ids(journal: StoredJournal, status: ExecutionStatus) -> list[str]:
     ids: list[str] = []
     while page := await journal.list(status=status, limit=_PAGE, before=ids[-1] if ids else ""):
         ids.extend(one.given.id for one in page)
     return ids
 
 
-async def _pause(journal: Journal, execution: str) -> None:
+async def _pause(journal: StoredJournal, execution: str) -> None:
     lease = await journal.claim(execution, by_force=True)
     known = unasked((await journal.get(execution)).outcome) or {"id": execution}
     outcome = {**known, "status": "paused", "notes": [_NOTE.format(execution)], "pending": []}

@@ -20,9 +20,8 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.migrations import MigrationPlan
     from codemode.executions.journal.signals import Signals
-    from codemode.executions.journal.sql.contents import KeptContent
     from codemode.executions.journal.sql.outbox import Outbox
-    from codemode.executions.types.plan import Plan, PlanVerdict
+    from codemode.executions.journal.sql.tables import Tables
     from codemode.executions.types.records import (
         Decision,
         ExecutionStatus,
@@ -35,32 +34,28 @@ if TYPE_CHECKING:
         Retention,
         StoredExecution,
     )
-    from codemode.executions.types.state_values import StateKey, StateWrite
     from codemode.transports.allowances import Slots
-    from codemode.transports.content import Content
 
 
 class Journal(Protocol):
     """A store of executions, from the perspective of one server. Methods may run concurrently on one event loop.
 
     `server` is the unique id under which this journal holds leases. `outbox` has the messages to people, `signals`
-    those to the other servers. `slots` counts the rates that servers share, None if they share none.
+    those to the other servers. `slots` counts the rates that servers share, None if they share none. `tables` is what
+    a feature makes its own table object from.
     """
 
     server: str
     outbox: Outbox
     signals: Signals
     slots: Slots | None
+    tables: Tables
 
     async def open(self) -> None:
         """Connect and migrate the store to this version.
 
         Raises ConfigurationError if the store is too new, was created with another key, or must be migrated by hand.
         """
-        ...
-
-    async def migration_plan(self) -> MigrationPlan:
-        """Return what `open` would migrate. Changes nothing. Raises ConfigurationError if the store is too new."""
         ...
 
     async def aclose(self) -> None:
@@ -183,14 +178,6 @@ class Journal(Protocol):
         """
         ...
 
-    async def approved(self, *, owner: str = "", most: int = 100) -> tuple[PendingCall, ...]:
-        """Return the calls that were approved last, newest first. `owner` limits them to one owner's executions."""
-        ...
-
-    async def twins(self, call: PendingCall) -> tuple[str, ...]:
-        """Return the ids of the same call, of the same owner, that wait in other executions, oldest first."""
-        ...
-
     async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
         """Record decisions, all or none. Return the decided calls, and append a `decided` entry for each.
 
@@ -200,52 +187,16 @@ class Journal(Protocol):
         """
         ...
 
-    async def store_state(self, lease: Lease, path: str, write: StateWrite) -> int:
-        """Store a value of a conversation. The same path of an execution stores only once.
-
-        Return 0, or the bytes by which the value would exceed the owner's limit: it is then not stored. Raises
-        LeaseLost.
-        """
-        ...
-
-    async def load_state(self, key: StateKey) -> bytes | None:
-        """Return a stored value as JSON, None if there is none or it has expired."""
-        ...
-
-    async def state_names(self, owner: str, conversation: str) -> tuple[str, ...]:
-        """Return the names of a conversation's stored values, in order."""
-        ...
-
-    async def save_plan(self, plan: Plan) -> Plan:
-        """Record a new plan and return it with its time. Each owner's newest 100 plans are kept."""
-        ...
-
-    async def plan(self, plan: str) -> Plan:
-        """Return a plan. Raises PlanNotFound, JournalDamaged."""
-        ...
-
-    async def plans(self, owner: str, limit: int) -> tuple[Plan, ...]:
-        """Return the plans of an owner, newest first; of all owners if `owner` is empty."""
-        ...
-
-    async def decide_plan(self, plan: Plan, verdict: PlanVerdict, by: str, note: str) -> Plan:
-        """Record a decision on a plan and return the plan. Raises PlanRefused if it was already decided."""
-        ...
-
     async def prune(self, retention: Retention) -> PruneResult:
         """Apply retention, and remove expired content and values. Running and waiting executions are kept."""
         ...
 
-    async def keep_content(self, owner: str, content: Content, *, keep_s: float, limit_bytes: int) -> None:
-        """Store an image or file for `keep_s` seconds. Remove the owner's oldest content beyond `limit_bytes`."""
-        ...
 
-    async def find_content(self, owner: str, id_: str) -> Content | None:
-        """Return an owner's content by id, None if it is not stored or has expired."""
-        ...
+class StoredJournal(Journal, Protocol):
+    """A journal in a store of its own, which commands check and migrate."""
 
-    async def contents(self, owner: str, *, limit: int = 50) -> tuple[KeptContent, ...]:
-        """Return the owner's content without its data, newest first."""
+    async def migration_plan(self) -> MigrationPlan:
+        """Return what `open` would migrate. Changes nothing. Raises ConfigurationError if the store is too new."""
         ...
 
     async def damages(self) -> tuple[str, ...]:

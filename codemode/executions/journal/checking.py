@@ -7,10 +7,11 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import ExecutionNotFound, JournalDamaged
 from codemode.executions.journal.expired import ExpiredExecution, expired_executions
+from codemode.executions.journal.sql import plans
 from codemode.executions.types.record import Record
 
 if TYPE_CHECKING:
-    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.base import Journal, StoredJournal
 
 _PAGE = 200
 _ALL_PLANS = 1_000_000
@@ -34,9 +35,9 @@ class CheckReport:
         return not self.structure and not self.damaged
 
 
-async def check(journal: Journal) -> CheckReport:
+async def check(journal: StoredJournal) -> CheckReport:
     """Check everything that an open journal stores for its project. Raises JournalUnavailable."""
-    structure = await journal.damages()
+    structure, tables = await journal.damages(), journal.tables
     damaged: dict[str, str] = {}
     count, before = 0, ""
     while page := await journal.list(limit=_PAGE, before=before):
@@ -50,7 +51,7 @@ async def check(journal: Journal) -> CheckReport:
             count += 1
         before = page[-1].given.id
     try:
-        await journal.plans("", _ALL_PLANS)
+        await tables.read(plans.list_plans(tables.seals, "", _ALL_PLANS, tables.expire_us))
     except JournalDamaged as error:
         damaged[error.execution] = str(error)
     return CheckReport(count, structure, damaged, await expired_executions(journal))

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.base import StoredJournal
     from codemode.executions.journal.postgres.journal import PostgresJournal
     from codemode.settings import Secrets, Settings
     from codemode.shared.values import ValueStore
@@ -42,7 +42,7 @@ KEY_FILE = "journal.key"
 
 def journal_of(
     settings: Settings, secrets: Secrets, *, migrates: bool = False, file: Path | None = None
-) -> Journal | None:
+) -> StoredJournal | None:
     """Return the journal of these settings, not yet open, or None if they disable it.
 
     With `migrates` it is migrated when it is opened, also if the settings leave that to a command. `file` is a copy to

@@ -1,4 +1,4 @@
-"""Recorded executions: start, pause, resume, repair, cancel, roll back and read them."""
+"""Recorded executions: start, pause, resume, repair, cancel and read them."""
 
 from __future__ import annotations
 
@@ -19,7 +19,6 @@ from codemode.errors import (
     LeaseLost,
     ProgramWaiting,
 )
-from codemode.executions.cards.desk import Cards
 from codemode.executions.life.access import Access
 from codemode.executions.life.approvals import Approvals
 from codemode.executions.life.attempts import (
@@ -40,7 +39,6 @@ from codemode.executions.life.recovery import Recovery
 from codemode.executions.life.upkeep import Upkeep
 from codemode.executions.life.visible import VisibleExecutions, refuse_changed
 from codemode.executions.life.watching import Watching
-from codemode.executions.rollback import Rollback, begin_rollback, plan
 from codemode.executions.run.executor import new_seed
 from codemode.executions.run.replay.recording import ExecutionRecording
 from codemode.executions.run.replay.reuse import Reuse
@@ -66,7 +64,6 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
     from codemode.executions.life.part import Part
     from codemode.executions.life.programs import Programs
-    from codemode.executions.notify.notifier import Notifier
     from codemode.executions.types.events import ExecutionEvent
     from codemode.executions.types.records import Decision, Lease, PendingCall, StoredExecution
     from codemode.settings import JournalSettings
@@ -79,9 +76,8 @@ MOST_ASKED = 100_000
 class Executions:
     """The executions of one journal, as callers may see them.
 
-    `approvers` returns the roles that decide on pending calls. `public_url` is the server's address in links. The key
-    that starts an execution owns it; to every other key but an approver's, the execution does not exist.
-    `digest` is the journal's keyed digest.
+    `approvers` returns the roles that decide on pending calls. The key that starts an execution owns it; to every other
+    key but an approver's, the execution does not exist. `digest` is the journal's keyed digest.
     """
 
     def __init__(
@@ -90,9 +86,6 @@ class Executions:
         programs: Programs,
         settings: JournalSettings,
         approvers: Callable[[], Collection[str]],
-        *,
-        public_url: str = "",
-        notifier: Notifier | None = None,
     ) -> None:
         self._journal = journal
         self.digest = journal.digest
@@ -105,9 +98,8 @@ class Executions:
         self._visible = VisibleExecutions(journal, self._approvals, self.open)
         #: What features work on.
         self.access = Access(journal, programs, self._approvals, self._visible)
-        self.cards = Cards(journal, self._approvals, self._visible, public_url)
         self._watching = Watching(journal, self._attempts, self._visible.seen)
-        self._upkeep = Upkeep(journal, settings, self._attempts, notifier)
+        self._upkeep = Upkeep(journal, settings, self._attempts)
         self._launcher = Launcher(journal, programs, self._ended, self._attempts)
         self._cancellation = Cancellation(journal, self._attempts, self._launcher, self._visible, self._watching)
         self._opening = asyncio.Lock()
@@ -134,6 +126,8 @@ class Executions:
             if not self._is_open:
                 await self._journal.open()
                 self._is_open = True
+                for part in self.parts:
+                    part.opened()
                 self._upkeep.renew(partial(keep_leases, self._journal, self._attempts, self._ended))
 
     async def finish(self, within_s: float) -> None:
@@ -155,6 +149,8 @@ class Executions:
         await stopping
 
     async def _stop(self) -> None:
+        for part in self.parts:
+            await part.aclose()
         await self._upkeep.aclose()
         stopped = list(self._attempts)
         tasks = [*self._launcher.shielded, *(attempt.task for attempt in self._attempts.values())]
@@ -446,27 +442,6 @@ class Executions:
         nothing more. Raises ExecutionNotFound, ExecutionEnded.
         """
         return await self._cancellation.cancel(execution, caller)
-
-    async def rollback(
-        self, execution: str, caller: Caller, credentials: Mapping[str, str] = MappingProxyType({})
-    ) -> Rollback:
-        """Start an execution that undoes committed calls, newest first, as far as their tools name an inverse.
-
-        The same policy applies. A repeated rollback continues where the previous one failed. Raises ExecutionNotFound,
-        also for an execution of another key, and LeaseHeld while the execution runs.
-        """
-        planned = await self.plan_rollback(execution, caller)
-        if not planned.steps:
-            return planned
-        request = Request(planned.program(), credentials, key=f"rollback {execution}", digest=execution)
-        return await begin_rollback(planned, request, partial(self.start, caller=caller), self._journal)
-
-    async def plan_rollback(self, execution: str, caller: Caller) -> Rollback:
-        """Return what `rollback` would undo, and start nothing. Raises the same errors."""
-        stored = await self._visible.own(execution, caller)
-        refuse_changed(execution, self._programs.moved(stored.given, self._journal.digest))
-        record = await self._visible.record(stored)
-        return plan(record, await self._programs.catalog(caller))
 
     # --- upkeep ------------------------------------------------------------------------------------------------
 

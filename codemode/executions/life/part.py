@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+    from codemode.catalog.catalog import Catalog
     from codemode.errors import CodeModeError
     from codemode.executions.life.programs import Request
     from codemode.executions.run.bound import Bound
@@ -15,6 +16,7 @@ if TYPE_CHECKING:
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.planned import Listing
     from codemode.gateway.caller import Caller
+    from codemode.sources.factory import LoadedSource
 
 
 class Part:
@@ -37,6 +39,13 @@ class Part:
         """Return the stage in the pipeline of a run, None for nothing. Called by the executor."""
         return None
 
+    async def run(self, request: Request, caller: Caller) -> ExecutionOutcome | None:
+        """Run a program that no journal records in the feature's own way, None to leave it. Called before `Runner.run`.
+
+        Dry runs are left to the runner.
+        """
+        return None
+
     def signatures(self, settings: Mapping[str, Any]) -> Sequence[str]:
         """Return what a recorded program with these settings sees. Called by `Runner.settings`."""
         return ()
@@ -53,3 +62,20 @@ class Part:
         If the program was to be recorded, `why` is the error that prevented it. Raises WrongArgument.
         """
         return None
+
+    def opened(self) -> None:
+        """Begin the work that needs an open journal. Called by `Executions.open`, on the first use of the journal."""
+
+    async def aclose(self) -> None:
+        """End that work. Called by `Executions.aclose`, before the journal is closed."""
+
+    def has_changed(self) -> bool:
+        """Return whether `sources` would differ after `refresh`. Does not wait. Called by `CodeMode.view`."""
+        return False
+
+    def refresh(self) -> None:
+        """Read what `sources` are made from. Called in a thread, before the sources are published."""
+
+    def sources(self, catalog: Catalog) -> Mapping[str, LoadedSource]:
+        """Return the feature's own sources by name. `catalog` has the tools of all others."""
+        return {}

@@ -41,6 +41,10 @@ if TYPE_CHECKING:
 class Programs(Protocol):
     """Runs programs and knows their dependencies."""
 
+    def role_of(self, given: NewExecution) -> str | None:
+        """Return the current role of an execution's owner, None if the owner has none."""
+        ...
+
     async def settings(self, caller: Caller, own: Mapping[str, Any]) -> dict[str, Any]:
         """Return what a run needs for its replay, besides the program and its `own_settings`."""
         ...

@@ -73,6 +73,8 @@ class Runner:
         parts: Sequence[Part] = (),
     ) -> None:
         self.parts = parts
+        #: See `Executions.role_of`.
+        self.role_of: Callable[[NewExecution], str | None] = lambda given: given.role
         self.observers = Observers()
         self.under_way: set[asyncio.Event] = set()
         self.executor = executor

@@ -1,4 +1,4 @@
-"""Background work on a journal: lease renewal, messages to people, recovery of orphans, and pruning."""
+"""Background work on a journal: lease renewal, recovery of orphans, and pruning."""
 
 from __future__ import annotations
 
@@ -14,7 +14,6 @@ if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
     from codemode.executions.life.attempts import Attempt
     from codemode.executions.life.recovery import Recovery
-    from codemode.executions.notify.notifier import Notifier
     from codemode.settings import JournalSettings
 
 #: Largest time between two searches for orphans, in seconds. Those of a server that was killed on the same machine are
@@ -33,18 +32,14 @@ class Upkeep:
         journal: Journal,
         settings: JournalSettings,
         attempts: Mapping[str, Attempt],
-        notifier: Notifier | None = None,
     ) -> None:
         self._journal = journal
         self._settings = settings
         self._attempts = attempts
-        self._notifier = notifier
         self._tasks: set[asyncio.Task[None]] = set()
 
     def renew(self, leases: Callable[[], Awaitable[None]]) -> None:
-        """Renew the leases of executions that run here, and deliver messages to people."""
-        if self._notifier is not None:
-            self._notifier.start()
+        """Renew the leases of executions that run here."""
         self._repeat(leases, self._settings.lease_s / 3, "leases could not be renewed")
 
     def serve(self, recovery: Recovery, opened: Callable[[], Awaitable[None]]) -> None:
@@ -69,8 +64,6 @@ class Upkeep:
 
     async def aclose(self) -> None:
         """Stop all tasks."""
-        if self._notifier is not None:
-            await self._notifier.aclose()
         await cancel(self._tasks)
 
     def _repeat(

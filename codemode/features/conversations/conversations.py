@@ -11,6 +11,7 @@ from codemode.executions.types.records import CONVERSATION
 from codemode.features.conversations.dry_state import DryState
 from codemode.features.conversations.memory import MemoryState, plain_digest
 from codemode.features.conversations.program_state import SIGNATURES, ProgramState
+from codemode.features.conversations.table import StateTable
 from codemode.features.feature import FeaturePart
 
 if TYPE_CHECKING:
@@ -57,8 +58,9 @@ class Conversations(FeaturePart):
     def bound(self, recording: ExecutionRecording, caller: Caller) -> ProgramState | None:
         """Return the state for a recorded program, None if it has no conversation."""
         key = recording.given.settings.get(CONVERSATION, "")
-        write = partial(recording.journal.store_state, recording.lease)
-        return self._state(key, caller, recording.journal, write)
+        table = StateTable(recording.journal)
+        write = partial(table.store_state, recording.lease)
+        return self._state(key, caller, table, write)
 
     def bound_unrecorded(
         self, request: Request, caller: Caller, *, dry_run: bool, why: CodeModeError | None
@@ -68,7 +70,7 @@ class Conversations(FeaturePart):
         If the program was to be recorded, `why` is the error that prevented it, and its state is unavailable. Raises
         WrongArgument for an invalid id.
         """
-        kept: Journal | MemoryState = self._journal or self._memory
+        kept = StateTable(self._journal) if self._journal else self._memory
         key = conversation_key(request.conversation, caller.id, self._journal.digest if self._journal else plain_digest)
         if why is not None:
             absent = _Unavailable(why)

@@ -27,7 +27,7 @@ class MemoryState:
         self._kept: dict[StateKey, _Kept] = {}
 
     async def store_state(self, _: str, write: StateWrite) -> int:
-        """See `Journal.store_state`. No call is repeated here."""
+        """See `StateTable.store_state`. No call is repeated here."""
         self._forget_expired()
         key = write.key
         others = sum(size_of(one.value) for at, one in self._kept.items() if at.owner == key.owner and at != key)

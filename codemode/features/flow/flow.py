@@ -8,11 +8,11 @@ from codemode.features.feature import FeaturePart
 from codemode.features.flow.marks import Marks
 from codemode.features.flow.memory import Memory
 from codemode.features.flow.rules import FlowRules
-from codemode.features.flow.stage import FlowStage
 
 if TYPE_CHECKING:
     from codemode.executions.run.stage import Staging
     from codemode.features.feature import Core
+    from codemode.features.flow.stage import FlowStage
     from codemode.settings.flow import FlowSettings
     from codemode.shared.values import ValueStore
 
@@ -34,4 +34,6 @@ class Flow(FeaturePart):
 
     def stage(self, staging: Staging) -> FlowStage:
         """See `FeaturePart`."""
+        from codemode.features.flow.stage import FlowStage
+
         return FlowStage(staging, self._marks, self._rules, self._memory)

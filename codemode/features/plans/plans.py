@@ -13,6 +13,7 @@ from codemode.executions.types.plan import PLAN, Plan
 from codemode.executions.types.plan_errors import PlanNotFound, PlanRefused
 from codemode.features.feature import FeaturePart
 from codemode.features.plans.stage import plan_stage
+from codemode.features.plans.table import PlanTable
 
 if TYPE_CHECKING:
     from codemode.executions.life.access import Access
@@ -42,7 +43,8 @@ class Plans(FeaturePart):
     """
 
     def __init__(self, access: Access) -> None:
-        self._journal = access.journal
+        self._table = PlanTable(access.journal)
+        self._digest = access.journal.digest
         self._programs = access.programs
         self._approvals = access.approvals
         self._opened = access.visible.opened
@@ -70,7 +72,7 @@ class Plans(FeaturePart):
             tuple(listing.calls),
             tuple(listing.reads),
             digest="",
-            environment=self._programs.environment(self._journal.digest),
+            environment=self._programs.environment(self._digest),
             inputs=request.inputs,
         )
         content = made.content()
@@ -78,7 +80,7 @@ class Plans(FeaturePart):
             return replace(outcome, notes=(*outcome.notes, _TOO_LARGE))
         try:
             await self._opened()
-            plan = await self._journal.save_plan(replace(made, digest=self._journal.digest(content)))
+            plan = await self._table.save(replace(made, digest=self._digest(content)))
         except JournalUnavailable:
             return replace(outcome, notes=(*outcome.notes, _UNRECORDED))
         return replace(outcome, plan=plan.id)
@@ -88,7 +90,7 @@ class Plans(FeaturePart):
         await self._opened()
         if not may_be_plan(plan):
             raise PlanNotFound(plan)
-        found = await self._journal.plan(plan)
+        found = await self._table.get(plan)
         if found.owner != caller.id and not self._approvals.are_up_to(caller):
             raise PlanNotFound(plan)
         return found
@@ -97,7 +99,7 @@ class Plans(FeaturePart):
         """Return the newest 100 plans, newest first: of all keys to approvers, to other callers their own."""
         await self._opened()
         owner = "" if self._approvals.are_up_to(caller) else caller.id
-        return await self._journal.plans(owner, _LISTED)
+        return await self._table.list(owner, _LISTED)
 
     async def decide(self, plan: str, digest: str, verdict: PlanVerdict, caller: Caller, *, note: str = "") -> Plan:
         """Record the caller's decision on a plan as it was shown, with this digest.
@@ -117,7 +119,7 @@ class Plans(FeaturePart):
         if found.digest != digest:
             message = f"the decision on {plan} was rejected: it is for another list of calls; read the plan again"
             raise PlanRefused(message)
-        return await self._journal.decide_plan(found, verdict, caller.id, note)
+        return await self._table.decide(found, verdict, caller.id, note)
 
     async def applied(self, request: Request, caller: Caller) -> tuple[Request, dict[str, Any]]:
         """Return a request with the program of its plan, and the settings of the execution that runs under the plan.

@@ -19,7 +19,6 @@ from codemode.serving.console.app import add_console
 from codemode.serving.console.session import SessionCheck, Sessions
 from codemode.serving.http.approvals import add_approval_routes
 from codemode.serving.http.content import add_content_routes
-from codemode.serving.http.continuations import add_continuation_routes
 from codemode.serving.http.draining import ClosingWhenDraining, turn_unless_draining
 from codemode.serving.http.errors import answer_errors, status_of
 from codemode.serving.http.executions import add_execution_routes
@@ -30,7 +29,6 @@ from codemode.serving.http.offering import offering
 from codemode.serving.http.origins import AllowedOrigins
 from codemode.serving.http.pages import add_pages
 from codemode.serving.http.request_mistakes import know_query
-from codemode.serving.http.saved import add_saved_routes
 from codemode.serving.http.tools import add_tool_routes
 from codemode.serving.mcp.endpoint import McpEndpoint
 from codemode.serving.web.admission import Admission
@@ -92,11 +90,9 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     )
     app.state.is_draining = False
     app.state.admission = admission
+    service.know_roles(callers.role_of)
     if service.settings.keeps_journal:
-        service.executions.role_of = callers.role_of
         service.executions.recovery.turn = partial(turn_unless_draining, app, admission)
-    if service.settings.continuations is not None:
-        service.continuations.role_of = callers.role_of
     answer_errors(app)
     add_execution_routes(app, service, Depends(BEARER))  # first, since routes are tried in order
     add_pages(app, has_console=service.settings.console.enabled)
@@ -104,8 +100,6 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     add_tool_routes(app, service, Depends(BEARER))
     add_approval_routes(app, service, Depends(BEARER))
     add_content_routes(app, service, Depends(BEARER))
-    add_continuation_routes(app, service, Depends(BEARER))
-    add_saved_routes(app, service, Depends(BEARER))
     for routes in service.features.routes:
         resolve_name(f"codemode.serving.{routes}")(app, service, Depends(BEARER))
     app.router.routes.append(Route(MCP, endpoint=mcp))

@@ -9,17 +9,18 @@ from __future__ import annotations
 import sys
 from typing import TYPE_CHECKING
 
-from codemode.executions.cards.plain_text import WHOLE, card_text
 from codemode.executions.types.records import Decision
+from codemode.features.cards.desk import Cards
 from codemode.gateway.policy import Globs
 from codemode.serving.cli.project_options import operator_of
 from codemode.serving.cli.typed import discard_typed, typed_line
 from codemode.serving.output import terminal as show
+from codemode.serving.output.card_text import WHOLE, card_text
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from codemode.executions.cards.card import ApprovalCard
+    from codemode.executions.types.card import ApprovalCard
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
@@ -54,7 +55,7 @@ class Approver:
             call = waiting[0]
             if call.kind != "approval":
                 return False
-            card = await self._service.executions.cards.show(call.id, operator)
+            card = await self._service.part(Cards).show(call.id, operator)
             decision = self._by_pattern(card) or await self._answer(card)
             if decision is None:
                 return False

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.executions.contents import JournalContents
+from codemode.features.content.archive import JournalContents
+from codemode.features.content.table import ContentTable
 from codemode.gateway.caller import LOCAL
 from codemode.serving.cli.files import content_of, write_file
 from codemode.serving.cli.project_options import AsJson, Project, with_project_options
@@ -42,7 +43,7 @@ def list_content(
     """List the stored images and files, newest first."""
 
     async def work(journal: Journal) -> int:
-        found = await journal.contents(LOCAL.id, limit=_LISTED)
+        found = await ContentTable(journal).list(LOCAL.id, limit=_LISTED)
         listed = [
             one._asdict() | {"kept_us": rfc3339(one.kept_us), "expires_us": rfc3339(one.expires_us)} for one in found
         ]

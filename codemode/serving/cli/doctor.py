@@ -9,20 +9,18 @@ import platform
 import sys
 import time
 from contextlib import closing
-from dataclasses import dataclass
-from enum import StrEnum
 from importlib.metadata import PackageNotFoundError, version
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.journal.configured import JOURNAL_FILE, journal_of, store_of
-from codemode.executions.notify.targets import target_of
 from codemode.executions.plugins.loading import load_hooks
 from codemode.executions.run.executor import Executor
 from codemode.serving.auth.keys import keys_of
+from codemode.serving.cli.findings import Finding, State
+from codemode.serving.cli.notify_check import messages
 from codemode.serving.cli.predictions import named_like_modules, predictions
-from codemode.serving.cli.stored import on_journal
 from codemode.serving.http.listening import bind, is_loopback
 from codemode.settings import CallerReference, Secrets, Settings, references
 from codemode.shared.extras import EXTRAS
@@ -35,7 +33,6 @@ from sandbox import REMEDIES, SandboxError
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
 
-    from codemode.executions.journal.base import Journal
     from codemode.serving.cli.predictions import Prediction
     from codemode.sources.factory import LoadedSource
 
@@ -46,25 +43,6 @@ _LEAST_BYTES = 1024 * 1024
 _FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}
 
 _PACKAGES = ("codemode", "fastapi", "httpx2", "pydantic", "RestrictedPython", "uvicorn")
-
-
-class State(StrEnum):
-    """The severity of a finding."""
-
-    OK = "ok"
-    WARNING = "warning"  # works, but weaker or less complete than possible
-    FAILURE = "failure"
-
-
-@dataclass(frozen=True, slots=True)
-class Finding:
-    """One check: what was found, and how to fix it."""
-
-    area: str
-    subject: str
-    state: State
-    found: str
-    fix: str = ""
 
 
 async def examine(read: Callable[[], Settings]) -> list[Finding]:
@@ -85,7 +63,7 @@ async def examine(read: Callable[[], Settings]) -> list[Finding]:
         findings += await _source(name, settings)
     findings += _plugins(settings)
     findings += await _journal(settings)
-    findings += await _messages(settings)
+    findings += await messages(settings)
     findings += _folders(settings)
     findings += _server(settings)
     return findings
@@ -243,35 +221,6 @@ async def _journal(settings: Settings) -> list[Finding]:
     if settings.journal.migrate == "manual":
         return [Finding("journal", "schema", State.FAILURE, lacks, "run `codemode journal migrate`")]
     return [Finding("journal", "schema", State.OK, f"{lacks}, which the next server adds")]
-
-
-async def _messages(settings: Settings) -> list[Finding]:
-    """Check whether messages to people can be sent, without sending one."""
-    targets = settings.notify.targets
-    if not targets:
-        return []
-    try:
-        for name, target in targets.items():
-            target_of(name, target, Secrets(), settings.notify.timeout_s)  # checks the secrets
-        has_journal = settings.journal.url is not None or (settings.state() / JOURNAL_FILE).exists()
-        gone, given_up = await on_journal(settings, _undelivered) if has_journal else (frozenset(), 0)
-    except CodeModeError as error:
-        return [Finding("notify", "targets", State.FAILURE, str(error), "fix it, then run `codemode notify test`")]
-    if gone & targets.keys():
-        named = ", ".join(sorted(gone & targets.keys()))
-        fix = "correct the url, then run `codemode notify test`"
-        return [Finding("notify", "targets", State.FAILURE, f"the receiver of {named} answered 410", fix)]
-    unlinked = "" if settings.server.public_url else "; without server.public_url, messages have no links"
-    found = f"{counted(len(targets), 'target')}{unlinked}"
-    if given_up:
-        found = f"{counted(given_up, 'message')} of the last 50 given up; {found}"
-        return [Finding("notify", "targets", State.WARNING, found, "see `codemode notify list`")]
-    return [Finding("notify", "targets", State.OK, found)]
-
-
-async def _undelivered(journal: Journal) -> tuple[frozenset[str], int]:
-    """Return the targets that are gone, and how many of the newest messages were given up."""
-    return await journal.outbox.gone(), sum(one.state == "gave_up" for one in await journal.outbox.list())
 
 
 def _folders(settings: Settings) -> Iterator[Finding]:

@@ -6,20 +6,20 @@ import json
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
-from codemode.executions.cards.plain_text import WHOLE, card_text
 from codemode.executions.life.repeats import repeats, shared_arguments, times
 from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.executions.types.outcome_lines import call_text, listed
 from codemode.serving.cli.tables import print_table
 from codemode.serving.output import terminal as show
+from codemode.serving.output.card_text import WHOLE, card_text
 from codemode.serving.output.waterfall import MAX_ROWS
 from codemode.text.times import rfc3339
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
-    from codemode.executions.cards.card import ApprovalCard
     from codemode.executions.journal.expired import ExpiredExecution
+    from codemode.executions.types.card import ApprovalCard
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.records import PendingCall, StoredExecution
 

@@ -12,9 +12,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 import typer
 
 from codemode.errors import ConfigurationError
-from codemode.executions.cards.desk import whole_card
 from codemode.executions.journal.expired import expired_executions
 from codemode.executions.types.records import PAGE, ExecutionStatus
+from codemode.features.cards.desk import whole_card
 from codemode.serving.cli.execution_output import (
     print_card,
     print_execution,
@@ -146,9 +146,9 @@ def rollback(
     """Undo the committed calls of an execution, where its tools name an inverse (`revert`)."""
 
     async def work(service: CodeMode) -> int:
-        from codemode.serving.cli import execution_control
+        from codemode.serving.cli.rollback import rollback as roll_back
 
-        return await execution_control.rollback(service, execution, as_json=as_json)
+        return await roll_back(service, execution, as_json=as_json)
 
     with_service(project, work, needs_sources=False, as_json=as_json)
 

@@ -19,8 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.executions.journal.base import Journal
-    from codemode.executions.notify.courier import Delivery
-    from codemode.executions.notify.notifier import Notifier
+    from codemode.executions.types.delivery import Delivery
+    from codemode.features.notify.notifier import Notifier
     from codemode.settings import Settings
 
 app = typer.Typer(no_args_is_help=True, help="Test and show messages to people about what waits for them.")
@@ -42,7 +42,7 @@ def test_targets(
         names = _targets(settings, target)
 
     async def work(journal: Journal) -> int:
-        from codemode.executions.notify.configured import notifier_of
+        from codemode.features.notify.configured import notifier_of
 
         notifier = notifier_of(settings, journal, Secrets(), _unrecorded)
         failures = {name: await _failure(notifier, name) for name in names}
@@ -100,7 +100,7 @@ def _targets(settings: Settings, target: str) -> Sequence[str]:
 
 async def _failure(notifier: Notifier, name: str) -> str:
     """Send a test message. Return why it was not delivered, "" if it was."""
-    from codemode.executions.notify.targets import Undelivered
+    from codemode.features.notify.targets import Undelivered
 
     try:
         await notifier.test(name)

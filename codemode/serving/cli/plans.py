@@ -13,7 +13,6 @@ import typer
 
 from codemode.errors import ConfigurationError
 from codemode.executions.types.ids import may_be_plan
-from codemode.features.plans.plans import Plans
 from codemode.serving.cli.project_options import (
     AsJson,
     Project,
@@ -45,7 +44,9 @@ def list_plans(project: Project, as_json: AsJson = False) -> None:  # noqa: FBT0
     """List the newest 100 plans, newest first."""
 
     async def work(journal: Journal) -> int:
-        found = await journal.plans("", 100)
+        from codemode.features.plans.table import PlanTable
+
+        found = await PlanTable(journal).list("", 100)
         if as_json:
             show.print_json([plan.to_json(_now_us()) for plan in found])
         elif found:
@@ -64,8 +65,10 @@ def show_plan(project: Project, plan: PlanId, as_json: AsJson = False) -> None: 
     """Show one plan: its program, and the calls that it lists."""
 
     async def work(journal: Journal) -> int:
+        from codemode.features.plans.table import PlanTable
+
         _require_id(plan)
-        _print(await journal.plan(plan), as_json=as_json)
+        _print(await PlanTable(journal).get(plan), as_json=as_json)
         return 0
 
     with_journal(project, work, as_json=as_json)
@@ -91,6 +94,8 @@ def run_plan(project: ProjectOptions, plan: PlanId, as_json: AsJson = False) -> 
     """Run the program of an approved plan, once and as its owner. A write that the plan does not list waits."""
 
     async def work(service: CodeMode) -> int:
+        from codemode.features.plans.plans import Plans
+
         found = await service.part(Plans).get(plan, operator_of(service))
         owner = replace(local_caller(service, found.role), id=found.owner)
         ended = await service.execute("", plan=plan, caller=owner)
@@ -105,6 +110,8 @@ def run_plan(project: ProjectOptions, plan: PlanId, as_json: AsJson = False) -> 
 
 def _decide(project: ProjectOptions, plan: str, verdict: PlanVerdict, note: str, *, as_json: bool) -> None:
     async def work(service: CodeMode) -> int:
+        from codemode.features.plans.plans import Plans
+
         who, plans = operator_of(service), service.part(Plans)
         found = await plans.get(plan, who)
         _print(await plans.decide(plan, found.digest, verdict, who, note=note), as_json=as_json)

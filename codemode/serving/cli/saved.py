@@ -47,9 +47,9 @@ def list_saved(
     """List the saved programs that a role sees."""
 
     async def work(service: CodeMode) -> int:
-        from codemode.executions.saved.saved import saved_json
+        from codemode.features.saved.saved import SavedPrograms, saved_json
 
-        found = [saved_json(tool) for tool in await service.saved.list(local_caller(service, role))]
+        found = [saved_json(tool) for tool in await service.part(SavedPrograms).list(local_caller(service, role))]
         if as_json:
             show.print_json(found)
         elif found:
@@ -72,9 +72,9 @@ def show_saved(
 
     async def work(service: CodeMode) -> int:
         from codemode.catalog.saved import program_of
-        from codemode.executions.saved.saved import saved_json
+        from codemode.features.saved.saved import SavedPrograms, saved_json
 
-        tool = await service.saved.get(name)
+        tool = await service.part(SavedPrograms).get(name)
         program = program_of(tool)
         code = program.code if program is not None else ""
         if as_json:
@@ -94,7 +94,9 @@ def check(
     """Check the saved programs against the catalog. Nothing is run. Exit code 1 if one is broken."""
 
     async def work(service: CodeMode) -> int:
-        found = await service.saved.check()
+        from codemode.features.saved.saved import SavedPrograms
+
+        found = await service.part(SavedPrograms).check()
         broken = [one for one in found if one.problem]
         if as_json:
             show.print_json([{"name": one.name, "problem": one.problem} for one in found])
@@ -126,11 +128,11 @@ def promote(
     """
 
     async def work(service: CodeMode) -> int:
-        from codemode.executions.saved.promotion import Promotion
-        from codemode.executions.saved.saved import saved_json
+        from codemode.executions.types.promotion import Promotion
+        from codemode.features.saved.saved import SavedPrograms, saved_json
 
         promotion = Promotion(execution, name, describe, _parameters(parameter or ()), tuple(sees or ()))
-        tool = await service.saved.promote(promotion, reader=operator_of(service))
+        tool = await service.part(SavedPrograms).promote(promotion, reader=operator_of(service))
         if as_json:
             show.print_json(saved_json(tool))
         else:
@@ -154,7 +156,9 @@ def remove(
     """Remove a saved program, with its file."""
 
     async def work(service: CodeMode) -> int:
-        await service.saved.remove(name)
+        from codemode.features.saved.saved import SavedPrograms
+
+        await service.part(SavedPrograms).remove(name)
         if as_json:
             show.print_json({"name": name})
         else:

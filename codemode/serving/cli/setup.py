@@ -21,7 +21,7 @@ from codemode.settings import settings_for_document
 from codemode.settings.schema import SCHEMA_FILE, shipped
 
 if TYPE_CHECKING:
-    from codemode.serving.cli.doctor import Finding
+    from codemode.serving.cli.findings import Finding
     from codemode.sources.factory import LoadedSource
 
 app = typer.Typer()
@@ -96,7 +96,8 @@ def doctor(
 ) -> None:
     """Check isolation, configuration, secrets, sources, folders and port. Exit code 1 on a failure."""
     with errors_as_exit_codes(as_json=as_json):
-        from codemode.serving.cli.doctor import State, examine, verdict
+        from codemode.serving.cli.doctor import examine, verdict
+        from codemode.serving.cli.findings import State
 
         findings = asyncio.run(examine(project.settings))
         findings.append(verdict(findings))

@@ -20,7 +20,7 @@ from codemode.text.nearest import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
-    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.base import Journal, StoredJournal
     from codemode.executions.types.records import PendingCall, StoredExecution
     from codemode.serving.cli.project_options import Project
     from codemode.settings import Settings
@@ -28,13 +28,13 @@ if TYPE_CHECKING:
 _T = TypeVar("_T")
 
 
-def with_journal(project: Project, work: Callable[[Journal], Awaitable[int]], *, as_json: bool) -> None:
+def with_journal(project: Project, work: Callable[[StoredJournal], Awaitable[int]], *, as_json: bool) -> None:
     """Open the journal, do the work, and exit with its exit code. Errors are printed as JSON with `as_json`."""
     with errors_as_exit_codes(as_json=as_json):
         raise typer.Exit(run_until_signal(on_journal(project.settings(), work)))
 
 
-async def on_journal(settings: Settings, work: Callable[[Journal], Awaitable[_T]]) -> _T:
+async def on_journal(settings: Settings, work: Callable[[StoredJournal], Awaitable[_T]]) -> _T:
     """Open the configured journal and do the work. Raises ConfigurationError, JournalUnavailable."""
     journal = journal_of(settings, Secrets())
     if journal is None:

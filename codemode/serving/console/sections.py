@@ -14,6 +14,7 @@ from codemode.serving.console.pages import (
     executions,
     menus,
     policy,
+    rollback,
     search,
     server,
     sources,
@@ -34,7 +35,7 @@ def _no_routes(_: Console) -> Sequence[BaseRoute]:
 
 
 def _executions(console: Console) -> Sequence[BaseRoute]:
-    return [*executions.routes(console), *execution_control.routes(console)]
+    return [*executions.routes(console), *execution_control.routes(console), *rollback.routes(console)]
 
 
 SECTIONS: tuple[Section, ...] = (

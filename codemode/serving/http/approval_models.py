@@ -7,7 +7,7 @@ from typing import Literal
 from pydantic import BaseModel, Field
 
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads these at run time
-from codemode.executions.cards import card
+from codemode.executions.types import card
 from codemode.executions.types.records import ExecutionStatus, PendingCall
 from codemode.serving.http.record_models import Time, of_record
 

@@ -8,12 +8,13 @@ from typing import TYPE_CHECKING, Annotated, Any
 from fastapi import Body, Query, Request
 from fastapi.responses import Response  # noqa: TC002 -- FastAPI reads it at run time
 
-from codemode.executions.cards.plain_text import card_text
 from codemode.executions.types.records import PAGE, Decision
+from codemode.features.cards.desk import Cards
 from codemode.serving.executions import continue_after_decision
 from codemode.serving.http.approval_models import ApprovalCard, ApprovalList, Decisions
 from codemode.serving.http.interface import answers
 from codemode.serving.http.requests import DecisionRequest, DecisionsRequest  # noqa: TC001 -- FastAPI reads them at run time
+from codemode.serving.output.card_text import card_text
 from codemode.serving.web.outgoing import DataResponse
 from codemode.serving.web.program_requests import keep_turn
 
@@ -42,7 +43,7 @@ def add_approval_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> 
 
         `after` is the last id of the previous page. Large calls are listed without their arguments.
         """
-        waiting = await service.executions.cards.waiting(request.state.caller, execution, after=after, limit=limit)
+        waiting = await service.part(Cards).waiting(request.state.caller, execution, after=after, limit=limit)
         return DataResponse({"approvals": [card.brief() for card in waiting]})
 
     @app.get(
@@ -53,7 +54,7 @@ def add_approval_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> 
     )
     async def get_approval(approval: str, request: Request) -> Response:
         """Return the card of a pending or decided call: what it does, what is known of it, and how to decide."""
-        card = await service.executions.cards.show(approval, request.state.caller)
+        card = await service.part(Cards).show(approval, request.state.caller)
         return DataResponse({**card.to_json(), "text": card_text(card)})
 
     @app.post("/v1/approvals", tags=["approvals"], dependencies=[authenticated], responses=_DECIDED)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from fastapi import Request  # noqa: TC002 -- FastAPI reads it at run time
 from fastapi.responses import Response  # noqa: TC002 -- FastAPI reads it at run time
 
-from codemode.executions.continuations.continuations import USED_ONCE
+from codemode.features.continuations.continuations import USED_ONCE, Continuations
 from codemode.serving.http.approval_models import PendingCalls
 from codemode.serving.http.approvals import decision_of
 from codemode.serving.http.executions import STOPPING, credentials_of
@@ -43,7 +43,7 @@ def add_continuation_routes(app: FastAPI, service: CodeMode, authenticated: Any)
     )
     async def list_continuation_approvals(body: ContinuationRequest, request: Request) -> Response:
         """List the calls of a continuation that wait for a person. The continuation stays usable."""
-        waiting = await service.continuations.pending(body.continuation, request.state.caller)
+        waiting = await service.part(Continuations).pending(body.continuation, request.state.caller)
         return DataResponse({"approvals": [call.to_json() for call in waiting], "note": USED_ONCE})
 
     @app.post(
@@ -55,7 +55,7 @@ def add_continuation_routes(app: FastAPI, service: CodeMode, authenticated: Any)
     async def decide_continuation(body: ContinuationDecisionsRequest, request: Request) -> Response:
         """Decide on calls of a continuation, all or none. Return the continuation that holds the decisions."""
         decisions = [decision_of(one.id, one) for one in body.decisions]
-        decided = await service.continuations.decide(body.continuation, decisions, request.state.caller)
+        decided = await service.part(Continuations).decide(body.continuation, decisions, request.state.caller)
         return DataResponse({"continuation": decided})
 
     @app.post(
@@ -66,7 +66,7 @@ def add_continuation_routes(app: FastAPI, service: CodeMode, authenticated: Any)
     )
     async def execute_continuation(body: ContinueRequest, request: Request) -> Response:
         """Continue a paused execution. Completed calls are not repeated. Closing the connection cancels it."""
-        work = service.continuations.execute(
+        work = service.part(Continuations).execute(
             body.continuation,
             request.state.caller,
             decisions=[decision_of(one.id, one) for one in body.decisions],

@@ -29,7 +29,7 @@ from codemode.errors import (
     SourceUnavailable,
     ToolNotFound,
 )
-from codemode.executions.saved.errors import SavingForbidden, SavingRefused
+from codemode.executions.types.saving_errors import SavingForbidden, SavingRefused
 from codemode.model.modes import ModeRejected
 from codemode.serving.http.request_mistakes import mistake_of, place_mistake, unread_body
 from codemode.serving.web.problems import JOURNAL_AWAY, problem

@@ -1,5 +1,5 @@
 """Executions over HTTP: `/v1/execute`, `/v1/results/{handle}`,
-`/v1/executions[/{id}[/events|cancel|resume|rollback]]`.
+`/v1/executions[/{id}[/events|cancel|resume]]`.
 
 An execution belongs to the key that started it. Other keys get 404, except those of approvers. With a journal, a
 request may be repeated under its `Idempotency-Key` (draft-ietf-httpapi-idempotency-key-header), and a request that
@@ -9,7 +9,6 @@ takes longer than `wait_s` is answered with 202 and a Location.
 from __future__ import annotations
 
 import asyncio
-from dataclasses import asdict
 from typing import TYPE_CHECKING, Annotated, Any
 
 from fastapi import Body, Header, Query, Request
@@ -22,7 +21,7 @@ from codemode.executions.types.records import ExecutionStatus  # noqa: TC001 -- 
 from codemode.model.programs import BEYOND_S
 from codemode.serving.executions import outcome_json, read_execution, summary_json
 from codemode.serving.http.interface import accepted, answers, problem_answers
-from codemode.serving.http.models import AcceptedExecution, Execution, ExecutionList, Outcome, Rollback, WholeResult
+from codemode.serving.http.models import AcceptedExecution, Execution, ExecutionList, Outcome, WholeResult
 from codemode.serving.http.requests import ExecuteRequest, ResumeRequest  # noqa: TC001 -- FastAPI reads them at run time
 from codemode.serving.web.event_stream import EVENTS, EventStream, event_stream
 from codemode.serving.web.outgoing import DataResponse
@@ -166,31 +165,14 @@ def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
         keep_turn(request, service, execution, caller)
         return await _answered(service, execution, caller, body.wait_s if body else None)
 
-    @app.post(
-        "/v1/executions/{execution}/rollback",
-        tags=["executions"],
-        dependencies=[authenticated],
-        responses=accepted(AcceptedExecution) | answers(Rollback, 404, 409, 413),
-    )
-    async def roll_back_execution(execution: str, request: Request, body: ResumeRequest | None = None) -> Response:
-        """Undo committed calls, newest first, where a tool names its inverse."""
-        caller: Caller = request.state.caller
-        found = await service.executions.rollback(execution, caller, credentials_of(request, service))
-        if not found.execution:
-            return DataResponse({**asdict(found), "status": "nothing_to_undo", "outcome": None})
-        keep_turn(request, service, found.execution, caller)
-        stored = await service.executions.wait(found.execution, caller, _wait_s(service, body.wait_s if body else None))
-        if stored.status in GOES_ON:
-            return _accepted(found.execution, stored.status)
-        return DataResponse({**asdict(found), "status": stored.status, "outcome": outcome_json(stored)})
-
 
 def credentials_of(request: Request, service: CodeMode) -> dict[str, str]:
     """Return the caller's credentials for upstream services, taken from request headers."""
     return {name: request.headers[name] for name in service.caller_names if name in request.headers}
 
 
-def _wait_s(service: CodeMode, wait_s: float | None) -> float:
+def wait_s_of(service: CodeMode, wait_s: float | None) -> float:
+    """Return how long a request waits for an execution, in seconds."""
     return service.settings.limits.longest_s + BEYOND_S if wait_s is None else wait_s
 
 
@@ -204,11 +186,11 @@ async def _answered(
 ) -> Response:
     """Return the outcome, or 202 and a Location: also if this server stops and another one continues the work."""
     try:
-        stored = await service.executions.wait(execution, caller, _wait_s(service, wait_s))
+        stored = await service.executions.wait(execution, caller, wait_s_of(service, wait_s))
     except asyncio.CancelledError:
         stored = None
     if stored is None or stored.status in GOES_ON:
-        return _accepted(execution, stored.status if stored else "running", headers)
+        return accepted_response(execution, stored.status if stored else "running", headers)
     return DataResponse(_noted(outcome_json(stored), notes), headers=headers)
 
 
@@ -216,6 +198,7 @@ def _noted(outcome: dict[str, Any], notes: tuple[str, ...]) -> dict[str, Any]:
     return {**outcome, "notes": [*outcome["notes"], *notes]} if notes else outcome
 
 
-def _accepted(execution: str, status: ExecutionStatus, headers: Mapping[str, str] | None = None) -> Response:
+def accepted_response(execution: str, status: ExecutionStatus, headers: Mapping[str, str] | None = None) -> Response:
+    """Return 202 with the place of an execution that goes on."""
     place = {"Location": f"/v1/executions/{execution}", "Retry-After": "1"}
     return JSONResponse({"id": execution, "status": status}, 202, {**place, **(headers or {})})

@@ -12,8 +12,7 @@ from pydantic import BaseModel, Field
 
 import sandbox as records
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads these at run time
-from codemode.executions import rollback
-from codemode.executions.types import planned
+from codemode.executions.types import planned, rollback
 from codemode.executions.types.ledger import LedgerEntry
 from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.executions.types.records import ExecutionStatus  # noqa: TC001

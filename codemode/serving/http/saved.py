@@ -10,8 +10,8 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from codemode.catalog.saved import program_of
 from codemode.catalog.tool import Effect  # noqa: TC001 -- pydantic reads it at run time
-from codemode.executions.saved.promotion import Promotion
-from codemode.executions.saved.saved import saved_json
+from codemode.executions.types.promotion import Promotion
+from codemode.features.saved.saved import SavedPrograms, saved_json
 from codemode.serving.http.interface import answers
 from codemode.serving.http.requests import Name  # noqa: TC001 -- pydantic reads it at run time
 from codemode.serving.web.outgoing import DataResponse
@@ -92,13 +92,13 @@ def add_saved_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> Non
     @app.get("/v1/saved", tags=["saved"], dependencies=[authenticated], responses=answers(SavedList))
     async def list_saved(request: Request) -> Response:
         """List the saved programs that the caller sees."""
-        found = await service.saved.list(request.state.caller)
+        found = await service.part(SavedPrograms).list(request.state.caller)
         return DataResponse({"saved": [saved_json(tool) for tool in found]})
 
     @app.get("/v1/saved/{name}", tags=["saved"], dependencies=[authenticated], responses=answers(SavedFile, 404))
     async def get_saved(name: str, request: Request) -> Response:
         """Return a saved program with its code."""
-        tool = await service.saved.get(name, request.state.caller)
+        tool = await service.part(SavedPrograms).get(name, request.state.caller)
         program = program_of(tool)
         return DataResponse({**saved_json(tool), "code": program.code if program is not None else ""})
 
@@ -111,12 +111,12 @@ def add_saved_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> Non
     async def save_program(body: Annotated[SaveRequest, Body(openapi_examples=_SAVE)], request: Request) -> Response:
         """Save the program of a completed execution. An existing program gets its next version."""
         promotion = Promotion(body.execution, body.name, body.description, body.parameters, tuple(body.roles))
-        return DataResponse(saved_json(await service.saved.promote(promotion, request.state.caller)))
+        return DataResponse(saved_json(await service.part(SavedPrograms).promote(promotion, request.state.caller)))
 
     @app.delete(
         "/v1/saved/{name}", tags=["saved"], dependencies=[authenticated], responses=answers(Removed, 403, 404, 409)
     )
     async def remove_saved(name: str, request: Request) -> Response:
         """Remove a saved program."""
-        await service.saved.remove(name, request.state.caller)
+        await service.part(SavedPrograms).remove(name, request.state.caller)
         return DataResponse({"name": name})

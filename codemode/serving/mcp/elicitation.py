@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
     from mcp.server import ServerRequestContext
 
-    from codemode.executions.cards.card import ApprovalCard
+    from codemode.executions.types.card import ApprovalCard
 
 _UNANSWERED = mcp_types.ElicitResult(action="cancel")
 

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import mcp_types
 
 from codemode.errors import ApprovalRefused
+from codemode.features.cards.desk import Cards
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.serving.auth.callers import ANYBODY
 from codemode.serving.mcp.questions import decision, question
@@ -21,7 +22,7 @@ from codemode.serving.mcp.questions import decision, question
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
-    from codemode.executions.cards.card import ApprovalCard
+    from codemode.executions.types.card import ApprovalCard
     from codemode.executions.types.records import Decision, PendingCall, QuestionKind
     from codemode.service import CodeMode
 
@@ -84,13 +85,15 @@ class InClient:
         deciders = await self._deciders(execution, caller)
         if deciders == _Deciders():
             return ()
-        executions = self._service.executions
+        executions, cards = self._service.executions, self._service.features.find(Cards)
+        if cards is None:
+            return ()
         shown = [
             call.id
             for call in await executions.approvals(caller, execution)
             if deciders.of(call.kind) is not None and can_show(capabilities.elicitation, call) and call.id not in left
         ]
-        return tuple([await executions.cards.show(call, caller) for call in shown[:MOST_QUESTIONS]])
+        return tuple([await cards.show(call, caller) for call in shown[:MOST_QUESTIONS]])
 
     async def answer(
         self, asked: Round, answers: Mapping[str, mcp_types.InputResponse], caller: Caller

@@ -6,12 +6,12 @@ from typing import TYPE_CHECKING, Any
 
 import mcp_types
 
-from codemode.executions.cards.plain_text import WHOLE, card_text
 from codemode.executions.types.records import Decision
+from codemode.serving.output.card_text import WHOLE, card_text
 from codemode.text.visible import visible
 
 if TYPE_CHECKING:
-    from codemode.executions.cards.card import ApprovalCard
+    from codemode.executions.types.card import ApprovalCard
     from codemode.executions.types.records import QuestionKind, Verdict
 
 #: Largest number of characters of a reason in an answer.

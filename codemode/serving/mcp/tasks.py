@@ -36,7 +36,7 @@ if TYPE_CHECKING:
 
     from mcp.server import ServerRequestContext
 
-    from codemode.executions.cards.card import ApprovalCard
+    from codemode.executions.types.card import ApprovalCard
     from codemode.executions.types.records import StoredExecution
     from codemode.gateway.caller import Caller
     from codemode.model.background import Running

@@ -147,7 +147,7 @@ class PostgresJournal(SqlJournal):
         await self._write(one_at_a_time(prepare_project(self._seals, self._store)))
 
     async def migration_plan(self) -> MigrationPlan:
-        """See `Journal.migration_plan`."""
+        """See `StoredJournal.migration_plan`."""
         with translated(self._store):
             async with connected(self._url) as connection:
                 return await carry_out(connection, plan_of("postgres", self._store, self._seals.project))

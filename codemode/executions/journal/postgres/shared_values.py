@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from codemode.executions.journal.seals import Seals
-    from codemode.executions.journal.sql.outbox import Carry
+    from codemode.executions.journal.sql.tables import Carry
     from codemode.shared.values import Kind
 
 #: The channel on which changes are announced, without a payload.

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     import asyncio
     from collections.abc import Iterator
 
-    from codemode.executions.journal.sql.outbox import Carry
     from codemode.executions.journal.sql.statements import Transaction
+    from codemode.executions.journal.sql.tables import Carry
 
 #: Channels. Triggers of the migrations use the first two.
 FREED = "codemode_freed"

@@ -61,7 +61,7 @@ def waiting(
 
 
 def approved(seals: Seals, expire_us: int, owner: str, most: int) -> Transaction[tuple[PendingCall, ...]]:
-    """See `Journal.approved`."""
+    """See `LikeCalls.approved`."""
     question_rows = yield Statement(
         f"SELECT {_QUESTION} WHERE project = $1 AND verdict = 'approved' AND ($2 = '' OR owner = $2)"
         " ORDER BY decided_us DESC, questions.id LIMIT $3",

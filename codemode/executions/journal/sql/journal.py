@@ -13,13 +13,12 @@ from codemode.errors import JournalUnavailable
 from codemode.executions.journal.seals import Seals
 from codemode.executions.journal.signals import Signals
 from codemode.executions.journal.sql import contents, plans, request_keys, rows, space, state, transactions
-from codemode.executions.journal.sql.decisions import approved as approved_calls
 from codemode.executions.journal.sql.decisions import decide
 from codemode.executions.journal.sql.decisions import pending as pending_calls
 from codemode.executions.journal.sql.decisions import waiting as waiting_calls
 from codemode.executions.journal.sql.outbox import Outbox
 from codemode.executions.journal.sql.space import Bounds
-from codemode.executions.journal.sql.twins import twins
+from codemode.executions.journal.sql.tables import Tables
 from codemode.executions.types.records import KINDS, PAGE, PruneResult
 from codemode.text.times import SECOND_US
 
@@ -27,9 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Sequence
 
     from codemode.executions.journal.key import DigestKey
-    from codemode.executions.journal.sql.contents import KeptContent
     from codemode.executions.journal.sql.statements import Result, Transaction
-    from codemode.executions.types.plan import Plan, PlanVerdict
     from codemode.executions.types.records import (
         Decision,
         ExecutionStatus,
@@ -41,9 +38,7 @@ if TYPE_CHECKING:
         Retention,
         StoredExecution,
     )
-    from codemode.executions.types.state_values import StateKey, StateWrite
     from codemode.transports.allowances import Slots
-    from codemode.transports.content import Content
 
 
 #: Seconds that a paused execution waits, and that a decision is good for.
@@ -77,6 +72,7 @@ class SqlJournal(ABC):
         self.outbox = Outbox(self._write, self._read, self._seals)
         self.signals = Signals()
         self.slots: Slots | None = None
+        self.tables = Tables(self._read, self._write, self._write_briefly, self._seals, self._expire_us, self.digest)
 
     @abstractmethod
     async def _write(self, transaction: Transaction[Result]) -> Result:
@@ -187,46 +183,9 @@ class SqlJournal(ABC):
         """See `Journal.waiting`."""
         return await self._read(waiting_calls(self._seals, self._expire_us, owner, execution, after, limit, kinds))
 
-    async def approved(self, *, owner: str = "", most: int = 100) -> tuple[PendingCall, ...]:
-        """See `Journal.approved`."""
-        return await self._read(approved_calls(self._seals, self._expire_us, owner, most))
-
-    async def twins(self, call: PendingCall) -> tuple[str, ...]:
-        """See `Journal.twins`."""
-        return await self._read(twins(self._seals.project, call, self._expire_us))
-
     async def decide(self, decisions: Sequence[Decision]) -> tuple[PendingCall, ...]:
         """See `Journal.decide`."""
         return await self._write(decide(self._seals, self._expire_us, decisions))
-
-    async def store_state(self, lease: Lease, path: str, write: StateWrite) -> int:
-        """See `Journal.store_state`."""
-        place = self.digest(path)  # databases reject some characters of a guest's path
-        return await self._write_briefly(partial(state.store, self._seals, lease, place, write))
-
-    async def load_state(self, key: StateKey) -> bytes | None:
-        """See `Journal.load_state`."""
-        return await self._read(state.load(self._seals, key))
-
-    async def state_names(self, owner: str, conversation: str) -> tuple[str, ...]:
-        """See `Journal.state_names`."""
-        return await self._read(state.names(self._seals, owner, conversation))
-
-    async def save_plan(self, plan: Plan) -> Plan:
-        """See `Journal.save_plan`."""
-        return await self._write(plans.save(self._seals, plan, self._expire_us))
-
-    async def plan(self, plan: str) -> Plan:
-        """See `Journal.plan`."""
-        return await self._read(plans.get(self._seals, plan, self._expire_us))
-
-    async def plans(self, owner: str, limit: int) -> tuple[Plan, ...]:
-        """See `Journal.plans`."""
-        return await self._read(plans.list_plans(self._seals, owner, limit, self._expire_us))
-
-    async def decide_plan(self, plan: Plan, verdict: PlanVerdict, by: str, note: str) -> Plan:
-        """See `Journal.decide_plan`."""
-        return await self._write(plans.decide(self._seals, plan, verdict, by, note, self._expire_us))
 
     async def prune(self, retention: Retention) -> PruneResult:
         """See `Journal.prune`."""
@@ -248,20 +207,8 @@ class SqlJournal(ABC):
             await asyncio.sleep(_PAUSE_S)
         return PruneResult(tuple(expired), removed)
 
-    async def keep_content(self, owner: str, content: Content, *, keep_s: float, limit_bytes: int) -> None:
-        """See `Journal.keep_content`."""
-        await self._write(contents.keep(self._seals.project, owner, content, keep_s, limit_bytes))
-
-    async def find_content(self, owner: str, id_: str) -> Content | None:
-        """See `Journal.find_content`."""
-        return await self._read(contents.find(self._seals.project, owner, id_))
-
-    async def contents(self, owner: str, *, limit: int = 50) -> tuple[KeptContent, ...]:
-        """See `Journal.contents`."""
-        return await self._read(contents.list_contents(self._seals.project, owner, limit))
-
     async def damages(self) -> tuple[str, ...]:
-        """See `Journal.damages`. Database servers have their own tools."""
+        """See `StoredJournal.damages`. Database servers have their own tools."""
         return ()
 
     async def _prune_once(self, retention: Retention) -> int:

@@ -13,12 +13,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal, NamedTuple, Protocol
 
-from codemode.executions.journal.sql.statements import Result, Statement, Statements, Transaction, now_us
+from codemode.executions.journal.sql.statements import Statement, Statements, Transaction, now_us
 from codemode.text.times import SECOND_US
 
 if TYPE_CHECKING:
     import asyncio
     from collections.abc import Sequence
+
+    from codemode.executions.journal.sql.tables import Carry
 
 #: `noted`: something has happened, without a target yet. `waiting`: to be delivered at `due_us`. `gave_up`: after the
 #: last attempt. `gone`: the receiver answered 410, and nothing more is sent to the target. `outdated`: it was decided
@@ -73,14 +75,6 @@ class Sealing(Protocol):
 
     def seal(self, kind: bytes, *parts: str) -> bytes:
         """Return the seal over parts."""
-        ...
-
-
-class Carry(Protocol):
-    """Carries out a transaction of the journal."""
-
-    async def __call__(self, transaction: Transaction[Result], /) -> Result:
-        """Return the result. Raises JournalUnavailable."""
         ...
 
 

@@ -26,7 +26,7 @@ _COLUMNS = "id, project, owner, created_us, content, seal, verdict, answer, deci
 
 
 def save(seals: Seals, plan: Plan, expire_us: int) -> Transaction[Plan]:
-    """See `Journal.save_plan`."""
+    """See `PlanTable.save`."""
     now = yield from now_us()
     fixed = (plan.id, seals.project, plan.owner, now, rows.encode(plan.content()))
     yield Statement(
@@ -42,7 +42,7 @@ def save(seals: Seals, plan: Plan, expire_us: int) -> Transaction[Plan]:
 
 
 def get(seals: Seals, plan: str, expire_us: int) -> Transaction[Plan]:
-    """See `Journal.plan`."""
+    """See `PlanTable.get`."""
     found = yield Statement(f"SELECT {_COLUMNS} FROM plans WHERE id = $1 AND project = $2", (plan, seals.project))
     if not found:
         raise PlanNotFound(plan)
@@ -50,7 +50,7 @@ def get(seals: Seals, plan: str, expire_us: int) -> Transaction[Plan]:
 
 
 def list_plans(seals: Seals, owner: str, limit: int, expire_us: int) -> Transaction[tuple[Plan, ...]]:
-    """See `Journal.plans`. An empty string means every owner."""
+    """See `PlanTable.list`. An empty string means every owner."""
     found = yield Statement(
         f"SELECT {_COLUMNS} FROM plans WHERE project = $1 AND ($2 = '' OR owner = $2)"
         " ORDER BY created_us DESC, id DESC LIMIT $3",
@@ -60,7 +60,7 @@ def list_plans(seals: Seals, owner: str, limit: int, expire_us: int) -> Transact
 
 
 def decide(seals: Seals, plan: Plan, verdict: PlanVerdict, by: str, note: str, expire_us: int) -> Transaction[Plan]:
-    """See `Journal.decide_plan`."""
+    """See `PlanTable.decide`."""
     now = yield from now_us()
     answer = rows.encode({"by": by, "note": note})
     decided = yield Statement(

@@ -23,7 +23,7 @@ _SECOND_US = 1_000_000
 
 
 def store(seals: Seals, lease: Lease, path: str, write: StateWrite) -> Transaction[int]:
-    """See `Journal.store_state`."""
+    """See `StateTable.store_state`."""
     now = yield from now_us()
     held = yield Statement(  # the update locks the row against a takeover
         "UPDATE executions SET server = server WHERE id = $1 AND generation = $2 AND server = $3 RETURNING id",

@@ -93,7 +93,7 @@ class SqliteJournal(SqlJournal):
             raise
 
     async def migration_plan(self) -> MigrationPlan:
-        """See `Journal.migration_plan`."""
+        """See `StoredJournal.migration_plan`."""
         try:
             return await asyncio.to_thread(_migration_plan, self._file, self._seals.project)
         except sqlite3.Error as error:
@@ -120,7 +120,7 @@ class SqliteJournal(SqlJournal):
         return pruned
 
     async def damages(self) -> tuple[str, ...]:
-        """See `Journal.damages`."""
+        """See `StoredJournal.damages`."""
         return await self._damages("integrity_check", 20)
 
     async def _damages(self, depth: Depth, most: int) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ class MemoryJournal(SqlJournal):
             self._database = None
 
     async def migration_plan(self) -> MigrationPlan:
-        """See `Journal.migration_plan`."""
+        """See `StoredJournal.migration_plan`."""
         return await self._read(plan_of("sqlite", "in memory", self._seals.project))
 
     async def append(self, lease: Lease, entries: Sequence[JournalEntry], *, at_once: bool = False) -> int:

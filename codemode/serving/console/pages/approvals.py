@@ -9,8 +9,9 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from codemode.errors import ApprovalRefused
-from codemode.executions.cards.brief import brief_call, twins_among
 from codemode.executions.types.records import PAGE, VERDICTS, Decision
+from codemode.features.cards.desk import Cards
+from codemode.serving.console.brief_calls import brief_call, twins_among
 from codemode.serving.console.forms import form_of
 from codemode.serving.console.session import caller_of
 from codemode.serving.executions import continue_after_decision
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from codemode.executions.cards.card import ApprovalCard
+    from codemode.executions.types.card import ApprovalCard
     from codemode.executions.types.records import PendingCall, QuestionKind
     from codemode.gateway.caller import Caller
     from codemode.serving.console.views import Console
@@ -60,7 +61,7 @@ class _Listing:
         """Show the calls that wait, oldest first."""
         caller = caller_of(request)
         after = request.query_params.get("after", "")
-        shown = await self._console.service.executions.cards.waiting(caller, after=after, kinds=self._inbox.kinds)
+        shown = await self._console.service.part(Cards).waiting(caller, after=after, kinds=self._inbox.kinds)
         return self._console.page(
             request,
             "approvals/list.html",
@@ -82,7 +83,7 @@ class _Card:
     async def show(self, request: Request, mistake: str = "") -> Response:
         """Show one call with all that is known of it."""
         caller = caller_of(request)
-        card = await self._console.service.executions.cards.show(request.path_params["id"], caller)
+        card = await self._console.service.part(Cards).show(request.path_params["id"], caller)
         return self._console.page(
             request,
             "approvals/card.html",
@@ -133,7 +134,7 @@ class _Deciding:
 
     async def _require_whole(self, id_: str, caller: Caller) -> None:
         """Raise HTTPException if the list does not show the whole of a call."""
-        call = await self._console.service.executions.cards.call(id_, caller)
+        call = await self._console.service.part(Cards).call(id_, caller)
         if not brief_call(call).is_whole:
             raise HTTPException(422, f"{id_}: the list does not show the whole call; open it to decide")
 

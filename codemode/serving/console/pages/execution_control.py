@@ -1,8 +1,7 @@
-"""Changes of executions: cancel, resume, run again, run corrected, roll back. Each works without scripts."""
+"""Changes of executions: cancel, resume, run again, run corrected. Each works without scripts."""
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from starlette.routing import Route
@@ -29,7 +28,7 @@ _CHANGE = ["POST"]
 
 def routes(console: Console) -> list[Route]:
     """Return the routes below `/executions/{id}` that change something, and the forms that lead there."""
-    return [*_ending(console), *_forms(console), *_rollback(console)]
+    return [*_ending(console), *_forms(console)]
 
 
 def _ending(console: Console) -> list[Route]:
@@ -70,26 +69,4 @@ def _forms(console: Console) -> list[Route]:
     return [
         Route("/executions/{id}/again", form("Run again", _AGAIN, is_repair=False)),
         Route("/executions/{id}/corrected", form("Run corrected from here", _CORRECTED, is_repair=True)),
-    ]
-
-
-def _rollback(console: Console) -> list[Route]:
-    async def preview(request: Request) -> Response:
-        id_ = request.path_params["id"]
-        planned = await console.service.executions.plan_rollback(id_, caller_of(request))
-        data = {"id": id_, **asdict(planned)}
-        return console.page(request, "executions/rollback.html", title="Roll back", data=data)
-
-    async def roll_back(request: Request) -> Response:
-        id_, caller = request.path_params["id"], caller_of(request)
-        await console.service.start_sandbox()
-        found = await console.service.executions.rollback(id_, caller)
-        if not found.execution:
-            return console.redirect(request, "executions", id_, message="There is nothing to undo.")
-        keep_turn(request, console.service, found.execution, caller)
-        return console.redirect(request, "executions", found.execution, message=f"This execution undoes {id_}.")
-
-    return [
-        Route("/executions/{id}/rollback", preview),
-        Route("/executions/{id}/rollback", roll_back, methods=_CHANGE),
     ]

@@ -9,12 +9,13 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.errors import ApprovalRefused, ExecutionEnded
-from codemode.executions.continuations.seal import ContinuationInvalid
 from codemode.executions.journal.sql.statements import Statement
 from codemode.executions.life.programs import Request
 from codemode.executions.types.plan_errors import PlanRefused
 from codemode.executions.types.records import Decision
 from codemode.executions.types.state_values import StateKey, StateWrite
+from codemode.features.continuations.continuations import Continuations
+from codemode.features.continuations.errors import ContinuationInvalid
 from codemode.features.conversations.memory import MemoryState
 from codemode.features.plans.plans import Plans
 from codemode.serving.auth.keys import StoredKey
@@ -188,7 +189,7 @@ async def _a_call_under_a_plan(service: CodeMode, here: Place, wait: Callable[[]
 
 
 async def _a_continuation(service: CodeMode, here: Place, wait: Callable[[], None]) -> bool:
-    continuations = service.continuations
+    continuations = service.part(Continuations)
     paused = await continuations.start(Request("up.x.post(n=1)"), OWNER)
     (call,) = await continuations.pending(paused.continuation, APPROVER)
     decision = Decision(call.id, call.digest, "approved", by="")

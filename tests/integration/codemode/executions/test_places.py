@@ -8,6 +8,7 @@ import pytest
 
 from codemode.errors import ExecutionChanged
 from codemode.executions.types.records import Decision
+from codemode.features.rollback.rollback import Rollbacks
 from codemode.serving.executions import continue_after_decision
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, Upstream, place
 from tests.unit.codemode.transports.sockets import listening
@@ -115,7 +116,7 @@ async def test_repair_and_rollback_stay_where_the_execution_was(here: Place, els
         with pytest.raises(ExecutionChanged, match="the address of up was"):
             await service.execute("up.x.post(n=1)\nup.x.post(n=3)", caller=OWNER, resume_from=failed.id)
         with pytest.raises(ExecutionChanged, match="the address of up was"):
-            await service.executions.rollback(done.id, OWNER)
+            await service.part(Rollbacks).start(done.id, OWNER)
     assert other.seen == []
     assert here.upstream.seen == before
 

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.errors import ApprovalRefused, ProgramWaiting
-from codemode.executions.cards.plain_text import card_text
 from codemode.executions.life.programs import Request
 from codemode.executions.types.records import Decision
+from codemode.features.cards.desk import Cards
+from codemode.serving.output.card_text import card_text
 from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER, Place, place
 
 if TYPE_CHECKING:
@@ -75,11 +76,11 @@ async def test_the_same_call_of_another_program_is_named_on_both_cards(service: 
     paused = [await cm.execute(code, caller=OWNER) for code in (PAY, f"{PAY}\n# again")]
     ids = [one.pending[0].id for one in paused]
     for mine, other in (ids, reversed(ids)):
-        card = await cm.executions.cards.show(mine, APPROVER)
+        card = await cm.part(Cards).show(mine, APPROVER)
         assert card.to_json()["twins"] == [other]
         assert f"! the same call also waits as {other}: approving both makes it twice" in card_text(card)
     await _approve(cm, paused[0].pending[0])
-    later = await cm.executions.cards.show(ids[1], APPROVER)
+    later = await cm.part(Cards).show(ids[1], APPROVER)
     assert (later.twins, later.earlier and later.earlier.changes) == ((), ())
 
 

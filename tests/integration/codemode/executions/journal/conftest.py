@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Iterator
     from pathlib import Path
 
-    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.base import StoredJournal
 
 KEY = DigestKey(b"a key of tests")
 
@@ -40,10 +40,10 @@ def postgres() -> Iterator[str]:
 class Store:
     """One store, with as many servers as a test opens."""
 
-    make: Callable[..., Journal]
+    make: Callable[..., StoredJournal]
     stack: AsyncExitStack
 
-    async def server(self, *, lease_s: float = 60.0, key: DigestKey = KEY, **options: Any) -> Journal:
+    async def server(self, *, lease_s: float = 60.0, key: DigestKey = KEY, **options: Any) -> StoredJournal:
         """Open another server, with its own journal on the same store."""
         journal = self.make(key, lease_s=lease_s, **options)
         self.stack.push_async_callback(journal.aclose)
@@ -64,7 +64,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
 
 
 @pytest.fixture
-async def journal(store: Store) -> Journal:
+async def journal(store: Store) -> StoredJournal:
     """Yield the only server of an empty store."""
     return await store.server()
 

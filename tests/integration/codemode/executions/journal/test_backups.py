@@ -19,6 +19,8 @@ from codemode.executions.journal.sql import schema
 from codemode.executions.journal.sql.transactions import SPILL_BYTES
 from codemode.executions.types.records import Decision, JournalEntry, PendingCall
 from codemode.executions.types.state_values import StateKey, StateWrite
+from codemode.features.content.table import ContentTable
+from codemode.features.conversations.table import StateTable
 from codemode.settings import Secrets, Settings
 from codemode.transports.content import Content
 from tests.integration.codemode.executions.journal.conftest import new, new_database
@@ -27,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
 
-    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.base import StoredJournal
 
 ENTRIES = [
     JournalEntry("printed", data={"text": "ü\ud800"}, value=b"\0\xff"),
@@ -48,7 +50,7 @@ def settings(folder: Path, url: str | None = None, *, key: str = "the key of all
 
 
 @asynccontextmanager
-async def opened(of: Settings) -> AsyncIterator[Journal]:
+async def opened(of: Settings) -> AsyncIterator[StoredJournal]:
     journal = journal_of(of, Secrets())
     assert journal is not None
     await journal.open()
@@ -58,17 +60,17 @@ async def opened(of: Settings) -> AsyncIterator[Journal]:
         await journal.aclose()
 
 
-async def fill(journal: Journal) -> None:
+async def fill(journal: StoredJournal) -> None:
     """Record an ended, a paused and a running execution, content and state."""
     ended = await journal.create(new("ex_ended", request_key="order-1", request_digest="d"))
     await journal.append(ended, ENTRIES)
-    await journal.store_state(ended, "2", StateWrite(STATE, b"[1]", 1e6, 10_000))
+    await StateTable(journal).store_state(ended, "2", StateWrite(STATE, b"[1]", 1e6, 10_000))
     await journal.finish(ended, "completed", {"value": "ü"})
     asks = PendingCall("call_1", "ex_paused", "1", "a.b", {"n": 1}, "d1", "policy")
     await journal.pause(await journal.create(new("ex_paused")), [asks], {"id": "ex_paused", "calls": []})
     running = await journal.create(new("ex_running"))
     await journal.append(running, ENTRIES)
-    await journal.keep_content("ann", PHOTO, keep_s=1e6, limit_bytes=1 << 30)
+    await ContentTable(journal).keep("ann", PHOTO, keep_s=1e6, limit_bytes=1 << 30)
 
 
 async def test_a_backup_is_restored_with_everything_and_what_ran_waits_for_a_person(
@@ -97,8 +99,8 @@ async def test_a_backup_is_restored_with_everything_and_what_ran_waits_for_a_per
         }
         assert "calls after that are not recorded" in stored["ex_running"].outcome["notes"][0]
         assert await journal.orphans() == ()
-        assert await journal.find_content("ann", PHOTO.id) == PHOTO
-        assert await journal.load_state(STATE) == b"[1]"
+        assert await ContentTable(journal).find("ann", PHOTO.id) == PHOTO
+        assert await StateTable(journal).load_state(STATE) == b"[1]"
         await journal.decide([Decision("call_1", "d1", "approved", "bob")])
         await journal.claim("ex_paused")
         added = await journal.create(new("ex_new"))

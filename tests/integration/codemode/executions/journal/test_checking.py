@@ -11,10 +11,10 @@ from tests.integration.codemode.executions.journal.edits import edited
 from tests.integration.codemode.executions.journal.rows import question
 
 if TYPE_CHECKING:
-    from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.base import StoredJournal
 
 
-async def test_every_execution_is_checked_and_what_was_edited_is_named(journal: Journal) -> None:
+async def test_every_execution_is_checked_and_what_was_edited_is_named(journal: StoredJournal) -> None:
     for n in range(205):
         lease = await journal.create(new(f"ex_{n}"))
         await journal.append(lease, [JournalEntry("printed", data={"text": "a"})])

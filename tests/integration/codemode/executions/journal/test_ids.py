@@ -8,6 +8,7 @@ import httpx2
 import pytest
 
 from codemode.errors import ExecutionNotFound
+from codemode.features.rollback.rollback import Rollbacks
 from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
 from codemode.serving.auth.keys import KeyFile
@@ -45,7 +46,7 @@ async def test_what_is_no_id_is_not_found(service: CodeMode, id_: str) -> None:
         anext(executions.events(id_, OWNER)),
         executions.resume(id_, OWNER),
         executions.cancel(id_, OWNER),
-        executions.rollback(id_, OWNER),
+        service.part(Rollbacks).start(id_, OWNER),
         executions.list(OWNER, before=id_),
         executions.approvals(OWNER, id_),
         service.execute("1", caller=OWNER, resume_from=id_),

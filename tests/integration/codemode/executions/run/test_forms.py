@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from codemode.executions.types.records import Decision
+from codemode.features.rollback.rollback import Rollbacks
 from codemode.gateway.call import CallState
 from tests.integration.codemode.executions.upstream import APPROVER, OWNER, Place, Upstream, document
 from tests.unit.codemode.transports.sockets import listening
@@ -118,7 +119,7 @@ async def test_a_rollback_undoes_a_write_of_any_form(here: Place) -> None:
     source = {"revert": {"post": "x.drop(n=result.id)"}}
     async with here.service(source=source, policy={"default": {"destructive": "allow"}}) as service:
         done = await service.execute("up.x.post.response(n=1)", caller=OWNER)
-        rollback = await service.executions.rollback(done.id, OWNER)
+        rollback = await service.part(Rollbacks).start(done.id, OWNER)
     assert [(step.tool, step.arguments) for step in rollback.steps] == [("up.x.drop", {"n": 7})]
 
 

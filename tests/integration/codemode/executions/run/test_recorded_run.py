@@ -23,6 +23,7 @@ from codemode.executions.run.assembly import recorded_run
 from codemode.executions.run.replay.recording import ExecutionRecording
 from codemode.executions.types.record import Record
 from codemode.executions.types.records import Decision, NewExecution
+from codemode.features.rollback.rollback import Rollbacks
 from codemode.gateway.gateway import Gateway
 from codemode.gateway.policy import AccessPolicy
 from codemode.service import CodeMode
@@ -194,7 +195,7 @@ async def test_entries_that_are_missing_at_the_end_are_known_by_the_seal_of_the_
         with cut:
             await service.execute(PROGRAM, caller=OWNER, resume_from=execution)
         with cut:
-            await service.executions.rollback(execution, OWNER)
+            await service.part(Rollbacks).start(execution, OWNER)
         with cut:
             await service.executions.record(execution, OWNER)
         change(here, "UPDATE executions SET status = 'running'")

@@ -11,10 +11,11 @@ from typing_extensions import TypedDict  # pydantic needs it before Python 3.12
 
 from codemode import CodeMode, tool
 from codemode.errors import ApprovalForbidden, ExecutionWaiting, RequestRepeated, WrongArgument
-from codemode.executions.cards.plain_text import card_text
 from codemode.executions.types.plan_errors import PlanNotFound, PlanRefused
 from codemode.executions.types.records import Decision
+from codemode.features.cards.desk import Cards
 from codemode.features.plans.plans import Plans
+from codemode.serving.output.card_text import card_text
 from codemode.settings import Settings
 from tests.integration.codemode.executions.upstream import APPROVER, OTHER, OWNER
 
@@ -134,7 +135,7 @@ async def test_a_write_that_differs_waits_for_a_person_who_sees_the_difference(s
     assert [(call.tool, call.reason, call.planned) for call in outcome.pending] == [
         ("shop.bill", "not in the plan: it differs in amount", {"amount": 200})
     ]
-    card = card_text(await service.executions.cards.show(outcome.pending[0].id, APPROVER))
+    card = card_text(await service.part(Cards).show(outcome.pending[0].id, APPROVER))
     assert "    amount = 250\n    ! the plan lists amount = 200" in card
     shop.price = 200
     outcome = await approved(service, outcome)

@@ -11,6 +11,7 @@ import httpx2
 import pytest
 
 from codemode import CodeMode, Settings
+from codemode.features.cards.desk import Cards
 from codemode.gateway.caller import Caller
 from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
@@ -125,7 +126,7 @@ async def test_the_links_of_a_card_lead_to_the_public_address(bank: Bank, tmp_pa
     given = settings(tmp_path, server={"public_url": "https://desk.example/"})
     async with CodeMode.from_settings(given, functions={"bank": [bank.pay]}) as service:
         await service.execute(PAYS, caller=Caller("agent"))
-        (card,) = await service.executions.cards.waiting(Caller("boss", "approver"))
+        (card,) = await service.part(Cards).waiting(Caller("boss", "approver"))
         assert card.answers["console"] == f"https://desk.example/console/approvals/{card.call.id}"
         assert card.answers["http"] == f"POST https://desk.example/v1/approvals/{card.call.id}"
 

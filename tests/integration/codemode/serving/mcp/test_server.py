@@ -16,6 +16,7 @@ from mcp_types import EmptyResult, SetLevelRequest, SetLevelRequestParams
 
 from codemode import CodeMode, tool
 from codemode.errors import ConfigurationError
+from codemode.features.continuations.continuations import Continuations
 from codemode.gateway.caller import Caller
 from codemode.serving.mcp import progress as reports
 from codemode.serving.mcp.server import McpServer
@@ -288,6 +289,6 @@ async def test_a_paused_result_carries_its_continuation_beside_what_the_model_re
         async with Client(McpServer(service).server) as client:
             paused = await client.call_tool("execute", {"code": "shop.drop(number=7)"})
         continuation = (paused.meta or {})["codemode/continuation"]
-        (waiting,) = await service.continuations.pending(continuation, Caller("ann", "approver"))
+        (waiting,) = await service.part(Continuations).pending(continuation, Caller("ann", "approver"))
     assert waiting.arguments == {"number": 7}
     assert continuation not in text(paused) + json.dumps(paused.structured_content)

@@ -4,9 +4,7 @@ import pytest
 from pydantic import BaseModel
 
 import sandbox
-from codemode.executions import rollback
-from codemode.executions.cards import card
-from codemode.executions.types import planned
+from codemode.executions.types import card, planned, rollback
 from codemode.executions.types.json_form import form_of
 from codemode.executions.types.ledger import LedgerEntry
 from codemode.executions.types.outcome import ExecutionOutcome

@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from mcp_types import ElicitationCapability, ElicitResult, FormElicitationCapability, UrlElicitationCapability
 
-from codemode.executions.cards.card import ApprovalCard, Requester
-from codemode.executions.cards.plain_text import WHOLE, card_text
+from codemode.executions.types.card import ApprovalCard, Requester
 from codemode.executions.types.records import PendingCall
 from codemode.serving.mcp.in_client import Round, can_show
 from codemode.serving.mcp.questions import decision, question
+from codemode.serving.output.card_text import WHOLE, card_text
 
 if TYPE_CHECKING:
     from codemode.executions.types.records import QuestionKind

@@ -15,6 +15,7 @@ from codemode.executions.types.plan import PLAN, Plan
 from codemode.executions.types.plan_errors import PlanNotFound, PlanRefused
 from codemode.executions.types.planned import PlannedCall
 from codemode.executions.types.records import Retention
+from codemode.features.plans.table import PlanTable
 from tests.integration.codemode.executions.journal.conftest import new
 from tests.integration.codemode.executions.journal.edits import edited
 
@@ -30,24 +31,24 @@ def made(owner: str = "key-1", **fields: Any) -> Plan:
 
 async def test_a_plan_is_kept_with_the_decision_on_it(store: Store) -> None:
     journal = await store.server()
-    first, second = await journal.save_plan(made()), await journal.save_plan(made("key-2"))
+    first, second = await PlanTable(journal).save(made()), await PlanTable(journal).save(made("key-2"))
     assert first.created_us <= second.created_us
-    assert await journal.plan(first.id) == first
-    assert await journal.plans("", 10) == (second, first)
-    assert await journal.plans("key-1", 10) == (first,)
-    decided = await journal.decide_plan(first, "approved", "ann", "as agreed")
+    assert await PlanTable(journal).get(first.id) == first
+    assert await PlanTable(journal).list("", 10) == (second, first)
+    assert await PlanTable(journal).list("key-1", 10) == (first,)
+    decided = await PlanTable(journal).decide(first, "approved", "ann", "as agreed")
     assert (decided.verdict, decided.by, decided.note) == ("approved", "ann", "as agreed")
     assert decided.decided_us >= first.created_us
-    assert await (await store.server()).plan(first.id) == decided
+    assert await PlanTable(await store.server()).get(first.id) == decided
     with pytest.raises(PlanRefused, match="already answered"):
-        await journal.decide_plan(first, "rejected", "bob", "")
+        await PlanTable(journal).decide(first, "rejected", "bob", "")
     with pytest.raises(PlanNotFound):
-        await journal.plan(new_plan())
+        await PlanTable(journal).get(new_plan())
 
 
 async def test_among_concurrent_executions_one_uses_the_plan(store: Store) -> None:
     journals = [await store.server(), await store.server()]
-    plan = await journals[0].save_plan(made())
+    plan = await PlanTable(journals[0]).save(made())
 
     async def use(number: int) -> object:
         execution = new(f"ex_{number}", settings={PLAN: plan.approved()})
@@ -58,10 +59,10 @@ async def test_among_concurrent_executions_one_uses_the_plan(store: Store) -> No
         return execution.id
 
     assert isinstance(await use(0), PlanRefused), "nobody has approved it"
-    await journals[0].decide_plan(plan, "approved", "ann", "")
+    await PlanTable(journals[0]).decide(plan, "approved", "ann", "")
     ids = [one for one in await asyncio.gather(*map(use, range(6))) if isinstance(one, str)]
     assert len(ids) == 1
-    assert (await journals[1].plan(plan.id)).execution == ids[0]
+    assert (await PlanTable(journals[1]).get(plan.id)).execution == ids[0]
     assert [stored.given.id for stored in await journals[0].list()] == ids
 
 
@@ -70,13 +71,13 @@ async def test_old_plans_and_all_but_the_newest_of_a_key_are_removed(
 ) -> None:
     monkeypatch.setattr(plans, "PER_OWNER", 2)
     journal = await store.server()
-    other = await journal.save_plan(made("key-2"))
-    kept = [await journal.save_plan(made()) for _ in range(4)][2:]
-    assert await journal.plans("", 10) == (*reversed(kept), other)
+    other = await PlanTable(journal).save(made("key-2"))
+    kept = [await PlanTable(journal).save(made()) for _ in range(4)][2:]
+    assert await PlanTable(journal).list("", 10) == (*reversed(kept), other)
     await journal.prune(Retention(age_s=3600, count=10))
-    assert len(await journal.plans("", 10)) == 3
+    assert len(await PlanTable(journal).list("", 10)) == 3
     await journal.prune(Retention(age_s=-60, count=10))
-    assert await journal.plans("", 10) == ()
+    assert await PlanTable(journal).list("", 10) == ()
 
 
 @pytest.mark.parametrize(
@@ -91,10 +92,10 @@ async def test_old_plans_and_all_but_the_newest_of_a_key_are_removed(
 )
 async def test_a_plan_edited_by_hand_is_damaged(store: Store, statement: str) -> None:
     journal = await store.server()
-    plan = await journal.save_plan(made())
-    await journal.decide_plan(plan, "approved", "ann", "")
+    plan = await PlanTable(journal).save(made())
+    await PlanTable(journal).decide(plan, "approved", "ann", "")
     async with edited(journal) as edit:
         await edit(statement)
     with pytest.raises(JournalDamaged, match="its seal does not match"):
-        await journal.plan(plan.id)
+        await PlanTable(journal).get(plan.id)
     assert list((await check(journal)).damaged) == [plan.id]

@@ -15,6 +15,7 @@ from codemode.executions.journal.postgres.journal import PostgresJournal
 from codemode.executions.journal.sqlite.journal import SqliteJournal
 from codemode.executions.types.records import Retention
 from codemode.executions.types.state_values import StateKey, StateWrite, size_of
+from codemode.features.conversations.table import StateTable
 from tests.integration.codemode.executions.journal.conftest import new
 
 if TYPE_CHECKING:
@@ -37,73 +38,75 @@ async def lease(journal: Journal) -> Lease:
 
 async def test_a_value_is_loaded_by_its_owner_in_its_conversation_only(journal: Journal, lease: Lease) -> None:
     value = '[1, "ü"]'.encode()
-    assert await journal.store_state(lease, "1", write(value)) == 0
-    assert await journal.load_state(KEY) == value
+    assert await StateTable(journal).store_state(lease, "1", write(value)) == 0
+    assert await StateTable(journal).load_state(KEY) == value
     for other in (KEY._replace(owner="bob"), KEY._replace(conversation="c2"), KEY._replace(name="other")):
-        assert await journal.load_state(other) is None
-    assert await journal.state_names("ann", "c1") == ("totals",)
-    assert await journal.state_names("bob", "c1") == ()
+        assert await StateTable(journal).load_state(other) is None
+    assert await StateTable(journal).state_names("ann", "c1") == ("totals",)
+    assert await StateTable(journal).state_names("bob", "c1") == ()
 
 
 async def test_the_same_call_stores_once(journal: Journal, lease: Lease) -> None:
-    await journal.store_state(lease, "1", write(b"1"))
-    assert await journal.store_state(lease, "2", write(b"2")) == 0
-    assert await journal.store_state(lease, "1", write(b"1")) == 0
-    assert await journal.load_state(KEY) == b"2"
+    await StateTable(journal).store_state(lease, "1", write(b"1"))
+    assert await StateTable(journal).store_state(lease, "2", write(b"2")) == 0
+    assert await StateTable(journal).store_state(lease, "1", write(b"1")) == 0
+    assert await StateTable(journal).load_state(KEY) == b"2"
 
 
 async def test_a_path_of_a_hostile_guest_is_only_text(journal: Journal, lease: Lease) -> None:
-    await journal.store_state(lease, "\x00\ud800", write())
-    assert await journal.load_state(KEY) == b"[1]"
+    await StateTable(journal).store_state(lease, "\x00\ud800", write())
+    assert await StateTable(journal).load_state(KEY) == b"[1]"
 
 
 async def test_a_server_that_lost_its_lease_stores_nothing(journal: Journal, lease: Lease) -> None:
     with pytest.raises(LeaseLost):
-        await journal.store_state(replace(lease, generation=lease.generation + 1), "1", write())
-    assert await journal.load_state(KEY) is None
+        await StateTable(journal).store_state(replace(lease, generation=lease.generation + 1), "1", write())
+    assert await StateTable(journal).load_state(KEY) is None
 
 
 async def test_the_values_of_an_owner_have_a_limit(journal: Journal, lease: Lease) -> None:
     value = b'"' + b"x" * 998 + b'"'
     limit = 2 * size_of(value)
     for name in ("a", "b"):
-        await journal.store_state(lease, name, write(value, KEY._replace(name=name), owner_bytes=limit))
-    rejected = await journal.store_state(lease, "c", write(b"1", KEY._replace(name="c"), owner_bytes=limit))
+        await StateTable(journal).store_state(lease, name, write(value, KEY._replace(name=name), owner_bytes=limit))
+    rejected = await StateTable(journal).store_state(lease, "c", write(b"1", KEY._replace(name="c"), owner_bytes=limit))
     assert rejected == size_of(b"1")
-    assert await journal.state_names("ann", "c1") == ("a", "b")
-    assert await journal.store_state(lease, "d", write(value, KEY._replace(name="a"), owner_bytes=limit)) == 0
+    assert await StateTable(journal).state_names("ann", "c1") == ("a", "b")
+    assert (
+        await StateTable(journal).store_state(lease, "d", write(value, KEY._replace(name="a"), owner_bytes=limit)) == 0
+    )
     other = KEY._replace(owner="bob")
-    assert await journal.store_state(lease, "e", write(value, other, owner_bytes=limit)) == 0
+    assert await StateTable(journal).store_state(lease, "e", write(value, other, owner_bytes=limit)) == 0
 
 
 async def test_expired_values_are_gone_and_pruning_removes_their_rows(journal: Journal, lease: Lease) -> None:
-    await journal.store_state(lease, "1", write(key=KEY._replace(name="old"), keep_s=0))
-    await journal.store_state(lease, "2", write())
-    assert await journal.load_state(KEY._replace(name="old")) is None
-    assert await journal.state_names("ann", "c1") == ("totals",)
+    await StateTable(journal).store_state(lease, "1", write(key=KEY._replace(name="old"), keep_s=0))
+    await StateTable(journal).store_state(lease, "2", write())
+    assert await StateTable(journal).load_state(KEY._replace(name="old")) is None
+    assert await StateTable(journal).state_names("ann", "c1") == ("totals",)
     await journal.prune(EVERYTHING)
     assert await rows(journal, "SELECT name FROM state") == ["totals"]
 
 
 async def test_removing_an_execution_forgets_its_calls_and_keeps_its_values(journal: Journal, lease: Lease) -> None:
-    await journal.store_state(lease, "1", write())
+    await StateTable(journal).store_state(lease, "1", write())
     await journal.finish(lease, "completed", {"status": "completed"})
     await journal.prune(EVERYTHING)
     assert await rows(journal, "SELECT path FROM stores") == []
-    assert await journal.load_state(KEY) == b"[1]"
+    assert await StateTable(journal).load_state(KEY) == b"[1]"
 
 
 async def test_projects_do_not_share_values(store: Store) -> None:
     one, two = await store.server(project="one"), await store.server(project="two")
-    await one.store_state(await one.create(new()), "1", write())
-    assert await two.load_state(KEY) is None
+    await StateTable(one).store_state(await one.create(new()), "1", write())
+    assert await StateTable(two).load_state(KEY) is None
 
 
 async def test_a_value_that_was_changed_by_hand_is_not_returned(journal: Journal, lease: Lease) -> None:
-    await journal.store_state(lease, "1", write())
+    await StateTable(journal).store_state(lease, "1", write())
     await rows(journal, "UPDATE state SET owner = 'bob' RETURNING name")
     with pytest.raises(JournalDamaged, match="the stored value 'totals'"):
-        await journal.load_state(KEY._replace(owner="bob"))
+        await StateTable(journal).load_state(KEY._replace(owner="bob"))
 
 
 async def rows(journal: Journal, sql: str) -> list[Any]:

@@ -8,6 +8,7 @@ import pytest
 
 from codemode.errors import ApprovalRefused, ProgramWaiting
 from codemode.executions.types.records import Decision
+from codemode.features.cards.table import LikeCalls
 from tests.integration.codemode.executions.journal.conftest import new
 from tests.integration.codemode.executions.journal.rows import question
 
@@ -35,10 +36,10 @@ async def test_twins_are_named_and_the_second_approval_is_refused(store: Store) 
     for lease, n in zip(leases, (1, 2), strict=True):
         await journal.pause(lease, [question(f"ap_{n}", execution=f"ex_{n}")], {})
     one, other = await journal.pending()
-    assert await journal.twins(one) == (other.id,)
-    assert await journal.twins(other) == (one.id,)
+    assert await LikeCalls(journal).twins(one) == (other.id,)
+    assert await LikeCalls(journal).twins(other) == (one.id,)
     await journal.decide([Decision(one.id, one.digest, "approved", "eve")])
-    assert await journal.twins(other) == ()
+    assert await LikeCalls(journal).twins(other) == ()
     with pytest.raises(ApprovalRefused, match=f"the same call of the same program was approved as {one.id}"):
         await journal.decide([Decision(other.id, other.digest, "approved", "eve")])
     await journal.decide([Decision(other.id, other.digest, "rejected", "eve")])

@@ -1,0 +1,1 @@
+"""Rollback: executions that undo what others did, as far as their tools name an inverse."""
