@@ -49,6 +49,11 @@ FROM_ZERO = re.compile(
     r"(?i)\b(zero|0)[- ](based|indexed)|\b(start(s|ing)?|begin(s|ning)?) (at|from|with) (0|zero)\b|\(0\.\."
 )
 
+#: Last words of paths that read by POST.
+READING = frozenset(
+    ("browse", "fetch", "filter", "find", "get", "list", "lookup", "query", "read", "retrieve", "scan", "search")
+) | {"sync"}
+
 # Lists in answers
 
 #: The usual fields of the items.

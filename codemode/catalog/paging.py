@@ -8,6 +8,7 @@ from __future__ import annotations
 from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from codemode.catalog.change_words import verb_of_change
 from codemode.catalog.identifiers import snake
 from codemode.catalog.page_words import (
     ABOUT_LIST,
@@ -26,10 +27,12 @@ from codemode.catalog.page_words import (
     OFFSET,
     PAGE,
     RANGES,
+    READING,
     SIZE,
     USUAL_LISTS,
 )
 from codemode.catalog.tool import Effect, Location, Paging
+from codemode.catalog.verbs import kind_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -42,6 +45,7 @@ ANY_FIELD = "*"
 
 _NUMBER, _TEXT = frozenset(("integer", "number")), frozenset(("string", "integer", "number"))
 _LOCATIONS = (Location.QUERY, Location.BODY_FIELD, Location.ARGUMENT)
+_OF_CHANGES = ("PUT ", "PATCH ", "DELETE ")
 _DATES = ("date", "date-time")
 
 
@@ -71,6 +75,8 @@ def paging_of(tool: Tool) -> Paging | None:
     """Return how a tool is paged. None if its result is not a list, or if the document names nothing that leads on."""
     if tool.details.paging is not None:
         return tool.details.paging
+    if _changes_something(tool):
+        return None
     places = _by_name(tool.parameters)
     size = _named(places, SIZE, _NUMBER) or _named(places, SIZE, _TEXT)
     numbers = _TEXT if size else _NUMBER
@@ -123,6 +129,19 @@ def walked(tool: Tool) -> Paging | None:
         return paging
     items = _items_field(tool, is_paged=False)
     return None if items is None else Paging(items, **_sized(_named(_by_name(tool.parameters), SIZE, _NUMBER)))
+
+
+def _changes_something(tool: Tool) -> bool:
+    """Return whether a tool is more than a search by POST: what it does must not be repeated for each page."""
+    if tool.effect is Effect.READ:
+        return False
+    if tool.key.startswith(_OF_CHANGES):
+        return True
+    path = tool.key.partition(" ")[2]
+    if not READING.isdisjoint(snake(path.rstrip("/").rpartition("/")[2]).split("_")):
+        return False
+    name = snake(tool.path.rpartition(".")[2])
+    return bool(verb_of_change(name)) or kind_of(name) in ("create", "change", "remove")
 
 
 def _places(parameters: Iterable[Parameter], *, is_declared: bool = False) -> Iterator[tuple[str, _Place]]:

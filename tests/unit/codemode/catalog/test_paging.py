@@ -328,3 +328,24 @@ def test_a_path_below_that_of_the_list_is_a_page() -> None:
     paging = walked(tool)
     assert paging is not None
     assert next_page(tool, paging, {}, {"data": [1], "next": "https://x.test/v1/things/b?c=d"}).query == "/b?c=d"
+
+
+@pytest.mark.parametrize(
+    ("path", "key", "is_paged"),
+    [
+        ("invoices.search_invoices", "POST /invoices/search", True),
+        ("invoices.create_search", "POST /invoices/search", True),
+        ("transactions.sync", "POST /transactions/sync", True),
+        ("transactions.filter_all", "", True),
+        ("invoices.create_invoices", "POST /invoices", False),
+        ("invoices.update_or_create", "POST /invoices", False),
+        ("invoices.search_invoices", "PUT /invoices/search", False),
+        ("invoices.upload", "POST /invoices", False),
+    ],
+)
+def test_what_changes_something_is_not_repeated_for_each_page(path: str, key: str, is_paged: bool) -> None:
+    pagination = Parameter("pagination", "pagination", Location.BODY_FIELD, required=False, schema=Schema.of(CURSORS))
+    tool = Tool(
+        f"a.{path}", source="a", effect=Effect.WRITE, parameters=(pagination,), returns=Schema.of(LIST), key=key
+    )
+    assert (paging_of(tool) is not None) == is_paged
