@@ -37,8 +37,9 @@ from codemode.menus.menus import Menus, require_known_names
 from codemode.menus.session import MenuSession
 from codemode.menus.usage import MenuProposal, MenuUsage, propose_menu
 from codemode.model.inlining import Inlining
+from codemode.model.learning import Learned, learn, learning_plan
 from codemode.model.programs import ModelPrograms
-from codemode.model.tools import ModelTools
+from codemode.model.tools import Memories, ModelTools
 from codemode.observing.configured import observers_of
 from codemode.search.answer import answer_search
 from codemode.search.describe import describe
@@ -136,6 +137,7 @@ class CodeMode:
         self._shapes = ObservedShapes(self.store.value("shapes"))
         #: The answers that differ from their schemas, counted by tool.
         self.answer_checks = AnswerChecks(self.store.value("answers"))
+        self._memories = Memories()
         self._inlining = Inlining(self.store.value("usage"), self._shapes)
         self.policy = AccessPolicy(settings.policy)
         self._destinations = _destinations(settings)
@@ -480,6 +482,17 @@ class CodeMode:
             if self._usage is not None:
                 self._usage.called(call.tool, who=caller.id)
 
+    async def learn(self, source: str) -> list[Learned]:
+        """Call the reads of a source whose results are undocumented, and show all callers the fields of the answers.
+
+        Nothing else is called, nor what the policy denies or a person decides. Raises ConfigurationError for an unknown
+        source.
+        """
+        plan = learning_plan(source, (await self.view()).catalog, partial(self.policy.guards, LOCAL.role))
+        learned = await learn(plan, partial(self.execute, dry_run=True), self._shapes, LOCAL.id)
+        await asyncio.to_thread(self._shapes.save)
+        return learned
+
     async def check(self, code: str, *, caller: Caller = LOCAL) -> Failure | None:
         """Return the mistakes that keep a program from running: syntax, unknown tools and arguments. None without any.
 
@@ -508,7 +521,9 @@ class CodeMode:
         name `tools.decide` decides. `shows` are the media types that the client shows, None for all. Raises
         ConfigurationError if the approver may not decide.
         """
-        return ModelTools(self, caller, conversation, mode=mode, approver=approver, shows=shows)
+        WrongArgument.unless(caller, Caller, "caller", "Caller(id, role) creates one")
+        memory = self._memories.of(caller, conversation, mode)
+        return ModelTools(self, caller, conversation, mode=mode, approver=approver, shows=shows, memory=memory)
 
     async def definitions(self, caller: Caller = LOCAL) -> list[dict[str, Any]]:
         """Return a model's tools as OpenAI function definitions: `search`, `execute`, and the caller's pins."""

@@ -79,11 +79,15 @@ class Catalog:
 
         Raises ToolNotFound, or SourceUnavailable if the namespace is unavailable.
         """
-        tool = self._by_id.get(name) or self._by_id.get(self._aliases.get(name, ""))
+        tool = self.resolved(name)
         if tool is None:
             self.require_available(name)
             raise ToolNotFound(name, self.nearest(name))
         return tool
+
+    def resolved(self, name: str) -> Tool | None:
+        """Return the tool that a call names, as `get` does, or None."""
+        return self._by_id.get(name) or self._by_id.get(self._aliases.get(name, ""))
 
     def may_name(self, name: str, tool: Tool) -> bool:
         """Return whether a name in the settings may mean a tool: its first part is no other source."""

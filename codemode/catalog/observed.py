@@ -2,7 +2,8 @@
 
 Schemas are bounded in depth, fields and tools, and are only ever widened. An object whose keys look like data (ids,
 addresses, dates) is a mapping, and its keys are not stored. Other data, such as people's names, can look like field
-names. Schemas are therefore kept per caller and shown to no other.
+names. Schemas are therefore kept per caller and shown to no other, unless the operator
+shares them.
 """
 
 from __future__ import annotations
@@ -24,6 +25,9 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
     from codemode.shared.values import SharedValue
+
+#: In the place of a caller's id: schemas that the operator shows to all callers.
+EVERYBODY = ""
 
 #: The most schemas: one for each tool and caller.
 MOST_TOOLS = 2_000
@@ -110,9 +114,18 @@ class ObservedShapes:
         self._drop_oldest()
 
     def schema(self, caller: str, tool: Tool) -> Schema | None:
-        """Return the schema of a tool's result as observed by a caller, or None."""
-        known = self._shapes.get((caller, tool.id))
+        """Return the schema of a tool's result as observed by a caller, else as shared with all callers, or None."""
+        known = self._shapes.get((caller, tool.id)) or self._shapes.get((EVERYBODY, tool.id))
         return None if known is None else Schema.of(known)
+
+    def share(self, caller: str, tool: Tool) -> bool:
+        """Show all callers what one has observed of a tool. Return whether there is anything."""
+        known, shared = self._shapes.get((caller, tool.id)), self._shapes.get((EVERYBODY, tool.id))
+        if known is not None and known != shared:
+            self._shapes[EVERYBODY, tool.id] = known if shared is None else merge(known, shared)
+            self._changed = True
+            self.revision += 1
+        return known is not None
 
     def steady(self, caller: str, tool: Tool) -> dict[str, Any] | None:
         """Return the schema of a tool's result if the last 16 responses to the caller added nothing, else None."""

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from codemode.catalog.inline import NOTHING_INLINE, inline
 from codemode.errors import ToolNotFound
 from codemode.model.tool_usage import ToolUsage
-from codemode.search.introduction import condensed
+from codemode.search.introduction import condensed, with_full_names
 
 if TYPE_CHECKING:
     from collections.abc import Hashable, Iterable, Mapping
@@ -64,7 +64,8 @@ class Inlining:
         introductions: Mapping[str, str],
     ) -> Inline:
         def introduction(namespace: str, tokens: int) -> str:
-            return condensed(introductions[namespace], tokens) if namespace in introductions else ""
+            text = introductions.get(namespace, "")
+            return condensed(with_full_names(text, namespace, catalog), tokens) if text else ""
 
         return inline(
             catalog,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import weakref
+from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -76,6 +77,27 @@ class Memory:
     inline: tuple[weakref.ref[Catalog], Inline] | None = None
 
 
+class Memories:
+    """What named conversations remember, for objects that are made anew with each request."""
+
+    def __init__(self) -> None:
+        self._of: OrderedDict[tuple[str, ...], Memory] = OrderedDict()
+
+    def of(self, caller: Caller, conversation: str, mode: ModeName) -> Memory:
+        """Return what a conversation of a caller remembers. It is new without a name, and in other modes than code."""
+        if not conversation or mode != "code":
+            return Memory()
+        key = (caller.id, caller.role, conversation)
+        memory = self._of.setdefault(key, Memory())
+        self._of.move_to_end(key)
+        if len(self._of) > _MOST_CONVERSATIONS:
+            self._of.popitem(last=False)
+        return memory
+
+
+#: The most conversations that are remembered.
+_MOST_CONVERSATIONS = 10_000
+
 _TWO = ("search", "execute")
 
 
@@ -116,6 +138,10 @@ class ModelTools:
         self._background = background or Background(host.programs)
         self._asks_in_client = asks_in_client
         self._memory = memory or Memory()
+
+    def introduce_again(self) -> None:
+        """Say conventions again, with the next hits: another conversation begins with the same object."""
+        self._memory.told.clear()
 
     async def offer(self, message: str = "", history: Iterable[Any] = (), summary: str = "") -> Offer:
         """Return the tools for the next request, as the caller may see them. A menu depends on the message.

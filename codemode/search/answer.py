@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codemode.errors import SearchInvalid
-from codemode.search.introduction import ANSWER_TOKENS, condensed
+from codemode.search.introduction import ANSWER_TOKENS, condensed, with_full_names
 from codemode.search.render import render
 from codemode.search.result import SearchAnswer, unavailable_line, wholly_unavailable
 
@@ -57,7 +57,7 @@ async def answer_search(
     )
     text = "\n".join([*(f"# {why}. Searched without it:" for why in ignored), text])
     unsure = tuple(hits.query.queries[at] for at in hits.unsure)
-    answer = SearchAnswer(text, hits.hits, hits.total, unsure, hits.note, _introductions(hits, introductions))
+    answer = SearchAnswer(text, hits.hits, hits.total, unsure, hits.note, _introductions(hits, introductions, catalog))
     return replace(answer, text=answer.introduced(set()), introductions={}) if request.introduce else answer
 
 
@@ -76,7 +76,10 @@ async def _hits(request: SearchRequest, finder: Finder) -> tuple[Hits, tuple[str
             return hits, ignored
 
 
-def _introductions(hits: Hits, texts: Mapping[str, str]) -> dict[str, str]:
+def _introductions(hits: Hits, texts: Mapping[str, str], catalog: Catalog) -> dict[str, str]:
     """Return the introductions of the namespaces of the hits, each within its budget."""
     namespaces = [name for name in dict.fromkeys(hit.namespace for hit in hits.hits) if name in texts]
-    return {name: condensed(texts[name], ANSWER_TOKENS) for name in namespaces[:_MOST_INTRODUCTIONS]}
+    return {
+        name: condensed(with_full_names(texts[name], name, catalog), ANSWER_TOKENS)
+        for name in namespaces[:_MOST_INTRODUCTIONS]
+    }

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from codemode.catalog import stubs, tokens
 from codemode.errors import SourceUnavailable, ToolNotFound
-from codemode.search.introduction import DESCRIBED_TOKENS, condensed
+from codemode.search.introduction import DESCRIBED_TOKENS, condensed, with_full_names
 from codemode.text.nearest import several_nearest
 from codemode.text.visible import visible
 
@@ -56,7 +56,9 @@ def describe(
     toolkit = catalog.toolkit(name)
     own_text = toolkit and (toolkit.instructions or toolkit.description)
     heading = (
-        [condensed(introductions[name], min(DESCRIBED_TOKENS, budget_tokens // 2))] if name in introductions else []
+        [condensed(with_full_names(introductions[name], name, catalog), min(DESCRIBED_TOKENS, budget_tokens // 2))]
+        if name in introductions
+        else []
     )
     heading += [visible(own_text.strip())] if own_text else []
     own = toolkit.examples if toolkit else ()

@@ -12,6 +12,8 @@ from codemode.text.visible import visible
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
+    from codemode.catalog.catalog import Catalog
+
 #: Budgets of one introduction in an answer of search, and in a description of a namespace.
 ANSWER_TOKENS = 120
 DESCRIBED_TOKENS = 400
@@ -24,6 +26,12 @@ _CONVENTION = re.compile(
     r" time|times?|timestamps?|dates?|days?|iso[ -]?\d+|today|now|clock|unix|epoch|paged|pages?|pagination|limit|offset"
     r"|cursor|sorted|ids?|identifiers?|null|empty|case[- ]sensitive|must|never|always|only)\b",
     re.IGNORECASE,
+)
+
+
+#: A name of several words, which is no part of a longer one: `get_gym_info`, `getGymInfo`.
+_OPERATION = re.compile(
+    r"(?<![\w.\-])(?:[A-Za-z0-9]{1,60}(?:_[A-Za-z0-9]{1,60}){1,9}|[a-z]{1,60}(?:[A-Z][a-z0-9]{1,60}){1,9})(?![\w.\-]\w)"
 )
 
 
@@ -48,6 +56,19 @@ def condensed(text: str, budget_tokens: int) -> str:
     parts = sentences(whole)
     order = sorted(range(len(parts)), key=lambda place: (not _CONVENTION.search(parts[place]), place))
     return visible(" ".join(parts[place] for place in sorted(_fitting(parts, order, budget_tokens))))
+
+
+def with_full_names(text: str, namespace: str, catalog: Catalog) -> str:
+    """Return a text with the operations of a namespace by the ids that programs call: `gym.core.get_gym_info`.
+
+    Names of tools that the catalog lacks stay as they are, and words that may be no names.
+    """
+
+    def in_full(found: re.Match[str]) -> str:
+        tool = catalog.resolved(f"{namespace}.{found[0]}")
+        return found[0] if tool is None else tool.id
+
+    return _OPERATION.sub(in_full, text)
 
 
 def introduction_lines(texts: Mapping[str, str]) -> list[str]:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+from codemode.search.introduction import with_full_names
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from datetime import datetime
@@ -28,5 +30,6 @@ def clock_notes(code: str, tools: Iterable[str], catalog: Catalog, moment: datet
         clock = catalog.clocks.get(source)
         if clock is None or (clock.zone and clock.zone in code) or clock.date_at(moment) == moment.date():
             continue
-        notes.append(f"{read[1]}() is {moment.date()} (UTC) in programs; {source} has another clock: {clock}")
+        said = with_full_names(str(clock), source, catalog)
+        notes.append(f"{read[1]}() is {moment.date()} (UTC) in programs; {source} has another clock: {said}")
     return tuple(notes)

@@ -23,11 +23,11 @@ def program_functions(
 ) -> Mapping[str, Callable[..., Awaitable[Any]]]:
     """Return the functions by signature. They raise ValidationError for wrong arguments."""
 
-    async def searched(queries: Any = (), **arguments: Any) -> str:
-        several = [queries] if isinstance(queries, str) else queries
-        if isinstance(several, list):  # of positional arguments, one of which may be a list
-            several = [query for one in several for query in (one if isinstance(one, list) else [one])]
-        return (await search(SearchRequest.model_validate({"introduce": False, **arguments, "queries": several}))).text
+    async def searched(**arguments: Any) -> str:
+        several = arguments.get("queries")
+        if isinstance(several, list):  # positional arguments, one of which may be a list
+            arguments["queries"] = [query for one in several for query in (one if isinstance(one, list) else [one])]
+        return (await search(SearchRequest.model_validate({"introduce": False, **arguments}))).text
 
     @validate_call
     async def described(name: Name = "") -> str:

@@ -84,6 +84,8 @@ class Agent:
         the model sees 1,500 characters of it. Closing the iterator cancels running calls. Raises ConfigurationError,
         and ValueError for an invalid history.
         """
+        if not history:
+            self._toolbox.begin()
         turn = Turn(
             self.settings, self._model, self._toolbox, message=message, history=read_history(history), plan=plan
         )

@@ -74,6 +74,10 @@ class Toolbox:
     def mode(self, mode: ModeName) -> None:
         self._tools.mode = mode
 
+    def begin(self) -> None:
+        """Begin another conversation."""
+        self._tools.introduce_again()
+
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
         """Return the tools for the next request, as the caller may see them."""
         return await self._tools.offer(message, history)

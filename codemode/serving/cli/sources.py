@@ -1,4 +1,4 @@
-"""`codemode sources add | discover | list | check | refresh | remove | accept`: manage configured sources."""
+"""`codemode sources add | discover | list | check | refresh | learn | remove | accept`: manage configured sources."""
 
 from __future__ import annotations
 
@@ -175,6 +175,24 @@ def accept(
                         accepted.accept_instructions(name, change.instructions)
             else:
                 raise typer.Exit(1)
+
+
+@app.command("learn")
+def learn(name: Name, as_json: AsJson = False, config: Config = FOUND) -> None:  # noqa: FBT002
+    """Call the reads of a source whose results are undocumented, and show models the fields of the answers."""
+
+    async def work(service: CodeMode) -> int:
+        learned = await service.learn(name)
+        if as_json:
+            show.print_json([one._asdict() for one in learned])
+        else:
+            for one in learned:
+                line = one.signature or f"{one.tool}: {one.problem}"
+                show.console.print(show.plain(line, style="" if one.signature else "yellow"), soft_wrap=True)
+            show.console.print(f"{sum(bool(one.signature) for one in learned)} of {len(learned)} results learned")
+        return 0
+
+    with_service(ProjectOptions(config), work, as_json=as_json)
 
 
 @app.command("list")

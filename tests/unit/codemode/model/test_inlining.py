@@ -119,6 +119,27 @@ async def test_conventions_are_given_once_in_the_definition_or_with_the_first_hi
         assert "cents" not in (await offered.call("search", {"queries": ["refund"]})).text
 
 
+async def test_conventions_belong_to_a_conversation_and_come_again_in_another(tmp_path: Path) -> None:
+    async with service(tmp_path, {"shop": [find]}, definitions={"inline_tokens": 0}) as cm:
+        cm._introductions = {"shop": "Amounts in cents."}
+
+        async def said(conversation: str) -> bool:
+            tools = cm.tools(ANN, conversation)  # made anew with each request
+            return "Amounts in cents." in (await tools.call("search", {"queries": ["order"]})).text
+
+        assert [await said(one) for one in ("a", "a", "b", "a", "b", "", "")] == [
+            True, False, True, False, False, True, True,
+        ]  # fmt: skip
+
+
+async def test_the_definitions_of_a_named_conversation_stay_the_same(tmp_path: Path) -> None:
+    async with service(tmp_path, {"shop": [find]}) as cm:
+        before = await cm.tools(ANN, "chat").definitions()
+        await cm.tools(ANN, "chat").call("execute", {"code": "shop.find(name='Ann')"})
+        assert await cm.tools(ANN, "chat").definitions() == before
+        assert await cm.tools(ANN, "other").definitions() != before
+
+
 async def test_without_tokens_the_definition_lists_nothing(tmp_path: Path) -> None:
     async with service(tmp_path, {"shop": [find]}, definitions={"inline_tokens": 0}) as cm:
         assert "shop" not in await about_execute(cm)

@@ -91,7 +91,7 @@ for ask in [*asks, lambda: describe(5), lambda: search({"a": 1}), lambda: search
         assert searched.startswith("gym.memberships.freeze_membership(")
         assert mistakes[0] == ("ToolError: search(): queries: required argument is missing; query: unknown argument")
         assert mistakes[1] == "ToolError: describe(): name: Input should be a valid string"
-        assert mistakes[2] == "ToolError: search(): queries: Input should be a valid list"
+        assert mistakes[2] == "ToolError: search(): queries.0: Input should be a valid string"
         assert mistakes[3] == "ToolError: search(): detail: Input should be 'auto' or 'full', got 'all'"
         assert whole is True
         guest = await service.execute(code, caller=Caller("guest", "guest"))

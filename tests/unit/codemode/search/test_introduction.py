@@ -7,9 +7,11 @@ from typing import TYPE_CHECKING
 import pytest
 
 from codemode import CodeMode
+from codemode.catalog.catalog import Catalog
 from codemode.catalog.tokens import estimate
-from codemode.search.introduction import condensed, introductions
+from codemode.search.introduction import condensed, introductions, with_full_names
 from codemode.search.result import SearchAnswer
+from codemode.testing import make_tool
 
 if TYPE_CHECKING:
     from tests.conftest import Gym
@@ -38,6 +40,19 @@ def test_a_sentence_longer_than_the_budget_is_left_out() -> None:
     assert condensed("All dates are " + "very " * 200 + "short. Ids are integers.", 20) == "Ids are integers."
 
 
+def test_operations_are_called_by_the_names_that_programs_call() -> None:
+    catalog = Catalog(
+        [make_tool("gym.core.get_gym_info", aliases=("getGymInfo", "get_gym_info")), make_tool("gym.today")]
+    )
+    text = "Today is in getGymInfo (get_gym_info), see other_get_gym_info, get_gym_info.name, `today` and get_it_all."
+    assert with_full_names(text, "gym", catalog) == (
+        "Today is in gym.core.get_gym_info (gym.core.get_gym_info), see other_get_gym_info, get_gym_info.name, `today` "
+        "and get_it_all."
+    )
+    hidden = catalog.restricted(lambda tool: tool.id == "gym.today")
+    assert with_full_names(text, "gym", hidden) == text
+
+
 def test_a_conversation_is_told_each_introduction_once() -> None:
     told: set[str] = set()
     answers = [
@@ -58,6 +73,6 @@ async def test_search_introduces_the_namespaces_of_its_hits_on_request(gym: Gym,
         first, *_ = answer.text.splitlines()
         assert first.startswith("# gym: Money is in minor units (cents)") is introduce
         assert ("gym" in answer.introductions) is not introduce
-        assert '"today" is the today of get_gym_info' in await service.describe("gym")
+        assert '"today" is the today of gym.core.get_gym_info' in await service.describe("gym")
         nothing = await service.search("zzqqxx", introduce=introduce)
         assert not nothing.text.startswith("# gym:")

@@ -347,11 +347,8 @@ async def test_what_a_program_asked_of_search_is_answered_from_the_record(here: 
 async def test_a_program_may_search_for_several_things(here: Place, call: str) -> None:
     async with here.service() as service:
         found = (await service.execute(call)).value
-        bad = await service.execute("search()")
     assert "# 'post'" in found
     assert "# 'drop it'" in found
-    assert bad.failure is not None
-    assert "queries" in bad.failure.message
 
 
 async def test_pages_of_a_list_are_walked_on_from_where_a_person_was_asked(here: Place) -> None:
