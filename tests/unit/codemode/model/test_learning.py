@@ -19,7 +19,7 @@ ANN = Caller("ann")
 
 def functions(made: list[str]) -> list[Any]:
     @codemode.tool(effect="read")
-    def list_orders(limit: int = 100) -> list:
+    def list_orders(limit: int = 100) -> list[Any]:
         """List orders."""
         made.append(f"list_orders {limit}")
         return [{"number": 7, "state": "open"}]
