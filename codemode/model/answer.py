@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
 from codemode.catalog.tool import Effect
 from codemode.gateway.call import CallState
+from sandbox import JsonText
 
 if TYPE_CHECKING:
     from codemode.executions.types.outcome import ExecutionOutcome
@@ -64,10 +66,24 @@ class Answer:
         )
 
     @property
+    def unshown(self) -> tuple[str, ...]:
+        """The whole result of a program if the text shows less of it, and the beginnings of what its calls answered."""
+        ended = self.outcome
+        if ended is None:
+            return ()
+        whole = ended.result
+        data = whole.data if isinstance(whole, JsonText) else json.dumps(whole).encode() if ended.has_value else b""
+        return tuple(filter(None, (data[:_READ].decode("utf-8", "replace"), *(call.preview for call in ended.calls))))
+
+    @property
     def result(self) -> object:
         """What identifies a repeated answer. Notes about repetition are left out."""
         ended = self.outcome
         return self.text if ended is None else (ended.status, repr(ended.value), ended.output, ended.failure)
+
+
+#: Bytes of a whole result that are read.
+_READ = 1 << 20
 
 
 def rejected(text: str, *, malformed: bool = False) -> Answer:

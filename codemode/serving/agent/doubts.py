@@ -13,7 +13,8 @@ if TYPE_CHECKING:
 
 _MISTAKE = "That is the error of your last call, not an answer. Correct the call and make it again."
 _PROGRAMS = "None of your {} programs has run. Call execute with one program that does everything."
-_FIGURES = "No result contains {}. Make a call for it. If it follows from the results, answer again and say how."
+_FIGURES = "No result contains {}. Make a call for it."
+_FOLLOWS = "No result contains {}, and it does not follow from two of them. Answer again with how it follows."
 
 #: Similarity of an answer to an error message, in percent, from which it repeats the message.
 _ALIKE = 85
@@ -33,9 +34,9 @@ class Doubts:
         self._has_results = False
         self._raised: set[str] = set()
 
-    def hear(self, text: str, *, ok: bool) -> None:
-        """Note the answer to a call."""
-        self._texts.append(text)
+    def hear(self, text: str, *, ok: bool, unshown: Iterable[str] = ()) -> None:
+        """Note the answer to a call, and the texts of results behind it that the model was not shown."""
+        self._texts += (text, *unshown)
         if ok:
             self._has_results = True
             self._mistakes.clear()
@@ -52,7 +53,8 @@ class Doubts:
         if any(_repeats(answer, mistake) for mistake in self._mistakes):
             return self._once(_MISTAKE)
         unknown = self.figures(answer)
-        return self._once(_FIGURES, " or ".join(unknown[:_NAMED])) if unknown else None
+        doubt = _FOLLOWS if self._has_results else _FIGURES
+        return self._once(doubt, " or ".join(unknown[:_NAMED])) if unknown else None
 
     def figures(self, answer: str) -> tuple[str, ...]:
         """Return the figures in an answer that have no source."""

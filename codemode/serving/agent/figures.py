@@ -1,7 +1,8 @@
 """Numbers in a model's answer: where they can come from, and which have no source.
 
 A number has a source if the conversation contains it in any notation, rounded, in minor units or as a percentage, or if
-it is a count of rows, a total of a column, or the sum or difference of two numbers of the conversation.
+it is a count of rows, a total or a mean of a column, the sum, difference, product or percentage of two numbers of the
+conversation, or the sum of three.
 """
 
 from __future__ import annotations
@@ -28,8 +29,8 @@ _SCALES = (1.0, 0.01, 100.0)
 #: Whole numbers up to this one are taken for counts that the model made itself, once a call has succeeded.
 _COUNTED_BY_HEAD = 10
 
-#: Numbers of a conversation of which sums and differences are tried.
-_MOST_ADDENDS = 100
+#: Numbers of a conversation of which two are combined, and three.
+_MOST_PAIRED, _MOST_OF_THREE = 1_000, 60
 
 _DECODER = json.JSONDecoder()
 
@@ -73,22 +74,49 @@ class _Sources:
         if decimals == 0 and value <= max(free, self._most_rows):
             return True
         tolerance = 0.5 * 10**-decimals + 1e-9
-        return any(self._has(value / scale, tolerance / scale) for scale in _SCALES) or self._adds_up(value, tolerance)
+        if any(self._has(value / scale, tolerance / scale) for scale in _SCALES):
+            return True
+        return len(self._values) <= _MOST_PAIRED and (
+            self._adds_up(value, tolerance) or self._multiplies(value, tolerance) or self._is_share(value, tolerance)
+        )
 
     def _has(self, value: float, tolerance: float) -> bool:
         at = bisect_left(self._values, value - tolerance)
         return at < len(self._values) and self._values[at] <= value + tolerance
 
     def _adds_up(self, value: float, tolerance: float) -> bool:
-        if len(self._values) > _MOST_ADDENDS:
-            return False
         wanted = [value / scale for scale in _SCALES[:2]]
         exact = min(tolerance, 0.005)
+        few = self._values if len(self._values) <= _MOST_OF_THREE else []
         return any(
-            self._has(abs(one - addend), exact) or self._has(one + addend, exact)
+            self._has(abs(one - addend), exact)
+            or self._has(one + addend, exact)
+            or any(self._has(one - addend - other, exact) for other in few if other >= addend)
             for one in wanted
             for addend in self._values
         )
+
+    def _multiplies(self, value: float, tolerance: float) -> bool:
+        """Whether a value is the product of two numbers, such as a price times a quantity."""
+        wanted = [value / scale for scale in _SCALES[:2]]
+        exact = min(tolerance, 0.005)
+        return any(self._has(one / factor, exact / factor) for one in wanted for factor in self._values if factor > 1)
+
+    def _is_share(self, value: float, tolerance: float) -> bool:
+        """Whether a value is a percentage of two numbers, or a number with a percentage added or taken off."""
+        share, exact = value / 100, min(tolerance, 0.5) / 100
+        return any(
+            self._has(share * whole, exact * whole)
+            or self._has((1 + share) * whole, exact * whole)
+            or self._has((1 - share) * whole, exact * whole)
+            or self._is_changed(value, whole, tolerance)
+            for whole in self._values
+            if whole > 0
+        )
+
+    def _is_changed(self, value: float, whole: float, tolerance: float) -> bool:
+        percent, exact = abs(value / whole - 1) * 100, min(tolerance, 0.005) / whole * 100
+        return 0 < percent < 100 and self._has(percent, max(exact, 1e-6))
 
     def _totals(self, value: Any) -> Iterator[float]:
         """Yield the totals of all lists of numbers, and of the columns of all lists of objects."""
@@ -104,6 +132,7 @@ class _Sources:
                 if isinstance(cell, (int, float)) and not isinstance(cell, bool):
                     columns[name] = columns.get(name, 0.0) + cell
         yield from columns.values()
+        yield from (total / len(value) for total in columns.values())
 
 
 def _leading_json(text: str) -> Any:

@@ -228,7 +228,7 @@ class Turn:
             text = done[call.id].text if call.id in done else "not made: a limit was reached"
             self._messages.append(ToolMessage(call.id, call.name, text))
         for one in done.values():
-            self._doubts.hear(one.text, ok=one.ok)
+            self._doubts.hear(one.text, ok=one.ok, unshown=one.unshown)
             self._malformed += one.did_nothing
         images = tuple(data_url(image) for one in done.values() for image in one.content)
         if images:  # a tool message can only have text

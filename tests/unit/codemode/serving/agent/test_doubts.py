@@ -40,10 +40,17 @@ def test_an_error_that_was_corrected_is_forgotten() -> None:
     assert doubts.about(MISTAKE) is None
 
 
+def test_a_doubt_after_a_result_asks_for_one_thing_only() -> None:
+    doubts = Doubts(["How many orders are there?"], checks_figures=True)
+    doubts.hear("[70, 80]", ok=True, unshown=["the whole result has 1234"])
+    assert doubts.about("They are worth 150, of 1,234.") is None
+    assert doubts.about("They are worth 171.") == (
+        "No result contains 171, and it does not follow from two of them. Answer again with how it follows."
+    )
+
+
 def test_figures_are_doubted_once_and_stay_known() -> None:
     doubts = Doubts(["How many orders are there?"], checks_figures=True)
-    assert doubts.about("There are 18 orders, of 4 customers.") == (
-        "No result contains 18 or 4. Make a call for it. If it follows from the results, answer again and say how."
-    )
+    assert doubts.about("There are 18 orders, of 4 customers.") == ("No result contains 18 or 4. Make a call for it.")
     assert doubts.about("There are 19 orders.") is None
     assert doubts.figures("There are 19 orders.") == ("19",)

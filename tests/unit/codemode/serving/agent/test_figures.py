@@ -32,6 +32,33 @@ def test_figures_of_a_conversation_have_a_source(answer: str) -> None:
     assert without_source(answer, ["Show me 25.", SALARIES], has_results=True) == ()
 
 
+ORDER = json.dumps({"lines": [{"price": 849, "quantity": 2}, {"price": 120.5, "quantity": 3}], "shipping": 12.9})
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The first line is 1,698 dollars.",  # a product
+        "The first line is $1,698.00.",
+        "Die erste Zeile kostet 1.698,00 €.",
+        "The second line is €361.50.",
+        "Prices add up to 982.40 with shipping.",  # a sum of three
+        "Their difference is 728.50.",
+        "The mean price is 484.75.",
+        "The second costs 14.2 % of the first.",
+        "With your 19 % the first costs 1,010.31.",
+        "With 15 % off it costs 721.65.",
+    ],
+)
+def test_figures_that_follow_from_results_and_the_message_have_a_source(answer: str) -> None:
+    assert without_source(answer, ["Give me 15 % off, or add 19 %.", ORDER], has_results=True) == ()
+
+
+@pytest.mark.parametrize("figure", ["1,699", "1,744.20", "913", "2,547.50"])
+def test_figures_that_follow_from_nothing_have_none(figure: str) -> None:
+    assert without_source(f"It costs {figure}.", ["Buy it.", ORDER], has_results=True) == (figure,)
+
+
 @pytest.mark.parametrize(
     ("answer", "figures"),
     [
