@@ -19,6 +19,7 @@ from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Location, Parameter, Tool
 from codemode.errors import AnswerInvalid, ArgumentsInvalid, CallError, UpstreamError
 from codemode.transports.base import Page
+from codemode.transports.graphql_uploads import MULTIPART, PREFLIGHT, multipart_of, without_files
 from codemode.transports.http.invocation import BodyKind, BodyPlan, HttpInvocation
 
 if TYPE_CHECKING:
@@ -86,20 +87,31 @@ class GraphqlTransport:
         self._http = http
         body = BodyPlan(BodyKind.JSON, ("application/json",), Schema.of({"type": "object"}), required=True)
         accept = ("application/graphql-response+json", "application/json")
-        self._request = Tool(
-            f"{source}.graphql",
-            source=source,
-            parameters=(Parameter("body", "", Location.BODY, required=True, schema=body.schema),),
-            invocation=HttpInvocation("POST", path, query=query, body=body, accept=accept),
+        self._request, self._upload = (
+            Tool(
+                f"{source}.graphql",
+                source=source,
+                parameters=(Parameter("body", "", Location.BODY, required=True, schema=each.schema),),
+                invocation=HttpInvocation("POST", path, query=query, body=each, accept=accept, constants=constants),
+            )
+            for each, constants in ((body, ()), (MULTIPART, PREFLIGHT))
         )
         self.schema: GraphQLSchema | None = None
 
     async def ask(
-        self, document: str, context: CallContext, variables: Mapping[str, Any] | None = None
+        self,
+        document: str,
+        context: CallContext,
+        variables: Mapping[str, Any] | None = None,
+        files: list[tuple[str, dict[str, Any]]] | None = None,
     ) -> Mapping[str, Any]:
-        """Return the data of an answer. Raises UpstreamError if it has errors, with them and any partial data."""
-        body = {"query": document, "variables": dict(variables or {})}
-        answer = await self._http.call(self._request, {"body": body}, context)
+        """Return the data of an answer. Raises UpstreamError if it has errors, with them and any partial data.
+
+        `files` are the files among the variables, with their paths in the request.
+        """
+        body: dict[str, Any] = {"query": document, "variables": dict(variables or {})}
+        request, body = (self._upload, multipart_of(body, files)) if files else (self._request, body)
+        answer = await self._http.call(request, {"body": body}, context)
         if not isinstance(answer, Mapping) or not ("data" in answer or "errors" in answer):
             message = f"{self._source} did not answer in GraphQL: the answer has neither data nor errors"
             raise AnswerInvalid(message, body=answer)
@@ -149,8 +161,8 @@ class GraphqlTransport:
             if problem:
                 message = f"{plan.selecting}: {problem.rstrip('.')}; write GraphQL fields, such as 'id user {{ name }}'"
                 raise ArgumentsInvalid(tool.id, message, parameter=plan.selecting, valid=tool.parameter_names)
-        variables = {variable: value for variable, _, value in sent.values()}
-        return plan.value_in(await self.ask(document, context, variables))
+        variables, files = without_files(tool, sent)
+        return plan.value_in(await self.ask(document, context, variables, files))
 
     def _problem(self, selection: str, document: str) -> str:
         """Return what is wrong with a program's selection, "" if it is valid.

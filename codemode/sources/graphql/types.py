@@ -47,6 +47,8 @@ _SCALARS: dict[str, dict[str, Any]] = {
     "UUID": {"type": "string", "format": "uuid"},
     "URI": {"type": "string", "format": "uri"},
     "URL": {"type": "string", "format": "uri"},
+    "Upload": {"type": "string", "format": "binary"},
+    "FileUpload": {"type": "string", "format": "binary"},
 }
 
 
