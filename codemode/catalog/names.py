@@ -58,13 +58,13 @@ class OperationKey:
 
 
 def tool_ids(
-    namespace: str, operations: Iterable[OperationKey], *, given: Mapping[str, str] | None = None
+    namespace: str, operations: Iterable[OperationKey], *, known_ids: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """Return the id of every operation by its `key`.
 
-    `given` maps keys to ids of earlier loads. They are kept, and no other operation gets them.
+    `known_ids` maps keys to ids of earlier loads. They are kept, and no other operation gets them.
     """
-    kept = {key: id_ for key, id_ in (given or {}).items() if id_.partition(".")[0] == namespace}
+    kept = {key: id_ for key, id_ in (known_ids or {}).items() if id_.partition(".")[0] == namespace}
     wanted = {operation.key: operation for operation in operations}
     ids = {key: kept[key] for key in wanted if key in kept}
     taken = set(kept.values())
@@ -85,14 +85,14 @@ def tool_ids(
 
 
 def plain_ids(
-    namespace: str, paths: Iterable[tuple[str, ...]], *, given: Mapping[str, str] | None = None
+    namespace: str, paths: Iterable[tuple[str, ...]], *, known_ids: Mapping[str, str] | None = None
 ) -> dict[str, str]:
     """Return the ids of tools with their own names, such as GraphQL fields, by `"/".join(path)`.
 
     `paths` holds the groups, if any, and the name of each tool. Ids that are too long are shortened. Those that remain
-    too long or ambiguous end in a digest. `given` is as for `tool_ids`.
+    too long or ambiguous end in a digest. `known_ids` is as for `tool_ids`.
     """
-    kept = {key: id_ for key, id_ in (given or {}).items() if id_.partition(".")[0] == namespace}
+    kept = {key: id_ for key, id_ in (known_ids or {}).items() if id_.partition(".")[0] == namespace}
     wanted = {"/".join(path): [identifier(part) for part in path] for path in paths}
     pending = {key: parts for key, parts in wanted.items() if key not in kept}
     proposed = {

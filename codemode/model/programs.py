@@ -76,7 +76,7 @@ class ModelPrograms:
         if purpose is not Purpose.REPAIR:
             return purpose
         stored = await self.executions.get(request.resume_from, caller)
-        is_theirs = stored.given.owner == caller.id or stored.given.code.strip() == request.code.strip()
+        is_theirs = stored.request.owner == caller.id or stored.request.code.strip() == request.code.strip()
         return Purpose.CONTINUE if stored.status in OPEN and is_theirs else purpose
 
     async def perform(self, request: Request, caller: Caller, *, dry_run: bool = False) -> ExecutionOutcome:
@@ -142,7 +142,7 @@ class ModelPrograms:
     async def _resume(self, request: Request, caller: Caller) -> tuple[str, ...]:
         """Continue an execution. Return why it cannot continue yet, and that another program was sent with it."""
         execution = request.resume_from
-        own = (await self.executions.get(execution, caller)).given.code
+        own = (await self.executions.get(execution, caller)).request.code
         is_other = request.code and request.code.strip() != own.strip()
         notes = (_OTHER.format(execution),) if is_other else ()
         try:

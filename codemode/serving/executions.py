@@ -24,7 +24,7 @@ def execution_json(stored: StoredExecution, waiting: Iterable[PendingCall]) -> d
     """Return one execution as JSON data, including its program, outcome and pending calls."""
     return {
         **summary_json(stored),
-        "code": stored.given.code,
+        "code": stored.request.code,
         "outcome": None if stored.outcome is None else outcome_json(stored),
         "pending": [call.to_json() for call in waiting],
     }
@@ -34,22 +34,22 @@ def outcome_json(stored: StoredExecution) -> dict[str, Any]:
     """Return the outcome of an execution as JSON data with all fields, also if it ended before it had one."""
     outcome = {**_EMPTY, **(stored.outcome or {})}
     pending = [PendingCall.from_json(call).to_json() for call in outcome["pending"]]
-    return outcome | {"id": stored.given.id, "status": stored.status, "pending": pending}
+    return outcome | {"id": stored.request.id, "status": stored.status, "pending": pending}
 
 
 def summary_json(stored: StoredExecution) -> dict[str, Any]:
     """Return one execution as JSON data, without its program and outcome."""
-    given = stored.given
+    request = stored.request
     return {
-        "id": given.id,
+        "id": request.id,
         "status": stored.status,
-        "owner": given.owner,
-        "role": given.role,
-        "started": rfc3339(given.start_us),
+        "owner": request.owner,
+        "role": request.role,
+        "started": rfc3339(request.start_us),
         "updated": rfc3339(stored.updated_us),
         "ended": rfc3339(stored.ended_us) if stored.ended_us else None,
-        "resume_from": given.resume_from,
-        "credentials": list(given.credentials),
+        "resume_from": request.resume_from,
+        "credentials": list(request.credentials),
         "damage": stored.damage,
     }
 

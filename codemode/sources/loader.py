@@ -72,7 +72,7 @@ class Reader:
             contents=contents,
             allowances=allowances,
             cache=settings.cache() / "catalogs",
-            given=StableIds(store),
+            known_ids=StableIds(store),
             store=store,
             servers=settings.servers(),
             progress=progress,

@@ -46,7 +46,7 @@ class SourceContext:
     contents: ContentStore | None = None
     allowances: Allowances = field(default_factory=Allowances)
     cache: Path | None = None
-    given: StableIds | None = None
+    known_ids: StableIds | None = None
     documents: Documents = field(default_factory=Documents)
     secrets: Secrets = field(default_factory=Secrets)
     store: ValueStore = field(default_factory=lambda: FolderStore.of(Settings()))
@@ -58,9 +58,9 @@ class SourceContext:
 
         The ids of operations that are gone stay withheld.
         """
-        if self.given is None or not settings.keep_names:
+        if self.known_ids is None or not settings.keep_names:
             return await make({})
-        return await self.given.named(source, make)
+        return await self.known_ids.named(source, make)
 
 
 class Source(Protocol):

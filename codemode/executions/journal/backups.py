@@ -124,7 +124,7 @@ def _damaged(found: CheckReport) -> JournalDamaged:
 async def _ids(journal: StoredJournal, status: ExecutionStatus) -> list[str]:
     ids: list[str] = []
     while page := await journal.list(status=status, limit=_PAGE, before=ids[-1] if ids else ""):
-        ids.extend(one.given.id for one in page)
+        ids.extend(one.request.id for one in page)
     return ids
 
 

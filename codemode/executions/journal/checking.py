@@ -43,13 +43,13 @@ async def check(journal: StoredJournal) -> CheckReport:
     while page := await journal.list(limit=_PAGE, before=before):
         for one in page:
             try:
-                await _require_whole(journal, one.given.id)
+                await _require_whole(journal, one.request.id)
             except JournalDamaged as error:
-                damaged[one.given.id] = str(error)
+                damaged[one.request.id] = str(error)
             except ExecutionNotFound:
                 continue  # pruned meanwhile
             count += 1
-        before = page[-1].given.id
+        before = page[-1].request.id
     try:
         await tables.read(plans.list_plans(tables.seals, "", _ALL_PLANS, tables.expire_us))
     except JournalDamaged as error:

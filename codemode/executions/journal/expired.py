@@ -28,7 +28,7 @@ async def expired_executions(journal: Journal, limit: int = 20) -> tuple[Expired
     """Return the executions with undecided calls that expired, newest first. Damaged ones are left out."""
     expired = []
     for listed in await journal.list(status="expired", limit=limit):
-        execution = listed.given.id
+        execution = listed.request.id
         try:
             stored = await journal.get(execution)
             calls = await journal.pending(execution=execution, unanswered=False)

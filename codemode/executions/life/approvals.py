@@ -105,7 +105,7 @@ class Approvals:
         return question is not None and question.kind == "input" and await self._is_owner(question, caller)
 
     async def _is_owner(self, question: PendingCall, caller: Caller) -> bool:
-        return (await self._journal.get(question.execution)).given.owner == caller.id
+        return (await self._journal.get(question.execution)).request.owner == caller.id
 
 
 def _require_grantable(decision: Decision, question: PendingCall) -> None:

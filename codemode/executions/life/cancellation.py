@@ -62,7 +62,7 @@ class Cancellation:
 
     async def _is_cancelled_elsewhere(self, stored: StoredExecution, caller: Caller) -> bool:
         """Return whether the server that runs an execution has cancelled it."""
-        execution = stored.given.id
+        execution = stored.request.id
         if not stored.server or not await self._journal.signals.request_cancel(execution):
             return False
         return (await self._watching.wait(execution, caller, _ANSWER_S)).status == "cancelled"
@@ -78,8 +78,8 @@ class Cancellation:
 
         Raises ExecutionEnded.
         """
-        lease = await self._journal.claim(stored.given.id, by_force=True)
-        outcome = stored.outcome or {"id": stored.given.id}
+        lease = await self._journal.claim(stored.request.id, by_force=True)
+        outcome = stored.outcome or {"id": stored.request.id}
         if stored.status in GOES_ON:
             outcome = {**outcome, **await self._of_record(stored)}
         await self._journal.finish(lease, "cancelled", {**outcome, "status": "cancelled"})
@@ -90,4 +90,4 @@ class Cancellation:
             record = await self._visible.record(stored)
         except JournalDamaged:
             return {}
-        return ExecutionOutcome.cancelled(stored.given.id, recorded_calls(record)).to_json()
+        return ExecutionOutcome.cancelled(stored.request.id, recorded_calls(record)).to_json()

@@ -241,7 +241,7 @@ class Executions:
         if not request.resume_from:
             return None, None
         earlier = await self._visible.own(request.resume_from, caller)
-        refuse_changed(earlier.given.id, self._programs.moved(earlier.given, self._journal.digest))
+        refuse_changed(earlier.request.id, self._programs.moved(earlier.request, self._journal.digest))
         record = await self._visible.record(earlier)
         return record, Reuse(record, fresh_reads=request.fresh_reads)
 
@@ -264,16 +264,16 @@ class Executions:
         if asked_ids and asked_ids.issubset(waiting):
             message = f"{execution} waits for decisions on {', '.join(waiting)}"
             raise ExecutionWaiting(message, execution=execution)
-        absent = sorted(set(stored.given.credentials) - set(credentials))
+        absent = sorted(set(stored.request.credentials) - set(credentials))
         if absent:
             message = f"{execution} needs its caller's credentials again: {', '.join(absent)}"
             raise ExecutionWaiting(message, execution=execution)
         record = await self._visible.record(stored)
-        is_own = caller.id == stored.given.owner
-        role = caller.role if is_own else self.role_of(stored.given)
-        changed = await self._programs.changes(stored.given, record, role, self._journal.digest)
+        is_own = caller.id == stored.request.owner
+        role = caller.role if is_own else self.role_of(stored.request)
+        changed = await self._programs.changes(stored.request, record, role, self._journal.digest)
         refuse_changed(execution, changed)
-        owner = caller if is_own else self._owner(stored.given)
+        owner = caller if is_own else self._owner(stored.request)
         lease = await self._journal.claim(execution)
         async with crash_on_damage(self._journal, lease):
             if record.taken_up:  # recovery counts attempts since the last resume
@@ -299,15 +299,15 @@ class Executions:
         begun: Callable[[], None] = ignore,
     ) -> Attempt:
         """Run a claimed execution. Read its record again, because it may have grown before the claim."""
-        execution = stored.given.id
+        execution = stored.request.id
         record = await self._visible.record(stored)
         questions = await self._journal.pending(execution=execution, unanswered=False)
         answered = {question.id: question for question in questions if question.verdict is not None}
         reuse = None
-        if stored.given.resume_from:
-            earlier = await self._visible.record(await self._journal.get(stored.given.resume_from))
-            reuse = Reuse(earlier, fresh_reads=stored.given.settings.get(FRESH_READS, False)).without(record)
-        recording = ExecutionRecording(self._journal, lease, stored.given, record, answered, reuse, is_resumed=True)
+        if stored.request.resume_from:
+            earlier = await self._visible.record(await self._journal.get(stored.request.resume_from))
+            reuse = Reuse(earlier, fresh_reads=stored.request.settings.get(FRESH_READS, False)).without(record)
+        recording = ExecutionRecording(self._journal, lease, stored.request, record, answered, reuse, is_resumed=True)
         return self._launcher.begin(recording, owner.bringing(credentials) if credentials else owner, begun=begun)
 
     async def recover(self) -> tuple[str, ...]:
@@ -321,7 +321,7 @@ class Executions:
     async def _taken_over(
         self, stored: StoredExecution, lease: Lease, begun: Callable[[], None]
     ) -> asyncio.Task[ExecutionOutcome]:
-        return (await self._take_up(stored, lease, self._owner(stored.given), {}, begun=begun)).task
+        return (await self._take_up(stored, lease, self._owner(stored.request), {}, begun=begun)).task
 
     async def orphans(self) -> tuple[str, ...]:
         """Return the ids of executions recorded as running whose server has ended, oldest first."""
@@ -351,7 +351,7 @@ class Executions:
         if self.sees_all(caller):
             return tuple(calls)
         owned = await self._journal.heads({call.execution for call in calls})
-        return tuple(call for call in calls if owned[call.execution].given.owner == caller.id)
+        return tuple(call for call in calls if owned[call.execution].request.owner == caller.id)
 
     async def waits_for(self, execution: str, caller: Caller) -> tuple[str, ...]:
         """Return the ids of the calls of an execution that wait for a person. Raises ExecutionNotFound."""

@@ -61,7 +61,7 @@ class Launcher:
         recording = replace(recording, appended=lambda: notify(listeners))
         work = self._attempt(recording, caller, begun=begun, watch=watch)
         attempt = Attempt(asyncio.create_task(work), recording.cancelled, listeners)
-        self._attempts[recording.given.id] = attempt
+        self._attempts[recording.request.id] = attempt
         return attempt
 
     async def shield(self, work: Coroutine[None, None, None]) -> None:
@@ -83,7 +83,7 @@ class Launcher:
         begun: Callable[[], None],
         watch: Callable[[LedgerEntry], None],
     ) -> ExecutionOutcome:
-        execution = recording.given.id
+        execution = recording.request.id
         try:
             outcome = await self._programs.perform(caller, recording, begun=begun, watch=watch)
             return await self._ended.record(recording.lease, outcome)

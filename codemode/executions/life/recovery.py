@@ -129,7 +129,7 @@ class Recovery:
     async def _take(self, execution: str, full: set[str]) -> bool:
         """Recover an execution, unless there is no capacity for its owner. Return whether it is recovered here."""
         orphan = await self._orphan(execution)
-        owner = orphan.given.owner if orphan is not None else ""
+        owner = orphan.request.owner if orphan is not None else ""
         is_handed_over = orphan is not None and not orphan.server
         if owner in full:
             return False
@@ -177,7 +177,7 @@ class Recovery:
             record = await self._record(stored)
         except JournalDamaged:
             return False
-        return max(record.last_us, stored.given.start_us) < await self._journal.last_loss_us()
+        return max(record.last_us, stored.request.start_us) < await self._journal.last_loss_us()
 
     async def _reasons(self, stored: StoredExecution) -> tuple[str, ...]:
         """Return the reasons why an execution cannot continue by itself.
@@ -187,17 +187,17 @@ class Recovery:
         reasons: tuple[str, ...]
         try:
             record = await self._record(stored)
-            role = self._role_of(stored.given)
-            reasons = await self._programs.changes(stored.given, record, role, self._journal.digest)
+            role = self._role_of(stored.request)
+            reasons = await self._programs.changes(stored.request, record, role, self._journal.digest)
         except JournalUnavailable:
             raise
         except CodeModeError as error:
             reasons = (str(error),)
         else:
             if record.taken_up + 1 >= MOST_SERVERS:
-                reasons = (*reasons, _suspect(stored.given.id))
-        if stored.given.credentials:
-            reasons = (*reasons, f"it needs its caller's credentials: {', '.join(stored.given.credentials)}")
+                reasons = (*reasons, _suspect(stored.request.id))
+        if stored.request.credentials:
+            reasons = (*reasons, f"it needs its caller's credentials: {', '.join(stored.request.credentials)}")
         return reasons
 
 

@@ -190,7 +190,7 @@ class Runner:
         """See `codemode.executions.life.programs.Programs`."""
         await self.start()
         gateway = (await self._view(caller)).gateway
-        given = recording.given
+        given = recording.request
         bound = _some(part.bound(recording, caller) for part in self.parts)
         with self._observed(ExecutionStart.of(given.id, caller, given.code), watch) as (_, called, ended):
             outcome = await self.executor.run(

@@ -30,12 +30,12 @@ class VisibleExecutions:
 
     async def record(self, stored: StoredExecution) -> Record:
         """Return the record of an execution. Raises JournalDamaged."""
-        return Record(stored.given.id, await self._journal.read(stored.given.id)).complete(stored)
+        return Record(stored.request.id, await self._journal.read(stored.request.id)).complete(stored)
 
     async def own(self, execution: str, caller: Caller) -> StoredExecution:
         """Return an execution of the caller that is not running. Raises ExecutionNotFound, LeaseHeld."""
         stored = await self.stored(execution)
-        if stored.given.owner != caller.id:
+        if stored.request.owner != caller.id:
             raise ExecutionNotFound(execution)
         if stored.status in ("queued", "running"):
             message = f"{execution} is still running: wait for it, or cancel it"
@@ -45,7 +45,7 @@ class VisibleExecutions:
     async def seen(self, execution: str, caller: Caller) -> StoredExecution:
         """Return an execution of the caller, or any execution to an approver. Raises ExecutionNotFound."""
         stored = await self.stored(execution)
-        if stored.given.owner != caller.id and not self._approvals.are_up_to(caller):
+        if stored.request.owner != caller.id and not self._approvals.are_up_to(caller):
             raise ExecutionNotFound(execution)
         return stored
 

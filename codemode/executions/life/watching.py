@@ -88,7 +88,7 @@ class Watching:
                     return
                 else:
                     await feed.read_on()
-                if stored.given.owner != caller.id:
+                if stored.request.owner != caller.id:
                     await self._seen(execution, caller)  # the caller may no longer be an approver
 
     @contextmanager

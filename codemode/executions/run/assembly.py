@@ -125,7 +125,7 @@ def recorded_run(
     recorder = JournalRecorder(run, decisions, writer)
     if recording.gap:
         ledger.note(recording.gap)
-    if recording.given.settings.get(HAD_SECRETS):
+    if recording.request.settings.get(HAD_SECRETS):
         ledger.note(HELD_SECRETS)
     pipeline = Pipeline(run, recorder, judge=run.judge, deciders=decisions.deciders(), stages=stages(run, decisions))
     return RecordedRun(pipeline, recorder.program, comparison, decisions, writer)

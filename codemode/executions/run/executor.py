@@ -143,8 +143,8 @@ class Executor:
             queue = self._queue(Assignment(code, inputs, conversation), watch, limits, names)
             run = self._unrecorded(execution or new_execution(), gateway, caller, dry_run, queue)
         else:
-            names, limits = recording.given.settings["names"], Limits(**recording.given.settings["limits"])
-            own = recording.given.settings
+            names, limits = recording.request.settings["names"], Limits(**recording.request.settings["limits"])
+            own = recording.request.settings
             assignment = Assignment(code, own.get(INPUTS, {}), own.get(CONVERSATION, ""))
             recorded = recorded_run(recording, gateway, caller, **self._queue(assignment, watch, limits, names))
             run = recorded.pipeline
@@ -184,15 +184,15 @@ class Executor:
             names=names,
             call=answer,
             preflight=preflight,
-            seed=recording.given.seed,
-            now=_EPOCH + timedelta(microseconds=recording.given.start_us),
+            seed=recording.request.seed,
+            now=_EPOCH + timedelta(microseconds=recording.request.start_us),
             limits=limits,
-            inputs=recording.given.settings.get(INPUTS, {}),
+            inputs=recording.request.settings.get(INPUTS, {}),
             recording=recorded.program,
             uncounted_s=run.run.waits.from_now(),
         )
         ended = await self._to_the_end(run, _ended(asyncio.ensure_future(program), recording.cancelled))
-        plan = recording.given.settings.get(PLAN, {}).get("id", "")
+        plan = recording.request.settings.get(PLAN, {}).get("id", "")
         return await run.ended(_outcome_of_recorded(recorded, ended, code, plan))
 
     async def _to_the_end(self, run: Pipeline, program: Awaitable[Outcome]) -> Outcome:

@@ -67,7 +67,7 @@ class ExecutionOutcome:
     @classmethod
     def of_stored(cls, stored: StoredExecution) -> Self:
         """Return the outcome of a stored execution. Parts that have not been recorded yet are empty."""
-        return cls.from_json({**(stored.outcome or {}), "id": stored.given.id, "status": stored.status})
+        return cls.from_json({**(stored.outcome or {}), "id": stored.request.id, "status": stored.status})
 
     @property
     def value(self) -> Any:

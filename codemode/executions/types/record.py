@@ -141,7 +141,7 @@ class Record:
         do not distinguish the calls that they reused.
         """
         with readable("the record", self.execution):
-            for call in () if stored.given.resume_from else (stored.outcome or {}).get("calls", ()):
+            for call in () if stored.request.resume_from else (stored.outcome or {}).get("calls", ()):
                 if call["state"] in _SENT and not self.has_begun(call["path"]):
                     message = f"call {call['path']} of {call['tool']} is in the outcome, but not in the entries"
                     raise ValueError(message)

@@ -130,7 +130,7 @@ class StoredExecution:
     paused execution expires, 0 for others: from then on, its status is `expired`.
     """
 
-    given: NewExecution
+    request: NewExecution
     status: ExecutionStatus
     server: str
     lease_until_us: int

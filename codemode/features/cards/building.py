@@ -33,11 +33,11 @@ _DEEPEST = 4
 
 def brief_card(call: PendingCall, stored: StoredExecution, *, public_url: str = "") -> ApprovalCard:
     """Return the card of a call without what takes reading its execution. `public_url` is "" if it is unknown."""
-    given = stored.given
+    request = stored.request
     waits = stored.status == "paused" and call.verdict is None
     return ApprovalCard(
         call=call,
-        requester=Requester(given.owner, str(given.settings.get(LABEL, "")), given.role),
+        requester=Requester(request.owner, str(request.settings.get(LABEL, "")), request.role),
         expires_us=stored.expires_us if waits else 0,
         answers=_answers(call, public_url) if waits else {},
     )

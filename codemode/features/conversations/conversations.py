@@ -57,7 +57,7 @@ class Conversations(FeaturePart):
 
     def bound(self, recording: ExecutionRecording, caller: Caller) -> ProgramState | None:
         """Return the state for a recorded program, None if it has no conversation."""
-        key = recording.given.settings.get(CONVERSATION, "")
+        key = recording.request.settings.get(CONVERSATION, "")
         table = StateTable(recording.journal)
         write = partial(table.store_state, recording.lease)
         return self._state(key, caller, table, write)

@@ -125,7 +125,7 @@ class Courier:
 
     async def _unknown_writes(self, stored: StoredExecution) -> tuple[str, ...]:
         """Return the tools of unknown calls that are no reads."""
-        entries = await self._journal.read(stored.given.id, values=False)
+        entries = await self._journal.read(stored.request.id, values=False)
         reads = {one.path for one in entries if one.kind == "started" and one.data.get("effect") == "read"}
         unknown = [call for call in (stored.outcome or {}).get("calls", ()) if call["state"] == "unknown"]
         return tuple(dict.fromkeys(call["tool"] for call in unknown if call["path"] not in reads))

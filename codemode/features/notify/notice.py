@@ -121,8 +121,8 @@ class NoticeWriter:
             also_waiting=tuple(other.tool for other in others),
             reason=call.reason,
             host=call.host,
-            requester=stored.given.owner,
-            role=stored.given.role,
+            requester=stored.request.owner,
+            role=stored.request.role,
             asked=rfc3339(call.asked_us),
             expires=rfc3339(stored.expires_us) if stored.expires_us else "",
             link=self._link("approvals", call.id),
@@ -134,12 +134,12 @@ class NoticeWriter:
             id_,
             event,
             self.project,
-            stored.given.id,
+            stored.request.id,
             tools=tools[:_MOST_TOOLS],
             reason=f"the execution ended as {stored.status}; check what became of these calls",
-            requester=stored.given.owner,
-            role=stored.given.role,
-            link=self._link("executions", stored.given.id),
+            requester=stored.request.owner,
+            role=stored.request.role,
+            link=self._link("executions", stored.request.id),
         )
 
     def of_test(self, id_: str) -> Notice:

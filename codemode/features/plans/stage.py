@@ -87,7 +87,7 @@ class PlanStage(Stage):
 def plan_stage(staging: Staging) -> PlanStage | None:
     """Return what the plan of an execution adds to its run, None if it runs under none."""
     decisions = staging.decisions
-    plan = decisions.recording.given.settings.get(PLAN) if decisions is not None else None
+    plan = decisions.recording.request.settings.get(PLAN) if decisions is not None else None
     return PlanStage(ApprovedPlan.from_json(plan), decisions) if decisions is not None and plan is not None else None
 
 

@@ -59,7 +59,7 @@ class Rollbacks(FeaturePart):
         """Return what `start` would undo, and start nothing. Raises the same errors."""
         programs, visible = self._access.programs, self._access.visible
         stored = await visible.own(execution, caller)
-        refuse_changed(execution, programs.moved(stored.given, self._access.journal.digest))
+        refuse_changed(execution, programs.moved(stored.request, self._access.journal.digest))
         return plan(await visible.record(stored), await programs.catalog(caller))
 
     async def _begun(self, planned: Rollback, request: Request, caller: Caller) -> Rollback:
@@ -70,9 +70,9 @@ class Rollbacks(FeaturePart):
             except RequestRepeated as repeated:
                 earlier = await self._access.journal.get(repeated.execution)
                 if earlier.status in (*OPEN, "completed"):
-                    return replace(planned, execution=earlier.given.id)
-                again = f"rollback {earlier.given.id}"
-                request = replace(request, resume_from=earlier.given.id, key=again)
+                    return replace(planned, execution=earlier.request.id)
+                again = f"rollback {earlier.request.id}"
+                request = replace(request, resume_from=earlier.request.id, key=again)
 
 
 def plan(record: Record, catalog: Catalog) -> Rollback:

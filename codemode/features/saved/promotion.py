@@ -55,7 +55,7 @@ def draft(promotion: Promotion, stored: StoredExecution, earlier: SavedProgram |
     if stored.status != "completed":
         message = f"{promotion.execution} is {stored.status}: only a completed execution can be saved"
         raise SavingRefused(message)
-    body, parameters = _with_parameters(stored.given.code, promotion.parameters)
+    body, parameters = _with_parameters(stored.request.code, promotion.parameters)
     value = (stored.outcome or {}).get("value")
     return SavedProgram(
         name=promotion.name,

@@ -88,7 +88,7 @@ class Approver:
                     return Decision(call.id, call.digest, "approved", by="", via="terminal", up_to=up_to)
                 case "d" | "details":
                     stored = await self._service.executions.get(call.execution, operator_of(self._service))
-                    show.errors.print(show.program(stored.given.code))
+                    show.errors.print(show.program(stored.request.code))
                 case "q" | "quit" | "":
                     return None
 

@@ -39,14 +39,14 @@ def print_executions(found: Sequence[StoredExecution], left: Collection[str]) ->
     for stored in found:
         if stored.damage:
             show.errors.print(show.plain(stored.damage, style="red"), soft_wrap=True)
-        elif stored.given.id in left:
-            show.errors.print(show.plain(_LEFT.format(stored.given.id), style="yellow"), soft_wrap=True)
+        elif stored.request.id in left:
+            show.errors.print(show.plain(_LEFT.format(stored.request.id), style="yellow"), soft_wrap=True)
 
 
 def _row(stored: StoredExecution) -> tuple[str, ...]:
-    started = datetime.fromtimestamp(stored.given.start_us / _MICROSECONDS, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    first = "(damaged)" if stored.damage else stored.given.code.strip().partition("\n")[0]
-    return stored.given.id, stored.status, stored.given.owner, started, first
+    started = datetime.fromtimestamp(stored.request.start_us / _MICROSECONDS, UTC).strftime("%Y-%m-%d %H:%M:%S")
+    first = "(damaged)" if stored.damage else stored.request.code.strip().partition("\n")[0]
+    return stored.request.id, stored.status, stored.request.owner, started, first
 
 
 def print_pending(waiting: Sequence[PendingCall]) -> None:

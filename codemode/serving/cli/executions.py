@@ -56,7 +56,7 @@ def list_executions(
         found = await journal.list(status=status, limit=limit)
         left = await journal.orphans()
         if as_json:
-            show.print_json([{**summary_json(stored), "orphaned": stored.given.id in left} for stored in found])
+            show.print_json([{**summary_json(stored), "orphaned": stored.request.id in left} for stored in found])
         else:
             print_executions(found, left)
         return 0
@@ -193,7 +193,7 @@ def show_approval(
         (found,) = find_pending([call], known, () if known else await journal.waiting())
         stored = await stored_execution(journal, found.execution)
         card = await whole_card(journal, found, stored, public_url=project.settings().server.public_url)
-        card, code = replace(card, shows_via=True), stored.given.code
+        card, code = replace(card, shows_via=True), stored.request.code
         if as_json:
             show.print_json({**card.to_json(), "code": code})
         else:

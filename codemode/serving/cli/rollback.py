@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 async def rollback(service: CodeMode, execution: str, *, as_json: bool) -> int:
     """Undo the committed calls of an execution as its owner. Return exit code 1 if some were not undone."""
-    given = (await service.executions.get(execution, operator_of(service))).given
+    given = (await service.executions.get(execution, operator_of(service))).request
     owner = replace(local_caller(service, given.role), id=given.owner)
     found = await service.part(Rollbacks).start(execution, owner)
     if found.execution and not as_json:

@@ -123,7 +123,7 @@ class InClient:
     async def _deciders(self, execution: str, caller: Caller) -> _Deciders:
         stored = await self._service.executions.get(execution, caller)
         mode, approvers = self._service.settings.approvals.in_client, self._service.settings.policy.approvers
-        if stored.given.owner != caller.id:
+        if stored.request.owner != caller.id:
             return _Deciders(approval=caller if mode != "off" and caller.role in approvers else None)
         if mode != "single_user" or (caller.id not in _WITHOUT_KEY and caller.role not in approvers):
             return _Deciders(input=caller)

@@ -167,7 +167,7 @@ class McpTasks:
 
     async def _own(self, task: str, caller: Caller) -> StoredExecution:
         stored = await self._service.executions.get(task, caller)
-        if stored.given.owner != caller.id:
+        if stored.request.owner != caller.id:
             raise ExecutionNotFound(task)
         return stored
 
@@ -176,7 +176,7 @@ class McpTasks:
             await self._service.executions.cancel(task, caller)
 
     async def _waiting(self, stored: StoredExecution, caller: Caller, context: Context) -> tuple[ApprovalCard, ...]:
-        execution, capabilities = stored.given.id, context.session.client_capabilities
+        execution, capabilities = stored.request.id, context.session.client_capabilities
         return await self._in_client.waiting(execution, caller, capabilities, self._left.get(execution, frozenset()))
 
     async def _paused(self, stored: StoredExecution, caller: Caller, context: Context) -> dict[str, Any]:
@@ -193,7 +193,7 @@ class McpTasks:
     async def _resumed(self, stored: StoredExecution, caller: Caller, context: Context) -> str:
         """Continue a paused execution. Return why it cannot continue yet, or that it runs."""
         try:
-            await self._service.executions.resume(stored.given.id, caller, self._credentials_of(context))
+            await self._service.executions.resume(stored.request.id, caller, self._credentials_of(context))
         except (ExecutionWaiting, ExecutionChanged) as error:
             return error.for_model()
         except (ExecutionEnded, LeaseHeld):
@@ -211,7 +211,7 @@ class McpTasks:
         journal, is_paused = self._service.settings.journal, stored.status == "paused"
         kept_s = (stored.updated_us - stored.created_us) / 1e6 + journal.keep_s + journal.expire_s * is_paused
         return {
-            "taskId": stored.given.id,
+            "taskId": stored.request.id,
             "status": status,
             "statusMessage": message,
             "createdAt": rfc3339(stored.created_us),

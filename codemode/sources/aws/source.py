@@ -56,8 +56,8 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
     session = botocore.session.Session(profile=settings.profile)
     region = await asyncio.to_thread(_region, name, session, settings)
 
-    async def make(given: Mapping[str, str]) -> Surface:
-        return await asyncio.to_thread(_surface, name, session, settings.services, given)
+    async def make(known_ids: Mapping[str, str]) -> Surface:
+        return await asyncio.to_thread(_surface, name, session, settings.services, known_ids)
 
     surface = await context.named(name, settings, make)
     reach = AwsReach(
@@ -110,7 +110,7 @@ def _region(name: str, session: Any, settings: SourceSettings) -> str:
     return str(region)
 
 
-def _surface(name: str, session: Any, services: tuple[str, ...], given: Mapping[str, str]) -> Surface:
+def _surface(name: str, session: Any, services: tuple[str, ...], known_ids: Mapping[str, str]) -> Surface:
     known = session.get_available_services()
     for index, service in enumerate(services):
         if service not in known:
@@ -119,7 +119,7 @@ def _surface(name: str, session: Any, services: tuple[str, ...], given: Mapping[
             raise ConfigurationError(message)
     read = [_Service(service, session) for service in services]
     paths = [(one.name, xform_name(operation)) for one in read for operation in one.operations]
-    ids = plain_ids(name, paths, given=given)
+    ids = plain_ids(name, paths, known_ids=known_ids)
     tools = tuple(tool for one in read for tool in one.tools(name, ids))
     return Surface(tools, tuple(warned for one in read for warned in one.warnings), title=", ".join(services))
 

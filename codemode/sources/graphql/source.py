@@ -80,8 +80,8 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
         text, schema = await _schema(settings.location, transport, context, warnings)
         transport.schema, digest = schema, text_digest(text.encode())
 
-        async def make(given: Mapping[str, str]) -> Surface:
-            return await asyncio.to_thread(_surface, name, schema, digest, given)
+        async def make(known_ids: Mapping[str, str]) -> Surface:
+            return await asyncio.to_thread(_surface, name, schema, digest, known_ids)
 
         read = await context.named(name, settings, make)
         surface = replace(read, warnings=(*warnings, *read.warnings))
@@ -152,9 +152,9 @@ def _build_from_sdl(text: str, location: str, warnings: list[SourceWarning]) -> 
     return build_ast_schema(document, assume_valid_sdl=True)
 
 
-def _surface(name: str, schema: GraphQLSchema, digest: str, given: Mapping[str, str]) -> Surface:
+def _surface(name: str, schema: GraphQLSchema, digest: str, known_ids: Mapping[str, str]) -> Surface:
     operations = Operations(schema)
-    ids = plain_ids(name, (one.path for one in operations.all), given=given)
+    ids = plain_ids(name, (one.path for one in operations.all), known_ids=known_ids)
     tools = tuple(_tool(name, operations, one, ids) for one in operations.all)
     if not tools:
         raise SourceError("has neither queries nor mutations")

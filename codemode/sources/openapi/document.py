@@ -45,13 +45,13 @@ def load_openapi(
     name: str,
     uri: str = "",
     retrieve: Callable[[str], Any] | None = None,
-    given: Mapping[str, str] | None = None,
+    known_ids: Mapping[str, str] | None = None,
     keeps_internal: bool = False,
 ) -> Surface:
     """Return the tools of a parsed document, in the namespace `name`.
 
-    Operations that cannot be read are left out and reported in the warnings. `given` maps operations (`GET /path`) to
-    stored ids, which are kept. `retrieve` returns the data of a referenced document by URI. `keeps_internal` keeps
+    Operations that cannot be read are left out and reported in the warnings. `known_ids` maps operations (`GET /path`)
+    to stored ids, which are kept. `retrieve` returns the data of a referenced document by URI. `keeps_internal` keeps
     operations that the document marks as internal. Raises SourceError if the data is not an API document.
     """
     api = ApiDocument(document, uri=uri, retrieve=retrieve)
@@ -62,7 +62,7 @@ def load_openapi(
     warnings += left_out(marks)
     warnings += dict.fromkeys(flaw for _, operation in operations.values() for flaw in flaws_of(operation))
     warnings += reserved_headers(operation for _, operation in operations.values())
-    ids = tool_ids(name, (key for key, _ in operations.values()), given=given)
+    ids = tool_ids(name, (key for key, _ in operations.values()), known_ids=known_ids)
     tools = tuple(_tool(operation, key, ids[key.key], name) for key, operation in operations.values())
     return Surface(
         tools=tools,

@@ -58,19 +58,19 @@ async def read_surface(
     *,
     fetch: Fetch = fetch_text,
     cache: CatalogCache | None = None,
-    given: StableIds | None = None,
+    known_ids: StableIds | None = None,
     progress: LoadingListener = ignore,
     edits: Edits = _NONE,
 ) -> Surface:
     """Read a document and the documents that it refers to, with the operator's edits.
 
-    `fetch` returns the text at a URL. `given` holds the stored tool ids; ids of new operations are added to it. Raises
-    SourceError, which names the file or URL. `progress` receives the size of the document once it is read.
+    `fetch` returns the text at a URL. `known_ids` holds the stored tool ids; ids of new operations are added to it.
+    Raises SourceError, which names the file or URL. `progress` receives the size of the document once it is read.
     """
     data = await _bytes(location, fetch)
     progress(LoadingStep("parsing", name, size_bytes=len(data)))
     make = partial(_cached, data, name, location, fetch, cache, edits)
-    return await (make({}) if given is None else given.named(name, make))
+    return await (make({}) if known_ids is None else known_ids.named(name, make))
 
 
 async def _cached(
@@ -112,7 +112,7 @@ async def _read(
     else:
         tree = FileTree(Path(location))
         uri = tree.entry
-    load = partial(load_openapi, name=name, uri=uri, retrieve=tree, given=ids, keeps_internal=edits.keeps_internal)
+    load = partial(load_openapi, name=name, uri=uri, retrieve=tree, known_ids=ids, keeps_internal=edits.keeps_internal)
     surface = await asyncio.to_thread(_at, location, load, document)
     warnings = (*repeated, *surface.warnings)
     surface = replace(surface, digest=_digest(key, tree.digests, surface.tools), warnings=warnings)

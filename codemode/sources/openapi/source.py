@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
 async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, DeferredTransport]:
     """Read the document. Raises SourceError or ConfigurationError; both name the file or URL and say what to do."""
-    given = context.given if settings.keep_names else None
+    known_ids = context.known_ids if settings.keep_names else None
     cache = None if context.cache is None else CatalogCache(context.cache)
     fetched = fetch(name, settings, context)
     surface = await read_surface(
@@ -27,7 +27,7 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
         settings.location,
         fetch=fetched,
         cache=cache,
-        given=given,
+        known_ids=known_ids,
         progress=context.progress,
         edits=Edits(await overlay_texts(settings.overlays), settings.internal),
     )

@@ -51,8 +51,8 @@ async def load(
     descriptions = await asyncio.to_thread(_read, name, documents)
     target = await asyncio.to_thread(_target, settings.bind) if settings.bind else None
 
-    async def make(given: Mapping[str, str]) -> Surface:
-        ids = plain_ids(name, (one.id_path for one in descriptions.tools), given=given)
+    async def make(known_ids: Mapping[str, str]) -> Surface:
+        ids = plain_ids(name, (one.id_path for one in descriptions.tools), known_ids=known_ids)
         if settings.bind:
             return await asyncio.to_thread(_python_surface, name, descriptions, ids, target)
         return await asyncio.to_thread(_http_surface, name, descriptions, ids, settings.endpoints)

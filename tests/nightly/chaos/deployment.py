@@ -53,7 +53,7 @@ class Deployment:
         now_us = time.time() * 1e6  # the database runs on this machine
         of_server = f"-{server.pid}-"
         running = await self.journal.list(status="running", limit=1000)
-        self.lost.extend((one.given.id, now_us) for one in running if of_server in one.server)
+        self.lost.extend((one.request.id, now_us) for one in running if of_server in one.server)
 
     async def quiet(self) -> None:
         """Wait until no server, dead ones included, has anything left to send to the upstream."""

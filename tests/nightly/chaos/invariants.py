@@ -56,26 +56,26 @@ class Check:
         """Return the execution of each tag. `tags` maps each to the client that sent it."""
         stored: dict[str, list[StoredExecution]] = defaultdict(list)
         for one in await self._journal.list(limit=4 * len(tags) + 100):
-            tag = one.given.code.partition("\n")[0].removeprefix("TAG = ").strip("'")
+            tag = one.request.code.partition("\n")[0].removeprefix("TAG = ").strip("'")
             if tag in tags:
                 stored[tag].append(one)
         for tag, all_of in stored.items():
-            self._require(len(all_of) == 1, f"{tag} was begun twice: {[one.given.id for one in all_of]}")
+            self._require(len(all_of) == 1, f"{tag} was begun twice: {[one.request.id for one in all_of]}")
         for tag in tags.keys() - stored.keys():
             self._require(not self._seen[tag], f"{tag} has sent {self._seen[tag]}, and is not in the journal")
         owners = defaultdict(set)
         for tag, (one, *_) in stored.items():
-            owners[tags[tag]].add(one.given.owner)
+            owners[tags[tag]].add(one.request.owner)
         self._require(all(len(ids) == 1 for ids in owners.values()), f"owners by client: {dict(owners)}")
         return {tag: all_of[0] for tag, all_of in stored.items()}
 
     async def check(self, tag: str, stored: StoredExecution) -> None:
         """Check the record of one execution."""
-        execution, seen = f"{tag} {stored.given.id}", self._seen[tag]
+        execution, seen = f"{tag} {stored.request.id}", self._seen[tag]
         self._found.ends[stored.status] += 1
-        failure = ((await self._journal.get(stored.given.id)).outcome or {}).get("failure")
+        failure = ((await self._journal.get(stored.request.id)).outcome or {}).get("failure")
         self._require(stored.status in _GOOD_ENDS, f"{execution} is {stored.status}: {failure}")
-        record = Record(stored.given.id, await self._journal.read(stored.given.id))
+        record = Record(stored.request.id, await self._journal.read(stored.request.id))
         writes = {call.arguments["label"]: call for call in record.calls.values() if call.effect == "write"}
         for label, call in writes.items():
             self._check_write(execution, call, seen.get(label, []))
@@ -84,7 +84,7 @@ class Check:
             is_fine = label.startswith(may_be_lost)
             self._require(is_fine, f"{execution}: {label} was seen as {seen[label]}, and is not recorded")
         unknown = {call.path for call in writes.values() if call.end is None}
-        waiting = {call.path for call in await self._journal.pending(execution=stored.given.id)}
+        waiting = {call.path for call in await self._journal.pending(execution=stored.request.id)}
         asked = {call.path for call in writes.values() if call.path in unknown and call.tool == "plain.things.write"}
         is_paused = stored.status == "paused"
         is_held = is_paused and not waiting  # a person continues it first: its version is gone, or servers died with it
@@ -94,7 +94,7 @@ class Check:
     async def decide(self, waiting: Mapping[str, StoredExecution]) -> None:
         """Decide on the calls of paused executions as a person does who has looked at the upstream."""
         for tag, stored in waiting.items():
-            asked = await self._journal.pending(execution=stored.given.id)
+            asked = await self._journal.pending(execution=stored.request.id)
             if asked:
                 await self._journal.decide([self._answer(tag, call) for call in asked])
                 self._found.decided += 1

@@ -243,7 +243,7 @@ class Rounds:
         self._nodes.add()
         self._load.begin()
         await asyncio.sleep(chance.uniform(*LOAD_S))
-        left = [one.given.id for one in await self._journal.list(status="running")]
+        left = [one.request.id for one in await self._journal.list(status="running")]
         killed = time.time()
         await asyncio.to_thread(self._nodes.kill, chance)
         await self._until_replaced(killed)
@@ -277,7 +277,7 @@ class Rounds:
             await check.check(tag, execution)
         waiting = {tag: one for tag, one in stored.items() if one.status == "paused"}
         await check.decide(waiting)
-        await self._resume([one.given.id for one in waiting.values()])
+        await self._resume([one.request.id for one in waiting.values()])
         await self._settle()
         later = await self._upstream.seen()
         for tag in waiting:

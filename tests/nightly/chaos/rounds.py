@@ -106,7 +106,7 @@ class Rounds:
     async def _look_with_other_keys(self, stored: dict[str, StoredExecution]) -> None:
         """Ask for one execution of each client with the key of another client."""
         owners = list(self._deployed.keys)
-        one_of = {self._load.owners[tag]: one.given.id for tag, one in stored.items()}
+        one_of = {self._load.owners[tag]: one.request.id for tag, one in stored.items()}
         for owner, execution in one_of.items():
             other = owners[owners.index(owner) - 1]
             async with self._client(other) as http:
@@ -123,7 +123,7 @@ class Rounds:
         deadline = time.monotonic() + _SETTLED_S
         while running := await self._deployed.journal.list(status="running"):
             if time.monotonic() > deadline:
-                ids = [one.given.id for one in running]
+                ids = [one.request.id for one in running]
                 self._found.violations.append(f"{ids} neither end nor pause within {_SETTLED_S:g} s")
                 return
             await asyncio.sleep(0.05)
@@ -133,7 +133,7 @@ class Rounds:
         journal = self._deployed.journal
         for one in await journal.list(status="paused", limit=1000):
             is_of_round = _tag(one) in self._load.owners  # those of earlier rounds were left to people
-            if is_of_round and not await journal.pending(execution=one.given.id):
+            if is_of_round and not await journal.pending(execution=one.request.id):
                 self._resumed += 1
                 await self._resume(one)
         await self._settle()
@@ -143,17 +143,17 @@ class Rounds:
             await self._resume(one)
         await self._settle()
         for tag, one in waiting.items():
-            ended = await self._deployed.journal.get(one.given.id)
+            ended = await self._deployed.journal.get(one.request.id)
             if ended.status == "paused":
                 self._left_to_people += 1
             elif ended.status != "completed":
-                self._found.violations.append(f"{tag} {one.given.id} was decided on, and is {ended.status}")
+                self._found.violations.append(f"{tag} {one.request.id} was decided on, and is {ended.status}")
 
     async def _resume(self, stored: StoredExecution) -> None:
         async with self._client(self._load.owners[_tag(stored)]) as http:
-            answer = await http.post(f"/v1/executions/{stored.given.id}/resume", json={})
+            answer = await http.post(f"/v1/executions/{stored.request.id}/resume", json={})
         if answer.status_code not in (200, 202) and answer.json().get("code") != "execution_changed":
-            self._found.violations.append(f"{stored.given.id} does not go on: {answer.text}")
+            self._found.violations.append(f"{stored.request.id} does not go on: {answer.text}")
 
     async def _note_taken_over(self) -> None:
         """Note how long it took until another server went on with what was lost."""
@@ -220,7 +220,7 @@ class Rounds:
 
 
 def _tag(stored: StoredExecution) -> str:
-    return stored.given.code.partition("\n")[0].removeprefix("TAG = ").strip("'")
+    return stored.request.code.partition("\n")[0].removeprefix("TAG = ").strip("'")
 
 
 def _listed(counts: Counter[str]) -> str:

@@ -116,7 +116,7 @@ class Harness:
         """Wait until every execution has come to an end or to a pause."""
         deadline = time.monotonic() + SETTLED_S
         while running := await self.journal.list(status="running"):
-            assert time.monotonic() < deadline, f"{[one.given.id for one in running]} neither end nor pause"
+            assert time.monotonic() < deadline, f"{[one.request.id for one in running]} neither end nor pause"
             await asyncio.sleep(0.02)
 
     async def check(self) -> None:
@@ -129,7 +129,7 @@ class Harness:
         waiting: list[tuple[StoredExecution, dict[str, list[str]]]] = []
         stored = await self.journal.list(limit=4 * len(self.running) + 10)
         for tag, program in self.running.items():
-            found = [one for one in stored if one.given.code.startswith(f"TAG = {tag!r}\n")]
+            found = [one for one in stored if one.request.code.startswith(f"TAG = {tag!r}\n")]
             assert len(found) <= 1, f"{tag} was begun twice"
             mine = {label: keys for (of, label), keys in seen.items() if of == tag}
             if not found:
@@ -144,33 +144,33 @@ class Harness:
     async def _let_go_on(self) -> None:
         """Let go on what several servers were killed with: that no call waits is said by no other pause."""
         for stored in await self.journal.list(status="paused"):
-            if not await self.journal.pending(execution=stored.given.id):
-                await self._post(f"/v1/executions/{stored.given.id}/resume", {})
+            if not await self.journal.pending(execution=stored.request.id):
+                await self._post(f"/v1/executions/{stored.request.id}/resume", {})
         await self.settle()
 
     async def _go_on(self, waiting: Sequence[tuple[StoredExecution, dict[str, list[str]]]]) -> None:
         for stored, seen in waiting:
-            asked = await self.journal.pending(execution=stored.given.id)
+            asked = await self.journal.pending(execution=stored.request.id)
             answers = [_answer(call, is_done=call.arguments["label"] in seen) for call in asked]
             await self.journal.decide(answers)
-            await self._post(f"/v1/executions/{stored.given.id}/resume", {})
+            await self._post(f"/v1/executions/{stored.request.id}/resume", {})
         await self.settle()
         later = await self._service.seen()
         for stored, seen in waiting:
-            ended = await self.journal.get(stored.given.id)
-            asked = await self.journal.pending(execution=stored.given.id)
-            said = f"{stored.given.id} was decided on, and is {ended.status}; asked: {asked}"
+            ended = await self.journal.get(stored.request.id)
+            asked = await self.journal.pending(execution=stored.request.id)
+            said = f"{stored.request.id} was decided on, and is {ended.status}; asked: {asked}"
             assert ended.status == "completed", said
-            tag = stored.given.code.partition("\n")[0].removeprefix("TAG = ").strip("'")
+            tag = stored.request.code.partition("\n")[0].removeprefix("TAG = ").strip("'")
             for (of, label), keys in later.items():
                 if of == tag:
                     seen.setdefault(label, []).extend(keys)
             twice = {label: keys for label, keys in seen.items() if len(keys) > 1 and not _is_harmless(label, keys)}
-            assert not twice, f"{stored.given.id} went on, and has sent {twice}"
+            assert not twice, f"{stored.request.id} went on, and has sent {twice}"
             self.counts.continue_after_decision += 1
 
     async def _check(self, stored: StoredExecution, program: Program, seen: dict[str, list[str]]) -> None:
-        execution = stored.given.id
+        execution = stored.request.id
         self.counts.ends[stored.status] += 1
         outcome = (await self.journal.get(execution)).outcome
         assert stored.status in ("completed", "paused"), f"{execution} is {stored.status}: {outcome}"

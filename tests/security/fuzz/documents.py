@@ -70,7 +70,7 @@ def _broken(document: Any, chance: random.Random) -> tuple[Any, tuple[str, ...]]
 
 def _loaded(document: Any, ids: dict[str, str]) -> Surface | None:
     try:
-        return load_openapi(document, name="api", given=ids)
+        return load_openapi(document, name="api", known_ids=ids)
     except SourceError as error:
         assert "Traceback" not in str(error)
         assert str(error)

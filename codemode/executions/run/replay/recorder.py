@@ -132,7 +132,7 @@ class JournalRecorder:
             await self._writer.append([began_entry(began, program, entry)])
         ledger.restore(entry._replace(effect=began.effect))  # the program may be another by now
         recording = InnerRecording(self.program, path, self._record.inner_deliveries.get(path, ()), stop)
-        return inner_run(began, recording, self._recording.given.seed, path)
+        return inner_run(began, recording, self._recording.request.seed, path)
 
     def ended(self, path: str, answer: bytes, *, is_error: bool) -> JournalEntry:
         """Return the entry of the end of a call that the program does not hear of now."""

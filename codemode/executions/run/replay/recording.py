@@ -32,7 +32,7 @@ class ExecutionRecording:
 
     journal: Journal
     lease: Lease
-    given: NewExecution
+    request: NewExecution
     record: Record
     answered: Mapping[str, PendingCall] = field(default_factory=dict)
     reuse: Reuse | None = None
@@ -43,8 +43,8 @@ class ExecutionRecording:
     @property
     def elapsed_s(self) -> float:
         """How long the program ran before, by its own clock."""
-        last = self.record.deliveries[-1].now if self.record.deliveries else self.given.start_us
-        return (last - self.given.start_us) / 1e6
+        last = self.record.deliveries[-1].now if self.record.deliveries else self.request.start_us
+        return (last - self.request.start_us) / 1e6
 
     @property
     def gap(self) -> str:

@@ -67,12 +67,12 @@ async def _by_day(service: CodeMode, caller: Caller) -> list[dict[str, Any]]:
     while read < COUNTED:
         batch = await service.executions.list(caller, limit=BATCH, before=before)
         for stored in batch:
-            place = rfc3339(stored.created_us)[:10], stored.given.owner
+            place = rfc3339(stored.created_us)[:10], stored.request.owner
             counts[place] += 1
             completed[place] += stored.status == "completed"
         if len(batch) < BATCH:
             break
-        before, read = batch[-1].given.id, read + len(batch)
+        before, read = batch[-1].request.id, read + len(batch)
     days = sorted(counts, key=lambda place: (place[0], counts[place]), reverse=True)
     return [
         {"day": day, "key": key, "programs": counts[day, key], "completed": completed[day, key]} for day, key in days

@@ -54,7 +54,7 @@ def _forms(console: Console) -> list[Route]:
         async def show(request: Request) -> Response:
             id_ = request.path_params["id"]
             stored = await console.service.executions.get(id_, caller_of(request))
-            data = {"id": id_, "code": stored.given.code}
+            data = {"id": id_, "code": stored.request.code}
             return console.page(
                 request,
                 "executions/program.html",

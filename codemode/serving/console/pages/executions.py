@@ -97,7 +97,7 @@ def routes(console: Console) -> list[Route]:
         stored = await service.executions.get(id_, caller)
         outcome = ExecutionOutcome.of_stored(stored)
         disposition = {"Content-Disposition": f'attachment; filename="{id_}.html"'}
-        return HTMLResponse(outcome_page(stored.given.code, outcome), headers=disposition)
+        return HTMLResponse(outcome_page(stored.request.code, outcome), headers=disposition)
 
     return [
         Route("/executions", list_),

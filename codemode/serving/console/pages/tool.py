@@ -117,10 +117,10 @@ async def recent_calls(service: CodeMode, caller: Caller, tool: Tool) -> list[di
     """
     found = []
     for listed in await service.executions.list(caller, limit=READ_EXECUTIONS):
-        stored = await service.executions.get(listed.given.id, caller)
-        started = rfc3339(stored.given.start_us)
+        stored = await service.executions.get(listed.request.id, caller)
+        started = rfc3339(stored.request.start_us)
         found += [
-            {"execution": stored.given.id, "execution_started": started, **call}
+            {"execution": stored.request.id, "execution_started": started, **call}
             for call in outcome_json(stored)["calls"]
             if call["tool"] == tool.id
         ]

@@ -99,5 +99,5 @@ async def test_each_request_has_its_own_caller(shop: Shop) -> None:
         for name in ("ann", "ben"):
             current[0] = Caller(name)
             await client.call_tool("execute", {"code": "1"})
-    owners = [stored.given.owner for stored in await shop.service.executions.list(MANAGER)]
+    owners = [stored.request.owner for stored in await shop.service.executions.list(MANAGER)]
     assert owners == ["ben", "ann"]

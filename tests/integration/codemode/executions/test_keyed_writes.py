@@ -68,7 +68,7 @@ async def _killed(here: Place) -> str:
     async with here.service(**KEYED) as service:
         running = asyncio.create_task(service.execute("up.x.post(n=1)", caller=OWNER))
         await upstream.wait_for(1)
-        execution = (await service.executions.list(OWNER))[0].given.id
+        execution = (await service.executions.list(OWNER))[0].request.id
         await service.executions.aclose()
         await asyncio.wait((running,))
     return execution

@@ -146,7 +146,7 @@ async def test_of_two_servers_that_name_tools_at_the_same_moment_the_first_decid
         store = store_of(settings(tmp_path, str(number), url, api), Secrets())
 
         async def make(given: Mapping[str, str]) -> Surface:
-            ids = plain_ids("shop", [(path,) for path in sorted(paths[number])], given=given)
+            ids = plain_ids("shop", [(path,) for path in sorted(paths[number])], known_ids=given)
             if number == 1:
                 named[1].set()
                 await named[0].wait()  # the names are made, and the first server stores its own

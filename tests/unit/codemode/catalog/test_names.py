@@ -80,7 +80,7 @@ def test_an_id_that_was_given_is_kept_and_never_given_to_another() -> None:
     old = OperationKey("GET", "/users", "list_users", "users")
     new = OperationKey("GET", "/people", "list_people", "users")
     given_before = {old.key: "api.users.list_people"}
-    ids = tool_ids("api", [new, old], given=given_before)
+    ids = tool_ids("api", [new, old], known_ids=given_before)
     assert ids[old.key] == "api.users.list_people"
     assert ids[new.key] != "api.users.list_people"
 

@@ -29,4 +29,4 @@ async def waiting(journal: Journal, identity: str, size: int = 100_000, **given:
 
 
 async def kept(journal: Journal) -> list[str]:
-    return [one.given.id for one in await journal.list()]
+    return [one.request.id for one in await journal.list()]

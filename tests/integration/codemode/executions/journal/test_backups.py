@@ -138,7 +138,7 @@ async def test_a_journal_with_executions_is_not_replaced(target: Settings, backu
     with pytest.raises(ConfigurationError, match=r"there is already a journal .* replaces nothing|is not empty"):
         await restore(target, Secrets(), backup)
     async with opened(target) as journal:
-        assert [one.given.id for one in await journal.list()] == ["ex_mine"]
+        assert [one.request.id for one in await journal.list()] == ["ex_mine"]
 
 
 async def test_a_journal_is_not_restored_beside_the_log_of_another(tmp_path: Path, backup: Path) -> None:

@@ -54,7 +54,7 @@ async def test_what_was_given_comes_back_as_it_was(journal: Journal) -> None:
     )
     await journal.create(given)
     stored = await journal.get("ex_é")
-    assert stored.given == given
+    assert stored.request == given
     assert (stored.status, stored.server, stored.ended_us, stored.outcome) == ("running", journal.server, 0, None)
     assert stored.created_us == stored.updated_us < stored.lease_until_us
 
@@ -152,10 +152,10 @@ async def test_the_list_is_newest_first_by_owner_status_and_page(journal: Journa
         lease = await journal.create(new(f"ex_{n}", owner="ann" if n % 2 else "bob"))
         if n == 3:
             await journal.finish(lease, "completed", {"big": 1})
-    assert [one.given.id for one in await journal.list()] == ["ex_4", "ex_3", "ex_2", "ex_1", "ex_0"]
-    assert [one.given.id for one in await journal.list(owner="ann")] == ["ex_3", "ex_1"]
-    assert [one.given.id for one in await journal.list(status="running", limit=2)] == ["ex_4", "ex_2"]
-    assert [one.given.id for one in await journal.list(before="ex_2")] == ["ex_1", "ex_0"]
+    assert [one.request.id for one in await journal.list()] == ["ex_4", "ex_3", "ex_2", "ex_1", "ex_0"]
+    assert [one.request.id for one in await journal.list(owner="ann")] == ["ex_3", "ex_1"]
+    assert [one.request.id for one in await journal.list(status="running", limit=2)] == ["ex_4", "ex_2"]
+    assert [one.request.id for one in await journal.list(before="ex_2")] == ["ex_1", "ex_0"]
     assert [one.outcome for one in await journal.list(status="completed")] == [None]
 
 
@@ -246,9 +246,9 @@ async def test_what_a_server_does_not_renew_is_free_though_it_renews_others(stor
     await other.create(new("ex_2"))
     await other.claim("ex_1")
     await other.create(new("ex_3"))
-    before = {stored.given.id: stored.lease_until_us for stored in await one.list()}
+    before = {stored.request.id: stored.lease_until_us for stored in await one.list()}
     assert await other.renew(["ex_2", "ex_3"]) == {"ex_2", "ex_3"}
-    after = {stored.given.id: stored.lease_until_us for stored in await one.list()}
+    after = {stored.request.id: stored.lease_until_us for stored in await one.list()}
     assert [execution for execution in sorted(after) if after[execution] > before[execution]] == ["ex_2", "ex_3"]
 
 
@@ -373,7 +373,7 @@ async def test_retention_by_age_removes_what_has_ended_and_all_that_it_owns(jour
     assert await journal.prune(FOREVER) == await journal.prune(FOREVER)
     pruned = await journal.prune(replace(FOREVER, age_s=0))
     assert (pruned.expired, pruned.removed) == ((), BATCH + 5)
-    assert {one.given.id for one in await journal.list()} == {"ex_running", "ex_paused"}
+    assert {one.request.id for one in await journal.list()} == {"ex_running", "ex_paused"}
     assert await journal.read("ex_0") == ()
     assert await journal.append(running, [JournalEntry("started")]) == 1
 
@@ -457,7 +457,7 @@ async def test_retention_by_count_keeps_the_newest(journal: Journal) -> None:
     for n in range(5):
         await journal.finish(await journal.create(new(f"ex_{n}")), "completed", {})
     assert (await journal.prune(replace(FOREVER, count=2))).removed == 3
-    assert [one.given.id for one in await journal.list()] == ["ex_4", "ex_3"]
+    assert [one.request.id for one in await journal.list()] == ["ex_4", "ex_3"]
 
 
 async def test_retention_by_count_is_for_each_key(journal: Journal) -> None:
@@ -523,14 +523,14 @@ async def test_a_list_leaves_out_what_is_large_and_says_so(journal: Journal) -> 
     (whole,) = await journal.pending(question="ap_1")
     assert (whole.omitted, whole.arguments) == (0, large.arguments)
     (listed,) = await journal.list()
-    assert (listed.given.id, listed.given.owner, listed.given.role, listed.given.code) == (
+    assert (listed.request.id, listed.request.owner, listed.request.role, listed.request.code) == (
         "ex_1",
         "ann",
         'r"\u00e9',
         "",
     )
     assert (await journal.heads(["ex_1", "ex_9"])).keys() == {"ex_1"}
-    assert (await journal.get("ex_1")).given == given
+    assert (await journal.get("ex_1")).request == given
 
 
 async def test_what_waits_too_long_for_a_person_expires_and_says_so(store: Store, journal: Journal) -> None:

@@ -164,8 +164,8 @@ async def test_two_projects_of_one_store_do_not_see_each_other(store: Store) -> 
     await prod.create(new("ex_8", request_key="k", request_digest="other"))
     lease = await staging.create(new())
     await staging.pause(lease, [QUESTION], {"status": "paused"})
-    assert [one.given.id for one in await prod.list()] == ["ex_8"]
-    assert {one.given.id for one in await both.list()} == {"ex_1", "ex_9"}
+    assert [one.request.id for one in await prod.list()] == ["ex_8"]
+    assert {one.request.id for one in await both.list()} == {"ex_1", "ex_9"}
     assert await prod.pending() == await prod.pending(execution="ex_1", unanswered=False) == ()
     for asked in (prod.get("ex_1"), prod.claim("ex_1")):
         with pytest.raises(ExecutionNotFound):
@@ -197,7 +197,10 @@ async def test_what_an_earlier_version_recorded_is_taken_over_and_what_was_open_
         await edit("UPDATE contents SET seal = NULL, outcome_seal = NULL WHERE execution = 'ex_2'")
         await edit("UPDATE entries SET seal = NULL")
         now = await store.server(project="staging")
-        assert {(one.given.id, one.status) for one in await now.list()} == {("ex_1", "completed"), ("ex_2", "expired")}
+        assert {(one.request.id, one.status) for one in await now.list()} == {
+            ("ex_1", "completed"),
+            ("ex_2", "expired"),
+        }
         assert (await now.get("ex_1")).outcome == {"value": 41}
         assert [entry.value for entry in await now.read("ex_1")] == [b"0"]
         await now.create(new("ex_3"))
@@ -227,7 +230,7 @@ async def test_a_file_of_the_first_version_is_brought_to_this_one(tmp_path: Path
     await journal.open()
     try:
         (listed,) = await journal.list()
-        assert (listed.given, listed.status, listed.damage) == (new(), "completed", "")
+        assert (listed.request, listed.status, listed.damage) == (new(), "completed", "")
         assert (await journal.get("ex_1")).outcome == {"value": 41}
         assert [entry.data for entry in await journal.read("ex_1")] == [{"text": "x"}]
     finally:

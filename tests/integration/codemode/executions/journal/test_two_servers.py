@@ -72,7 +72,7 @@ async def test_what_runs_on_one_server_is_not_taken_up_by_another(here: Place, p
         assert await second.executions.recover() == ()
         (one,) = await second.executions.list(OWNER)
         with pytest.raises(LeaseHeld):
-            await second.executions.resume(one.given.id, OWNER)
+            await second.executions.resume(one.request.id, OWNER)
         hold.set()
         assert (await running).status == "completed"
     assert here.upstream.seen == ["GET /get?n=1"]
@@ -88,14 +88,14 @@ async def test_an_execution_is_cancelled_through_another_server_and_sends_nothin
         running = asyncio.create_task(first.execute(code, caller=OWNER))
         await here.upstream.wait_for(1)
         (one,) = await second.executions.list(OWNER)
-        assert (await second.executions.cancel(one.given.id, OWNER)).status == "cancelled"
+        assert (await second.executions.cancel(one.request.id, OWNER)).status == "cancelled"
         hold.set()
         cancelled = await running
         assert (cancelled.status, [(call.tool, call.state) for call in cancelled.calls]) == (
             "cancelled",
             [("up.x.get", "cancelled")],
         )
-        assert (await first.executions.get(one.given.id, OWNER)).status == "cancelled"
+        assert (await first.executions.get(one.request.id, OWNER)).status == "cancelled"
     assert here.upstream.seen == ["GET /get?n=1"]
 
 
@@ -163,7 +163,7 @@ async def test_what_was_created_and_not_run_since_the_answer_was_lost_is_not_run
             assert outcome.status == "failed"
             assert wire.lost == 1
             (created, _) = await one.executions.list(OWNER)
-            stored = await one.executions.wait(created.given.id, OWNER, 60)
+            stored = await one.executions.wait(created.request.id, OWNER, 60)
             assert stored.status == "cancelled"
             assert await one.executions.recover() == ()
     assert here.upstream.seen == []

@@ -122,6 +122,6 @@ async def test_a_cancelled_execution_is_cancelled_also_if_another_server_has_jus
         await here.upstream.wait_for(1)
         (stored,) = await service.executions.list(OWNER)
         journal_takes(here, "UPDATE executions SET server = 'another', generation = generation + 1")
-        cancelled = await service.executions.cancel(stored.given.id, OWNER)
+        cancelled = await service.executions.cancel(stored.request.id, OWNER)
         assert cancelled.status == "cancelled"
         await running

@@ -332,7 +332,7 @@ async def test_an_execution_of_another_key_does_not_exist(here: Place) -> None:
             _ = [event async for event in executions.events(outcome.id, OTHER)]
         assert await executions.approvals(OTHER) == ()
         assert await executions.list(OTHER) == ()
-        assert [each.given.id for each in await executions.list(OWNER)] == [outcome.id]
+        assert [each.request.id for each in await executions.list(OWNER)] == [outcome.id]
 
 
 async def test_a_repair_costs_only_what_was_not_done(here: Place) -> None:
@@ -406,7 +406,7 @@ async def test_cancelling_tells_calls_in_flight_apart(here: Place) -> None:
     async with here.service() as service:
         running = asyncio.create_task(service.execute("up.x.get(n=1)\nup.x.post(n=2)\nup.x.post(n=3)", caller=OWNER))
         await here.upstream.wait_for(2)
-        execution = (await service.executions.list(OWNER))[0].given.id
+        execution = (await service.executions.list(OWNER))[0].request.id
         stored = await service.executions.cancel(execution, OWNER)
         outcome = await running
         assert (stored.status, outcome.status) == ("cancelled", "cancelled")
@@ -449,7 +449,7 @@ async def test_events_tell_what_happens_and_go_on_after_the_last_one(here: Place
     async with here.service() as service:
         running = asyncio.create_task(service.execute("up.x.get(n=1)\nprint('got it')\nup.x.post(n=2)", caller=OWNER))
         await here.upstream.wait_for(2)
-        execution = (await service.executions.list(OWNER))[0].given.id
+        execution = (await service.executions.list(OWNER))[0].request.id
         seen = []
         async for event in service.executions.events(execution, OWNER):
             seen.append((event.type, event.data.get("tool")))
@@ -487,7 +487,7 @@ async def crashed(here: Place, code: str, at: int, **sections: Any) -> str:
     async with service:
         running = asyncio.create_task(service.execute(code, caller=OWNER))
         await here.upstream.wait_for(at)
-        execution = (await service.executions.list(OWNER))[0].given.id
+        execution = (await service.executions.list(OWNER))[0].request.id
         await service.executions.aclose()
         await asyncio.wait((running,))
     return execution
@@ -615,7 +615,7 @@ async def test_a_call_that_the_program_gave_up_on_is_not_made_again_after_a_cras
         await here.upstream.wait_for(2)
         get.set()
         await here.upstream.wait_for(3)
-        execution = (await service.executions.list(OWNER))[0].given.id
+        execution = (await service.executions.list(OWNER))[0].request.id
     await asyncio.wait((running,))
     drop.set()
     async with here.service(**sections) as service:
@@ -635,7 +635,7 @@ async def test_a_repair_does_not_send_again_what_may_have_been_done(here: Place)
     async with here.service(source={"idempotency_header": "Idempotency-Key"}) as service:
         running = asyncio.create_task(service.execute("up.x.get(n=1)\nup.x.post(n=2)", caller=OWNER))
         await here.upstream.wait_for(2)
-        await service.executions.cancel((await service.executions.list(OWNER))[0].given.id, OWNER)
+        await service.executions.cancel((await service.executions.list(OWNER))[0].request.id, OWNER)
         first = await running
         hold.set()
         second = await service.execute("up.x.get(n=1)\nup.x.post(n=2)['n']", caller=OWNER, resume_from=first.id)

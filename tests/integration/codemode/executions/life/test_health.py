@@ -137,5 +137,5 @@ async def test_an_answer_that_cannot_be_read_after_the_program_ended_names_its_e
         assert (answer.status_code, answer.json()["code"]) == (503, "journal_unavailable")
         execution = answer.json()["execution"]
         assert answer.json()["detail"].endswith(f"; the execution is {execution}")
-        assert (await service.executions.get(execution, OWNER)).given.id == execution
+        assert (await service.executions.get(execution, OWNER)).request.id == execution
         assert "postgresql" not in answer.text

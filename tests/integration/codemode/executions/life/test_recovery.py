@@ -39,7 +39,7 @@ async def left(here: Place, count: int) -> list[str]:
     async with here.service() as service:
         running = [asyncio.create_task(service.execute(f"up.x.get(n={n})", caller=OWNER)) for n in range(count)]
         await here.upstream.wait_for(count)
-        ids = [stored.given.id for stored in await service.executions.list(OWNER)]
+        ids = [stored.request.id for stored in await service.executions.list(OWNER)]
         await service.executions.aclose()
         await asyncio.gather(*running, return_exceptions=True)
     return ids

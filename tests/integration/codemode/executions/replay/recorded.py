@@ -73,7 +73,7 @@ def journal_in(here: Place) -> SqliteJournal:
 async def recorded(journal: Journal, execution: str) -> dict[str, Any]:
     """Return an execution as JSON data."""
     stored = await journal.get(execution)
-    given, outcome = stored.given, stored.outcome
+    given, outcome = stored.request, stored.outcome
     return {
         "code": given.code,
         "seed": given.seed.hex(),

@@ -33,7 +33,7 @@ async def test_a_recorded_execution_replays_as_it_ran(tmp_path: Path, data: dict
         async with here.service() as service:
             probe = await service.execute("1", caller=OWNER)
             await journal.open()
-            now = (await journal.get(probe.id)).given.digests
+            now = (await journal.get(probe.id)).request.digests
             here_now = {name: value for name, value in now.items() if name.startswith(LOCAL)}
             then = {name: value for name, value in data["digests"].items() if not name.startswith(LOCAL)}
             assert then["the version of codemode"] == REPLAYS_FROM

@@ -182,7 +182,7 @@ async def test_cancellation_ends_the_execution(here: Place, sandbox: dict[str, A
         running = asyncio.create_task(service.execute("up.x.get(n=1)\nup.x.post(n=2)", caller=OWNER))
         await here.upstream.wait_for(1)
         (newest,) = await service.executions.list(OWNER, limit=1)
-        stored = await service.executions.cancel(newest.given.id, OWNER)
+        stored = await service.executions.cancel(newest.request.id, OWNER)
         await running
     assert stored.status == "cancelled"
     assert here.upstream.seen == ["GET /get?n=1"]

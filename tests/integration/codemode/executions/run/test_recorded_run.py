@@ -221,9 +221,9 @@ async def test_what_was_given_is_that_of_the_execution(here: Place, field: str, 
         with pytest.raises(JournalDamaged, match="the request of ex_"):
             await service.executions.resume(execution, OWNER)
         damaged, whole = await service.executions.list(OWNER)
-    assert (damaged.given.id, damaged.given.owner, damaged.status) == (execution, OWNER.id, "paused")
+    assert (damaged.request.id, damaged.request.owner, damaged.status) == (execution, OWNER.id, "paused")
     assert f"the request of {execution} is damaged in the journal" in damaged.damage
-    assert (whole.given.id, whole.given.code, whole.damage) == (other, PROGRAM, "")
+    assert (whole.request.id, whole.request.code, whole.damage) == (other, PROGRAM, "")
     assert here.upstream.seen == []
 
 

@@ -123,8 +123,8 @@ async def test_a_server_that_dies_within_a_program_leaves_it_to_the_next(here: P
         await asyncio.gather(running, return_exceptions=True)
     hold.set()
     async with service(here) as cm:
-        assert await cm.executions.recover() == (stored.given.id,)
-        ended = await cm.executions.wait(stored.given.id, OWNER, 30)
+        assert await cm.executions.recover() == (stored.request.id,)
+        ended = await cm.executions.wait(stored.request.id, OWNER, 30)
     assert (ended.status, ended.outcome["value"]) == ("completed", False), ended.outcome
     assert here.upstream.seen == ["POST /post?n=1", "PUT /put?n=2", "GET /get?n=3", "GET /get?n=3"]
 

@@ -122,7 +122,7 @@ async def test_a_request_that_is_cancelled_before_it_becomes_a_task_ends_its_pro
         call.cancel()
         await asyncio.gather(call, return_exceptions=True)
         (stored,) = await service.executions.list(LOCAL)
-        assert (await service.executions.wait(stored.given.id, LOCAL, 60)).status == "cancelled"
+        assert (await service.executions.wait(stored.request.id, LOCAL, 60)).status == "cancelled"
 
 
 async def test_a_cancelled_task_is_cancelled(tmp_path: Path) -> None:

@@ -37,7 +37,7 @@ class Recorded:
         self.watching = Watching(cast("Journal", self), attempts, self.seen)
 
     async def seen(self, *_: object) -> Any:
-        return SimpleNamespace(status=self.status, given=SimpleNamespace(owner=OWNER.id))
+        return SimpleNamespace(status=self.status, request=SimpleNamespace(owner=OWNER.id))
 
     get = seen
 

@@ -196,7 +196,7 @@ async def test_an_id_that_was_given_is_kept_when_the_document_grows(tmp_path: Pa
 
     async def ids(paths: dict[str, Any]) -> dict[str, str]:
         file.write_text(json.dumps({"openapi": "3.1.0", "paths": paths}), encoding="utf-8")
-        surface = await read_surface("api", str(file), cache=cache, given=given)
+        surface = await read_surface("api", str(file), cache=cache, known_ids=given)
         return {tool.key: tool.id for tool in surface.tools}
 
     before = {"/users": operation("list")}

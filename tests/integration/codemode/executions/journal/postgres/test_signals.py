@@ -74,7 +74,7 @@ async def listens(*servers: CodeMode) -> None:
 
 async def running_one(server: CodeMode) -> str:
     (one,) = await server.executions.list(OWNER, status="running")
-    return one.given.id
+    return one.request.id
 
 
 async def all_of(events: AsyncIterator[ExecutionEvent]) -> list[str]:

@@ -63,7 +63,7 @@ async def test_among_concurrent_executions_one_uses_the_plan(store: Store) -> No
     ids = [one for one in await asyncio.gather(*map(use, range(6))) if isinstance(one, str)]
     assert len(ids) == 1
     assert (await PlanTable(journals[1]).get(plan.id)).execution == ids[0]
-    assert [stored.given.id for stored in await journals[0].list()] == ids
+    assert [stored.request.id for stored in await journals[0].list()] == ids
 
 
 async def test_old_plans_and_all_but_the_newest_of_a_key_are_removed(

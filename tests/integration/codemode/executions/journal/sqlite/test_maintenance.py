@@ -34,7 +34,7 @@ async def test_a_copy_made_beside_a_server_opens_as_a_journal(file: Path, tmp_pa
     assert target.stat().st_mode & 0o777 == 0o600
     copy = SqliteJournal(target, KEY, lease_s=60.0)
     await copy.open()
-    assert (await copy.get("ex_1")).given.id == "ex_1"
+    assert (await copy.get("ex_1")).request.id == "ex_1"
     await copy.aclose()
 
 
