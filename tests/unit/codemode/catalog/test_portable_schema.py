@@ -250,12 +250,12 @@ ODD: dict[str, Any] = {
 }
 
 
-@pytest.mark.parametrize("provider", SUBSETS)
 @pytest.mark.parametrize("schema", [*(one for one, _ in CASES.values()), *ODD.values()], ids=[*CASES, *ODD])
-def test_every_definition_is_in_the_subset_of_each_provider(schema: Any, provider: str) -> None:
+def test_every_definition_is_in_the_subset_of_each_provider(schema: Any) -> None:
     parameters = parameters_of(schema, TREE)
     Draft202012Validator.check_schema(parameters)
-    assert problems(parameters, SUBSETS[provider]) == []
+    every = {provider: problems(parameters, subset) for provider, subset in SUBSETS.items()}
+    assert every == {provider: [] for provider in SUBSETS}
 
 
 @pytest.mark.parametrize("provider", SUBSETS)

@@ -52,10 +52,10 @@ def test_what_is_good_is_good_across_steps(text: bytes, before: int) -> None:
     ],
     ids=lambda text: repr(text[:8]),
 )
-@pytest.mark.parametrize("before", [0, NEAR - 4, NEAR - 3, NEAR - 2, NEAR - 1, NEAR])
-def test_what_is_bad_is_bad_across_steps(text: bytes, before: int) -> None:
-    with pytest.raises(InvalidJson):
-        check_result(b"[" + b" " * before + text + b",[]]", 2)
+def test_what_is_bad_is_bad_across_steps(text: bytes) -> None:
+    for before in (0, NEAR - 4, NEAR - 3, NEAR - 2, NEAR - 1, NEAR):
+        with pytest.raises(InvalidJson):
+            check_result(b"[" + b" " * before + text + b",[]]", 2)
 
 
 def test_a_large_text_takes_many_steps() -> None:

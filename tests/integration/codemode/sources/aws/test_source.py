@@ -7,7 +7,6 @@ import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
-from moto.server import ThreadedMotoServer
 from pydantic import ValidationError
 from typer.testing import CliRunner
 
@@ -32,6 +31,8 @@ SECRET = "a-very-secret-key"
 @pytest.fixture(scope="module")
 def moto() -> Iterator[str]:
     """The address of the server."""
+    from moto.server import ThreadedMotoServer
+
     server = ThreadedMotoServer(ip_address="127.0.0.1", port=0, verbose=False)
     server.start()
     host, port = server.get_host_and_port()
