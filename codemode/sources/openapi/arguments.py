@@ -9,7 +9,7 @@ from codemode.catalog.identifiers import parameter_names
 from codemode.catalog.request_fields import request_fields
 from codemode.catalog.schema import Dialect, Schema
 from codemode.catalog.tool import Location, Parameter
-from codemode.sources.openapi.bodies import is_form
+from codemode.sources.openapi.bodies import is_form, is_json
 from codemode.sources.openapi.implied import implied_arguments
 from codemode.transports.http.invocation import BodyKind
 
@@ -147,8 +147,6 @@ def _declared_arguments(operation: Operation, nodes: list[Schema]) -> list[_Argu
             continue
         if location == "path" and name not in placeholders:
             continue
-        if location == "querystring" and not is_form(node.get("content")):
-            continue
         arguments.append(_declared_argument(node, name, _LOCATIONS[location], operation.document.dialect))
     path_names = {argument.wire_name for argument in arguments if argument.location is Location.PATH}
     arguments.extend(_undeclared_placeholders(operation, path_names))
@@ -156,12 +154,15 @@ def _declared_arguments(operation: Operation, nodes: list[Schema]) -> list[_Argu
 
 
 def _declared_argument(node: Schema, name: str, location: Location, dialect: Dialect) -> _Argument:
-    schema, is_json = _schema_of(node, dialect)
+    schema, in_json = _schema_of(node, dialect)
     required = location is Location.PATH or node.get("required") is True
     if location in _FIXABLE and fixed_value(schema) is not None:
         required = False  # the transport sends the value
     argument = _Argument(name, location, schema, required=required, description=node.get("description"))
-    if is_json:
+    if node.get("in") == "querystring" and not is_form(node.get("content")):
+        argument.style = "whole_json" if in_json else "whole_text"
+        return argument
+    if in_json:
         argument.style = "json"
         return argument
     if dialect is Dialect.SWAGGER_2_0:
@@ -210,7 +211,7 @@ def _schema_of(node: Schema, dialect: Dialect) -> tuple[Schema, bool]:
     content = node.get("content")
     for media_type, value in content.items() if isinstance(content, Mapping) else ():
         inner = value.get("schema") if isinstance(value, Mapping) else None
-        return node.at(inner if isinstance(inner, Mapping) else {}), "json" in str(media_type)
+        return node.at(inner if isinstance(inner, Mapping) else {}), is_json(str(media_type))
     return node.at({}), False
 
 

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.schema import Dialect
 from codemode.sources.loaded import SourceWarning
-from codemode.sources.openapi.bodies import is_form
 
 if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
@@ -96,8 +95,6 @@ def _parameter_flaw(holder: Schema, value: Any, locations: tuple[str, ...], oper
         return f"{name!r} has `in: {location}`, which is not one of {', '.join(locations)}: it is ignored"
     if location == "path" and name not in operation.placeholders:
         return f"{name!r} is a path parameter, but the path has no {{{name}}}: it is ignored"
-    if location == "querystring" and not is_form(node.get("content")):
-        return f"{name!r} is a query string that is not a form: it is ignored"
     return ""
 
 

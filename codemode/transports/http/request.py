@@ -46,6 +46,9 @@ _LITERAL_SAFE = "!$&'()*+,;=:@~%"
 
 #: Characters that parsers of URLs remove, or read as the end of the request target.
 _UNSAFE_IN_URL = re.compile(r"[^!-~]|[#\\]")
+#: Styles of a value that is the whole query, not a form (OpenAPI 3.2, `in: querystring`).
+_WHOLE = ("whole_json", "whole_text")
+
 _ELSEWHERE = "these arguments would change where the request goes"
 
 
@@ -122,7 +125,8 @@ class RequestPlan:
         if body is not None:
             headers.append(("Content-Type", media_type))
         queried = _queried(query)
-        self._check(url, [] if is_foreign else queried, arguments)
+        is_whole = any(parameter.style in _WHOLE for parameter, _ in self._given(Location.QUERY, arguments))
+        self._check(url, [] if is_foreign or is_whole else queried, arguments)
         if below:
             url = f"{self._base_url}{path.rstrip('/')}{below}{end}"
         check_overrides(self._tool, [*headers, *queried, *_fields(value, body, media_type)])
@@ -158,6 +162,10 @@ class RequestPlan:
         texts = [self._fixed_query] if self._fixed_query else []
         for parameter, value in self._given(Location.QUERY, arguments):
             reserved = parameter.allow_reserved
+            if parameter.style in _WHOLE:  # no separator is left unescaped, so it names no other parameter
+                whole = styles.as_json(value) if parameter.style == "whole_json" else styles.scalar(value)
+                texts.append(quote(whole, safe=""))
+                continue
             if type(value) in styles.SCALARS and parameter.style != "json":
                 text = query_text(styles.scalar(value), reserved=reserved)
                 texts.append(f"{query_text(parameter.wire_name)}={text}")

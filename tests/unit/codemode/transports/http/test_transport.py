@@ -108,6 +108,22 @@ async def test_a_whole_query_string_is_one_object(recorder: Recorder) -> None:
 
 
 @pytest.mark.parametrize(
+    ("media_type", "value", "target"),
+    [
+        ("application/json", {"a": [1, "x&y=z"]}, "/things?%7B%22a%22%3A%5B1%2C%22x%26y%3Dz%22%5D%7D"),
+        ("application/jsonpath", "$.a[?@.b>1]", "/things?%24.a%5B%3F%40.b%3E1%5D"),
+        ("text/plain", "a=1&b", "/things?a%3D1%26b"),
+    ],
+)
+async def test_a_whole_query_string_may_be_no_form(
+    recorder: Recorder, media_type: str, value: Any, target: str
+) -> None:
+    schema = {"type": "object" if media_type.endswith("json") else "string"}
+    tool = _tool(parameters=[{"name": "q", "in": "querystring", "content": {media_type: {"schema": schema}}}])
+    assert (await _sent(recorder, tool, {"q": value})).target == target
+
+
+@pytest.mark.parametrize(
     ("style", "explode", "path", "expected"),
     [
         ("label", True, "/t{v}", "/t.a%2C.b"),
