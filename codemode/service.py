@@ -76,6 +76,7 @@ if TYPE_CHECKING:
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.records import NewExecution
     from codemode.features.feature import Feature
+    from codemode.gateway.caller_view import Visible
     from codemode.menus.menu import Menu
     from codemode.menus.selection import Selector
     from codemode.search.evaluation.evaluation import Metrics
@@ -612,6 +613,10 @@ class CodeMode:
         if self.features.have_changed():
             await self._live.publish_again()
         return await self._views.of(caller.role)
+
+    def visible(self, role: str) -> Visible | None:
+        """Return how many tools a role may use and of which sources, None while the sources are unread."""
+        return self._views.visible(role)
 
     async def start_sandbox(self) -> Mapping[str, str]:
         """Start the sandbox before the first program needs it. Return the layers of isolation in force."""

@@ -6,7 +6,7 @@ import asyncio
 from dataclasses import dataclass
 from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.gateway.gateway import Gateway
 
@@ -30,6 +30,13 @@ class View:
     catalog: Catalog
     finder: Finder
     gateway: Gateway
+
+
+class Visible(NamedTuple):
+    """How many tools a role may use, and of which sources."""
+
+    tools: int
+    sources: frozenset[str]
 
 
 class Views:
@@ -58,8 +65,21 @@ class Views:
         )
         self._whole = View(catalog, finder, self._gateway_of(catalog))
         self._of_role: dict[str, View] = {}
+        self._visible: dict[str, Visible] = {}
         self._of_tools: dict[tuple[frozenset[str], frozenset[str]], View] = {}
         self._making = asyncio.Lock()
+
+    def visible(self, role: str) -> Visible | None:
+        """Return how much a role may use, None while the sources are unread."""
+        if role not in self._visible and len(self._whole.catalog):
+            made = self._of_role.get(role)
+            tools = (
+                [tool for tool in self._whole.catalog if self._policy.may_use(tool, role)]
+                if made is None
+                else made.catalog
+            )
+            self._visible[role] = Visible(len(tools), frozenset(tool.source for tool in tools))
+        return self._visible.get(role)
 
     async def of(self, role: str) -> View:
         """Return the view of a role."""

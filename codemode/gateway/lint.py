@@ -27,7 +27,7 @@ class Finding(NamedTuple):
 
 
 def require_known_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) -> None:
-    """Check that every pattern matches a tool, and that pins and `definitions.inline` are some.
+    """Check that every pattern matches a tool, and that pins, `definitions.inline` and `modes` name some.
 
     Raises ConfigurationError.
 
@@ -37,6 +37,7 @@ def require_known_tools(settings: Settings, policy: AccessPolicy, catalog: Catal
         *unknown_tools(settings, policy, catalog),
         *_unknown_pins(settings, catalog),
         *_unknown_inline(settings, catalog),
+        *_unknown_sources(settings, catalog),
     )
     found = [f"{settings.place(*one.place)}: {one.text}" for one in findings]
     if found:
@@ -93,6 +94,15 @@ def _unknown_inline(settings: Settings, catalog: Catalog) -> Iterator[Finding]:
             names = (*(tool.id for tool in catalog), *catalog.groups, *catalog.namespaces)
             text = f"there is no tool, group or source {name!r}{did_you_mean(name, names)}"
             yield Finding(("definitions", "inline", place), text)
+
+
+def _unknown_sources(settings: Settings, catalog: Catalog) -> Iterator[Finding]:
+    known = {*settings.sources, *(tool.source for tool in catalog), *_silent(settings, catalog)}
+    for number, rule in enumerate(settings.modes):
+        for place, name in enumerate(rule.sources):
+            if name not in known:
+                text = f"there is no source {name!r}{did_you_mean(name, known)}"
+                yield Finding(("modes", number, "sources", place), text)
 
 
 def without_effect(policy: AccessPolicy, catalog: Catalog) -> Iterator[Finding]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from fnmatch import fnmatchcase
 from typing import TYPE_CHECKING, TypeVar, get_args
 
@@ -14,12 +15,21 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
+    from codemode.gateway.caller_view import Visible
     from codemode.settings import ModeRuleSettings
 
 MODES: tuple[ModeName, ...] = get_args(ModeName)
 AGENT_MODES: tuple[AgentMode, ...] = get_args(AgentMode)
 
+#: Returns the tools that a role may use, None while the sources are unread.
+Sees = Callable[[str], "Visible | None"]
+
 M = TypeVar("M", ModeName, AgentMode)
+
+
+def _nothing_known(_: str) -> Visible | None:
+    """Return None: the sources are unread."""
+    return None
 
 
 class ModeRejected(CodeModeError):
@@ -29,21 +39,34 @@ class ModeRejected(CodeModeError):
 
 
 def mode_of(
-    rules: Iterable[ModeRuleSettings], default: ModeName, *, role: str, clients: Sequence[str] = (), wanted: str = ""
+    rules: Iterable[ModeRuleSettings],
+    default: ModeName,
+    *,
+    role: str,
+    clients: Sequence[str] = (),
+    wanted: str = "",
+    sees: Sees = _nothing_known,
 ) -> ModeName:
     """Return the mode of a request. The first rule that matches decides, else `default`; `wanted` overrides both.
 
-    `clients` are the names of the client; a rule matches one of them. Raises ModeRejected.
+    `clients` are the names of the client; a rule matches one of them. `sees` returns the tools of a role. Raises
+    ModeRejected.
     """
-    rule = next((rule for rule in rules if _matches(rule, role, clients, "")), None)
+    rule = next((rule for rule in rules if _matches(rule, role, clients, "", sees)), None)
     return _chosen(rule, default, wanted, MODES)
 
 
 def mode_of_agent(
-    rules: Iterable[ModeRuleSettings], default: AgentMode, *, role: str, model: str, wanted: str = ""
+    rules: Iterable[ModeRuleSettings],
+    default: AgentMode,
+    *,
+    role: str,
+    model: str,
+    wanted: str = "",
+    sees: Sees = _nothing_known,
 ) -> AgentMode:
     """Return the mode of an agent with a model of this name. See `mode_of`. Raises ModeRejected."""
-    rule = next((rule for rule in rules if _matches(rule, role, (), model)), None)
+    rule = next((rule for rule in rules if _matches(rule, role, (), model, sees)), None)
     return _chosen(rule, default, wanted, AGENT_MODES)
 
 
@@ -72,9 +95,24 @@ def native_tools(catalog: Catalog, most: int) -> list[Tool]:
     return sorted(catalog, key=lambda tool: tool.id)
 
 
-def _matches(rule: ModeRuleSettings, role: str, clients: Sequence[str], model: str) -> bool:
+def depends_on_tools(rules: Iterable[ModeRuleSettings]) -> bool:
+    """Return whether a rule matches by the tools that a caller may use, so that the sources must have been read."""
+    return any(rule.most_tools is not None or rule.sources for rule in rules)
+
+
+def _matches(rule: ModeRuleSettings, role: str, clients: Sequence[str], model: str, sees: Sees) -> bool:
     is_role = not rule.roles or role in rule.roles
-    return is_role and _fit(rule.clients, clients) and _fit(rule.models, (model,))
+    return is_role and _fit(rule.clients, clients) and _fit(rule.models, (model,)) and _fit_tools(rule, role, sees)
+
+
+def _fit_tools(rule: ModeRuleSettings, role: str, sees: Sees) -> bool:
+    if not depends_on_tools((rule,)):
+        return True
+    visible = sees(role)
+    if visible is None:
+        return False
+    is_few = rule.most_tools is None or visible.tools <= rule.most_tools
+    return is_few and (not rule.sources or visible.sources <= set(rule.sources))
 
 
 def _fit(patterns: Sequence[str], names: Sequence[str]) -> bool:

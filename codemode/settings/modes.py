@@ -39,6 +39,12 @@ class ModeRuleSettings(Section):
     models: Patterns = Field(
         default=(), description="Patterns of the model names of agents, without regard to case.", examples=["gpt-4*"]
     )
+    most_tools: int | None = Field(
+        default=None, ge=0, description="Callers who may use at most this number of tools.", examples=[20]
+    )
+    sources: Names = Field(
+        default=(), description="Callers who may use tools of these sources and of no others.", examples=["helpdesk"]
+    )
     mode: Mode = Field(
         description="`code`: search and execute. `hybrid`: these and native tools. `menu`: a menu of native tools. "
         "`native`: every tool. `off`: no tools."

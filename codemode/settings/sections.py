@@ -135,8 +135,8 @@ class Settings(Section):
     )
     modes: tuple[ModeRuleSettings, ...] = Field(
         default=(),
-        description="Which tools a model gets, by role, client and model. The first rule that matches decides, else "
-        "`server.mcp` or `agent.mode`.",
+        description="Which tools a model gets, by role, client, model and tools. The first rule that matches decides, "
+        "else `server.mcp` or `agent.mode`.",
         examples=[[{"clients": "cursor*", "mode": "hybrid"}, {"roles": "kiosk", "mode": "menu", "enforced": True}]],
     )
     native_tools: int = Field(

@@ -56,7 +56,9 @@ class Agent:
         chosen = settings or service.settings.agent
         chosen = chosen if model is not None else chosen.completed()
         rules = service.settings.modes
-        found = mode_of_agent(rules, chosen.mode, role=caller.role, model=chosen.model, wanted=mode or "")
+        found = mode_of_agent(
+            rules, chosen.mode, role=caller.role, model=chosen.model, wanted=mode or "", sees=service.visible
+        )
         self.settings = chosen.model_copy(update={"mode": found})
         self._own: ChatModel | ResponsesModel | None = None
         if model is None:

@@ -35,6 +35,6 @@ def offering(service: CodeMode) -> Callable[[Request], Awaitable[None]]:
 def mode_of_http(service: CodeMode, request: Request, wanted: str = "") -> ModeName:
     """Return the mode of an authenticated request: what it asks for, else of the rules. Raises ModeRejected."""
     agent, role = request.headers.get("user-agent", ""), request.state.caller.role
-    return mode_of(
-        service.settings.modes, "code", role=role, clients=(agent,), wanted=wanted or request.headers.get(HEADER, "")
-    )
+    wanted = wanted or request.headers.get(HEADER, "")
+    rules = service.settings.modes
+    return mode_of(rules, "code", role=role, clients=(agent,), wanted=wanted, sees=service.visible)

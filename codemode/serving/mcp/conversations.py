@@ -56,7 +56,7 @@ class McpConversations:
     def tools(self, context: Context) -> ModelTools:
         """Return the tools of a request's conversation. Raises ModeRejected."""
         caller = self.caller_of(context)
-        mode = mode_of_request(context, caller, self._service.settings)
+        mode = mode_of_request(context, caller, self._service.settings, self._service.visible)
         return ModelTools(
             self._service,
             caller,

@@ -14,13 +14,14 @@ if TYPE_CHECKING:
     from mcp.server import ServerRequestContext
 
     from codemode.gateway.caller import Caller
+    from codemode.model.modes import Sees
     from codemode.settings import ModeName, Settings
 
 META_KEY, QUERY_KEY, HEADER = "codemode/mode", "mode", "codemode-mode"
 
 
-def mode_of_request(context: ServerRequestContext[Any], caller: Caller, settings: Settings) -> ModeName:
-    """Return the mode of a request. Raises ModeRejected."""
+def mode_of_request(context: ServerRequestContext[Any], caller: Caller, settings: Settings, sees: Sees) -> ModeName:
+    """Return the mode of a request. `sees` returns the tools of a role. Raises ModeRejected."""
     request = context.request
     wanted = (context.meta or {}).get(META_KEY)
     if not wanted and request is not None:
@@ -28,6 +29,5 @@ def mode_of_request(context: ServerRequestContext[Any], caller: Caller, settings
     agent = request.headers.get("user-agent", "") if request is not None else ""
     client = context.session.client_params
     name = client.client_info.name if client is not None else ""
-    return mode_of(
-        settings.modes, settings.server.mcp, role=caller.role, clients=(name, agent), wanted=str(wanted or "")
-    )
+    rules, names = settings.modes, (name, agent)
+    return mode_of(rules, settings.server.mcp, role=caller.role, clients=names, wanted=str(wanted or ""), sees=sees)

@@ -20,7 +20,7 @@ from mcp_types.version import MODERN_PROTOCOL_VERSIONS
 from codemode.errors import CodeModeError
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.model.background import Background, no_queue
-from codemode.model.modes import ModeRejected
+from codemode.model.modes import ModeRejected, depends_on_tools
 from codemode.model.tools import CallOptions, ModelTools, error_text
 from codemode.serving.mcp.call_log import CallLog
 from codemode.serving.mcp.changing import ChangingServer, ChangingTaskServer, ToolChanges
@@ -117,7 +117,9 @@ class McpServer:
         """Return the tools of the request's mode. In the mode `code` they are byte-identical within a session."""
         caller = self._caller_of(context)
         try:
-            mode = mode_of_request(context, caller, self._service.settings)
+            if depends_on_tools(self._service.settings.modes):
+                await self._wait_until_opened()
+            mode = mode_of_request(context, caller, self._service.settings, self._service.visible)
             kept = self._conversations.remembered(context, caller, mode) if mode == "code" else None
             tools = kept.listed if kept is not None else None
             if tools is None:

@@ -8,6 +8,7 @@ import pytest
 import yaml
 
 from codemode.catalog.catalog import Catalog
+from codemode.gateway.caller_view import Visible
 from codemode.model.modes import ModeRejected, mode_of, mode_of_agent, native_tools
 from codemode.settings import Settings
 from codemode.testing import make_tool
@@ -43,6 +44,28 @@ def test_the_mode_of_an_agent_depends_on_its_model() -> None:
     found = [mode_of_agent(RULES, "auto", role="default", model=model) for model in ("GPT-4.1", "gpt-5")]
     assert found == ["native", "auto"]
     assert mode_of_agent(RULES, "code", role="default", model="gpt-4.1", wanted="auto") == "auto"
+
+
+BY_TOOLS = Settings.model_validate(
+    {"modes": [{"sources": ["shop", "mail"], "most_tools": 5, "mode": "menu"}, {"most_tools": 20, "mode": "native"}]}
+).modes
+
+
+@pytest.mark.parametrize(
+    ("tools", "sources", "mode"),
+    [
+        (5, "shop", "menu"),
+        (5, "shop mail", "menu"),
+        (6, "shop", "native"),
+        (5, "shop bank", "native"),
+        (21, "shop", "code"),
+    ],
+)
+def test_a_rule_may_match_by_the_tools_that_a_caller_may_use(tools: int, sources: str, mode: str) -> None:
+    visible = {"clerk": Visible(tools, frozenset(sources.split()))}
+    assert mode_of(BY_TOOLS, "code", role="clerk", sees=visible.get) == mode
+    assert mode_of_agent(BY_TOOLS, "code", role="clerk", model="m", sees=visible.get) == mode
+    assert mode_of(BY_TOOLS, "code", role="other", sees=visible.get) == "code"
 
 
 def test_an_enforced_mode_and_an_unknown_one_are_rejected() -> None:

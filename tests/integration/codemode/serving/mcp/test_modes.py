@@ -12,6 +12,7 @@ from mcp.client.streamable_http import streamable_http_client
 from mcp_types import Implementation
 
 from codemode import CodeMode, Settings, tool
+from codemode.errors import ConfigurationError
 from codemode.gateway.caller import Caller
 from codemode.serving.application.app import create_app
 from codemode.serving.auth.callers import Callers
@@ -137,3 +138,17 @@ async def test_the_address_a_header_and_the_user_agent_over_http(tmp_path: Path)
                     transport = streamable_http_client(f"http://testserver{address}", http_client=connection)
                     async with Client(transport) as connected:
                         assert await names(connected) == listed, (address, headers)
+
+
+@pytest.mark.parametrize("era", ["auto", "legacy"])
+async def test_the_mode_may_depend_on_the_number_of_tools_and_their_sources(tmp_path: Path, era: str) -> None:
+    modes = [{"roles": "kiosk", "most_tools": 1, "mode": "native"}, {"sources": "shop", "mode": "menu"}]
+    rules = [{"tools": "shop.cancel_order", "roles": "kiosk", "decision": "deny"}]
+    policy = {"roles": ["kiosk"], "rules": rules}
+    async with service(tmp_path, modes=modes, policy=policy) as opened:
+        async with client(opened, "x", "kiosk", era) as few:
+            assert [one.name for one in (await few.list_tools()).tools] == ["shop-get_order"]
+        async with client(opened, "x", era=era) as other:
+            assert {one.name for one in (await other.list_tools()).tools} >= set(META)
+    with pytest.raises(ConfigurationError, match="there is no source 'shp'; did you mean 'shop'"):
+        await service(tmp_path, modes=[{"sources": "shp", "mode": "menu"}]).start()
