@@ -51,12 +51,14 @@ class CallContext:
 
     A transport awaits `before_send` right before the request may have an effect, and again before each further attempt.
     If the hook raises, the transport sends nothing and lets the exception pass. `on_progress` takes each progress
-    message of the service, and `on_note` what the caller should know of an answer beside its value. `query` is that of
-    the URL of the next page, as the service gave it. It is sent instead of the arguments in the query, or after them if
-    it begins with `&`; `/SEGMENT?QUERY` is sent below the operation's path. `answers` holds what people answered to the
-    service's questions about this call, by `codemode.transports.questions.question_key`. `wait_out` waits the seconds
-    that a service asked for, outside of the call's time limit, and returns whether the call may be sent again. Without
-    it, a transport waits within that limit.
+    message of the service, `on_note` what the caller should know of an answer beside its value, and `on_page` the
+    headers of an answer that describe a page of a list.
+
+    `query` is that of the URL of the next page, as the service gave it. It is sent instead of the arguments in the
+    query, or after them if it begins with `&`; `/SEGMENT?QUERY` is sent below the operation's path. `answers` holds
+    what people answered to the service's questions about this call, by `codemode.transports.questions.question_key`.
+    `wait_out` waits the seconds that a service asked for, outside of the call's time limit, and returns whether the
+    call may be sent again. Without it, a transport waits within that limit.
     """
 
     owner: str = ""
@@ -65,6 +67,7 @@ class CallContext:
     before_send: Callable[[], Awaitable[None]] = _send_freely
     on_progress: Callable[[str], None] = ignore
     on_note: Callable[[str], None] = ignore
+    on_page: Callable[[Mapping[str, str]], None] = ignore
     query: str = ""
     answers: Mapping[str, Any] = field(default_factory=dict)
     wait_out: Callable[[float], Awaitable[bool]] | None = None

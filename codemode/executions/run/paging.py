@@ -12,9 +12,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codemode.catalog.argument_paths import argument_at, with_argument
-from codemode.catalog.next_page import items_of
-from codemode.catalog.page_answer import total_of
-from codemode.catalog.paging import paging_of, walked
+from codemode.catalog.paging import walked
 from codemode.errors import ArgumentsInvalid
 from sandbox import CallFailed
 
@@ -41,9 +39,6 @@ _BEYOND_END = (404, 410, 416)
 
 #: Largest number of characters of a page's arguments in an error.
 _LONGEST_CALL = 300
-
-#: Largest number of notes on incomplete lists in one outcome.
-_MOST_NOTES = 5
 
 
 class WholeList(NamedTuple):
@@ -260,36 +255,3 @@ def _set_page_size(wanted: WholeList, arguments: dict[str, Any], limit: int) -> 
 def _are_records(items: list[Any]) -> bool:
     """Return whether equal pages of such items mean the same page. Lists of numbers may repeat by chance."""
     return any(isinstance(item, (Mapping, str)) for item in items)
-
-
-class PartialLists:
-    """The lists of which a program read some pages, and their totals."""
-
-    def __init__(self) -> None:
-        self._lists: dict[str, tuple[int, dict[str, int]]] = {}
-
-    def add(self, tool: Tool, arguments: Mapping[str, Any], value: Any) -> None:
-        """Count the items of an answer, if it states the total of a paged list."""
-        total = total_of(value)
-        paging = paging_of(tool) if total else None
-        if (
-            total is None or paging is None or argument_at(arguments, paging.size) == 1
-        ):  # one item is read for the total
-            return
-        position = {paging.cursor, paging.after, paging.page, paging.offset, paging.size} - {""}
-        filters = {name: value for name, value in arguments.items() if name not in position}
-        for path in (path for path in position if argument_at(filters, path) is not None):
-            filters = with_argument(filters, path, None)
-        same = json.dumps([tool.id, filters], default=str, sort_keys=True)
-        page = json.dumps([argument_at(arguments, path) for path in sorted(position)], default=str)
-        _, counts = self._lists.get(same, (0, {}))
-        self._lists[same] = (total, {**counts, page: len(items_of(paging, value))})
-
-    def notes(self) -> tuple[str, ...]:
-        """Return a note on each list that the program did not read whole."""
-        notes = []
-        for same, (total, counts) in self._lists.items():
-            read, tool = sum(counts.values()), json.loads(same)[0]
-            if 0 < read < total:
-                notes.append(f"{tool} returned {read} of {total}; .items(…) returns all")
-        return tuple(dict.fromkeys(notes))[:_MOST_NOTES]

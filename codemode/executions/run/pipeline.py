@@ -24,7 +24,8 @@ from codemode.executions.run.forms import (
     response_of,
     wait_in,
 )
-from codemode.executions.run.paging import PartialLists, WholeList, collect
+from codemode.executions.run.paging import WholeList, collect
+from codemode.executions.run.partial_lists import PartialLists
 from codemode.executions.types.record import End
 from codemode.gateway.call import JudgedCall, ToolCall
 from codemode.gateway.policy import Decision, Ruling
@@ -33,7 +34,7 @@ from codemode.transports.http.idempotency import key_of
 from codemode.transports.http.long_running import goes_on, result_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Sequence
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from codemode.catalog.saved import SavedProgram
     from codemode.executions.run.context import RunContext
@@ -71,6 +72,7 @@ class Pipeline:
         self.run = run
         self.recorder = recorder
         self.partial_lists = PartialLists()
+        self._page_headers: dict[str, Mapping[str, str]] = {}
         self._judge = judge
         self._stages = stages
         self._deciders = (*(stage.decide for stage in stages), *deciders)
@@ -94,8 +96,11 @@ class Pipeline:
             value = await self._make(self._call(call.path, call.tool, arguments, within), gateway.send, call.room)
         except CodeModeError as error:
             raise for_program(error) from None
-        if isinstance(value, dict) and any(isinstance(item, list) for item in value.values()):
-            self.partial_lists.add(gateway.catalog.get(call.tool), call.arguments, value)
+        headers = self._page_headers.pop(call.path, None)
+        if isinstance(value, list) or (
+            isinstance(value, dict) and any(isinstance(one, list) for one in value.values())
+        ):
+            self.partial_lists.add(gateway.catalog.get(call.tool), call.arguments, value, headers)
         return value
 
     async def _list(self, call: Call, wanted: WholeList, within: SavedProgram | None) -> Any:
@@ -207,6 +212,7 @@ class Pipeline:
             before_send=partial(self._start, judged, key),
             on_progress=partial(self.run.ledger.progress, path),
             on_note=self.run.ledger.note,
+            on_page=partial(self._page_headers.__setitem__, path),
             answers=self.recorder.answers(path),
             wait_out=partial(self.run.waits.wait, judged.tool.source if judged.tool else "", given_up=given_up),
         )

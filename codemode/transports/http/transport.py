@@ -151,6 +151,8 @@ class HttpTransport:
         UpstreamTimeout, UpstreamUnreachable.
         """
         value, answer = await self._call(tool, arguments, context)
+        if headers := self._page_headers(answer, context):
+            context.on_page(headers)
         location = answer.headers.get("location", "")
         if location and not answer.body and tool.invocation.method != _HEAD:
             location = self._redactor_for(context.credentials).text(location)[:_LONGEST_LOCATION]
@@ -196,9 +198,14 @@ class HttpTransport:
             message = f"{tool.id} has no pages: call it without .items or .pages"
             raise CallError(message)
         value, answer = await self._call(tool, arguments, context)
-        redactor = self._redactor_for(context.credentials)
-        headers = {name: redactor.text(answer.headers[name]) for name in PAGE_HEADERS if name in answer.headers}
+        headers = self._page_headers(answer, context)
         return Page(value, **page_fields(tool, paging, arguments, value, headers))
+
+    def _page_headers(self, answer: Answer, context: CallContext) -> dict[str, str]:
+        """Return the headers of an answer that describe a page of a list."""
+        names = [name for name in PAGE_HEADERS if name in answer.headers]
+        redactor = self._redactor_for(context.credentials) if names else None
+        return {name: redactor.text(answer.headers[name]) for name in names} if redactor else {}
 
     async def aclose(self) -> None:
         """Close all connections."""

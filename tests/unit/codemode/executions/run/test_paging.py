@@ -7,7 +7,7 @@ import pytest
 
 from codemode.catalog.catalog import Catalog
 from codemode.errors import ArgumentsInvalid
-from codemode.executions.run.paging import ITEMS, PAGES, PartialLists, WholeList, collect, whole_list
+from codemode.executions.run.paging import ITEMS, PAGES, WholeList, collect, whole_list
 from codemode.testing import make_tool
 from codemode.transports.base import Page
 from sandbox import CallFailed
@@ -101,28 +101,6 @@ async def test_a_page_size_is_rejected_where_there_is_none() -> None:
     with pytest.raises(ArgumentsInvalid, match="has no page size; leave page_size out"):
         await walked("items", {"page_size": 5}, upstream)
     assert upstream.asked == []
-
-
-def test_a_list_that_was_read_in_part_is_noted_with_its_total() -> None:
-    (tool,) = SIZED.tools
-    lists = PartialLists()
-    lists.add(tool, {"limit": 5}, {"items": [1, 2, 3, 4, 5], "total": 9})
-    lists.add(tool, {"limit": 5}, {"items": [1, 2, 3, 4, 5], "total": 9})
-    assert lists.notes() == ("gym.clients.list returned 5 of 9; .items(…) returns all",)
-    lists.add(tool, {"limit": 5, "offset": 5}, {"items": [6, 7, 8, 9], "total": 9})
-    assert lists.notes() == ()
-    lists.add(tool, {"status": "active"}, {"items": [1], "meta": {"totalCount": 2}})
-    assert lists.notes() == ("gym.clients.list returned 1 of 2; .items(…) returns all",)
-
-
-def test_other_answers_are_not_taken_for_parts() -> None:
-    (tool,) = SIZED.tools
-    lists = PartialLists()
-    for value in ({"items": [1], "total": 1}, {"items": [], "total": 9}, {"items": [1], "total": "9"}, {"items": [1]}):
-        lists.add(tool, {}, value)
-    lists.add(tool, {"limit": 1}, {"items": [1], "total": 9})
-    lists.add(make_tool("gym.sums.get"), {}, {"lines": [1], "total": 90})
-    assert lists.notes() == ()
 
 
 async def test_a_list_without_end_is_bounded() -> None:
