@@ -39,7 +39,7 @@ async def asking(tmp_path_factory: Any, gym: Gym) -> AsyncIterator[Server]:
 
 async def _pause(server: Server, code: str) -> dict[str, Any]:
     """Run a program until it waits for a person, and return its outcome."""
-    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {AGENT}"}, timeout=60) as client:
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {AGENT}"}, timeout=200) as client:
         outcome: dict[str, Any] = (await client.post(f"{server.url}/v1/execute", json={"code": code})).json()
     assert outcome["status"] == "paused", outcome
     return outcome

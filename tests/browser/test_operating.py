@@ -27,7 +27,7 @@ async def audited(tmp_path_factory: Any, gym: Gym) -> AsyncIterator[Server]:
     configuration = CONFIGURATION + "observe: {{audit_file: {folder}/audit.jsonl}}\n"
     with serving(tmp_path_factory.mktemp("audited"), gym, configuration) as server:
         headers = {"Authorization": f"Bearer {AGENT}"}
-        async with httpx2.AsyncClient(headers=headers, timeout=60) as client:
+        async with httpx2.AsyncClient(headers=headers, timeout=200) as client:
             code = f"gym.trainers.get_trainers_list(limit=1)\ngym.clients.get_clients_list(name={_HOSTILE!r})"
             answer = await client.post(f"{server.url}/v1/execute", json={"code": code})
             assert answer.json()["status"] == "completed", answer.text[:500]

@@ -60,7 +60,7 @@ async def test_the_server_runs_programs(here: Place) -> None:
             assert line, said.decode()
             said += line
         port = int(said.partition(b" on http://127.0.0.1:")[2].split()[0])
-        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=60) as http:
+        async with httpx2.AsyncClient(base_url=f"http://127.0.0.1:{port}", timeout=200) as http:
             answer = await http.post("/v1/execute", json={"code": CODE})
     finally:
         process.kill()

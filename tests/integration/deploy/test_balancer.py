@@ -40,7 +40,7 @@ async def deployed(folder: Path) -> AsyncIterator[tuple[Servers, Balancer]]:
 async def connected(url: str) -> AsyncIterator[httpx2.AsyncClient]:
     """A client that opens a connection for each request."""
     limits = httpx2.Limits(max_keepalive_connections=0)
-    async with httpx2.AsyncClient(base_url=url, headers=BEARER, timeout=60, limits=limits) as http:
+    async with httpx2.AsyncClient(base_url=url, headers=BEARER, timeout=200, limits=limits) as http:
         yield http
 
 
@@ -63,7 +63,7 @@ class Load:
         self._news = asyncio.Condition()
 
     async def client(self) -> None:
-        async with httpx2.AsyncClient(base_url=self._url, headers=BEARER, timeout=60) as http:
+        async with httpx2.AsyncClient(base_url=self._url, headers=BEARER, timeout=200) as http:
             while True:
                 await ask(http, **{"Idempotency-Key": f"request-{next(self._numbers)}"})
                 async with self._news:
@@ -160,7 +160,7 @@ async def test_answers_about_one_server_are_not_passed_on(tmp_path: Path) -> Non
 async def test_pages_of_the_console_come_from_every_server_without_another_login(tmp_path: Path) -> None:
     async with (
         deployed(tmp_path) as (servers, running),
-        httpx2.AsyncClient(timeout=60, headers={"Accept": "text/html"}) as browser,
+        httpx2.AsyncClient(timeout=200, headers={"Accept": "text/html"}) as browser,
     ):
         assert (await browser.post(f"{running.url}/console/login", data={"key": KEY})).status_code == 303
         pages = [await browser.get(f"{running.url}/console/catalog") for _ in range(30)]
@@ -180,7 +180,7 @@ async def test_pages_of_the_console_come_from_every_server_without_another_login
 async def test_the_message_of_a_change_is_shown_by_another_server(tmp_path: Path) -> None:
     async with (
         deployed(tmp_path) as (servers, _),
-        httpx2.AsyncClient(timeout=60, headers={"Accept": "text/html"}) as browser,
+        httpx2.AsyncClient(timeout=200, headers={"Accept": "text/html"}) as browser,
     ):
         here, there = (f"http://127.0.0.1:{port}" for port in servers.ports)
         paused = (await browser.post(f"{here}/v1/execute", json={"code": ASKS}, headers=BEARER)).json()

@@ -48,7 +48,7 @@ async def test_callers_work_and_prometheus_reads_metrics_alone(tmp_path: Path, g
         await servers.start(servers.ports[0])
         keys = {name: (tmp_path / "secrets" / name).read_text() for name in ("api_key", "metrics_key")}
         url = f"http://127.0.0.1:{servers.ports[0]}"
-        async with httpx2.AsyncClient(base_url=url, timeout=60) as http:
+        async with httpx2.AsyncClient(base_url=url, timeout=200) as http:
             worked = await ask(http, keys["api_key"], "gym.core.get_gym_info()")
             denied = await ask(http, keys["metrics_key"], "gym.core.get_gym_info()")
             metrics = await http.get("/metrics", headers={"Authorization": f"Bearer {keys['metrics_key']}"})

@@ -39,7 +39,7 @@ def reported(text: str) -> dict[str, set[str]]:
 
 async def worked(url: str) -> str:
     """Run programs of several endings, more than there are places for, and return the metrics of the server."""
-    async with httpx2.AsyncClient(base_url=url, headers=BEARER, timeout=60) as http:
+    async with httpx2.AsyncClient(base_url=url, headers=BEARER, timeout=200) as http:
         for code in PROGRAMS:
             await http.post("/v1/execute", json={"code": code})
         answers = await asyncio.gather(

@@ -45,7 +45,7 @@ async def test_a_host_name_leads_to_its_tenant_and_to_nobody_else(tmp_path: Path
         acme, globex = [await each.start(each.ports[0]) for each in servers]
         async with (
             haproxy(tmp_path, configuration, **variables),
-            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{bound}", headers=BEARER, timeout=60) as http,
+            httpx2.AsyncClient(base_url=f"http://127.0.0.1:{bound}", headers=BEARER, timeout=200) as http,
         ):
             await until_connected(http)
             hosts = [f"{tenant}.example.com" for tenant in TENANTS]

@@ -45,7 +45,7 @@ class Running:
     def document(self, path: str) -> Path:
         """Its own API document, as it serves it, in a file."""
         file = self.folder / "document"
-        with urlopen(Request(f"{self.url}{path}", headers=dict(self.headers)), timeout=60) as answer:
+        with urlopen(Request(f"{self.url}{path}", headers=dict(self.headers)), timeout=200) as answer:
             file.write_bytes(answer.read())
         return file
 

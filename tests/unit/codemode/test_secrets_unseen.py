@@ -120,7 +120,7 @@ async def test_a_caller_brings_its_token_over_http(recorder: Recorder, tmp_path:
     settings = _settings(tmp_path, recorder.url)
     async with CodeMode.from_settings(settings) as service:
         transport = httpx2.ASGITransport(create_app(service, Callers.of(settings)))
-        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", timeout=30) as client:
+        async with httpx2.AsyncClient(transport=transport, base_url="http://localhost", timeout=200) as client:
             headers = {"x-upstream-token": CALLERS}
             answer = await client.post("/v1/execute", json={"code": "own.refused()"}, headers=headers)
             bare = await client.post("/v1/execute", json={"code": "own.ok()"})

@@ -53,7 +53,7 @@ async def serving(folder: Path, environment: dict[str, str], **sections: Any) ->
             assert line, "the server ended before it listened"
         reading = asyncio.create_task(process.stderr.read())
         url = "http://" + line.decode().partition("http://")[2].strip()
-        async with httpx2.AsyncClient(base_url=url, timeout=60) as http:
+        async with httpx2.AsyncClient(base_url=url, timeout=200) as http:
             yield http
         process.send_signal(signal.SIGTERM)
         assert await process.wait() == 0, (await reading).decode()

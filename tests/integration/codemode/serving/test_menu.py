@@ -35,7 +35,7 @@ async def client(gym: Gym, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
     async with CodeMode.from_settings(gym.settings(menu=MENU)) as service:
         callers = Callers({"a-key": Caller("a-key")}, KeyFile(tmp_path / "keys.json"))
         transport = DescribedTransport(create_app(service, callers))
-        async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", timeout=30) as client:
+        async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", timeout=200) as client:
             yield client
 
 

@@ -110,7 +110,7 @@ async def url_of(server: Server) -> str:
 
 async def ask(url: str, code: str, **more: Any) -> dict[str, Any]:
     """Run a program over a connection of its own."""
-    async with httpx2.AsyncClient(base_url=url, timeout=60) as http:
+    async with httpx2.AsyncClient(base_url=url, timeout=200) as http:
         answer = await http.post("/v1/execute", json={"code": code, **more})
     found: dict[str, Any] = answer.json()
     assert answer.status_code == 200, found
@@ -172,7 +172,7 @@ async def test_a_killed_process_is_replaced_and_its_execution_continues(tmp_path
     async with serving(tmp_path) as server:
         url = await url_of(server)
         before = await both(url)
-        async with httpx2.AsyncClient(base_url=url, timeout=60) as http:
+        async with httpx2.AsyncClient(base_url=url, timeout=200) as http:
             begun = (await http.post("/v1/execute", json={"code": code, "wait_s": 0})).json()
         while not started.exists():  # noqa: ASYNC110 -- another process creates it
             await asyncio.sleep(0.01)
@@ -182,7 +182,7 @@ async def test_a_killed_process_is_replaced_and_its_execution_continues(tmp_path
         assert (await ask(url, "box.server()"))["value"] == other
         await server.said("started again in")
         release.touch()
-        async with httpx2.AsyncClient(base_url=url, timeout=60) as http:
+        async with httpx2.AsyncClient(base_url=url, timeout=200) as http:
             await http.get(f"/v1/executions/{begun['id']}/events")  # until it ends
             ended = (await http.get(f"/v1/executions/{begun['id']}")).json()
         assert ended["status"] == "completed", ended

@@ -105,7 +105,7 @@ async def test_an_upgrade_behind_a_balancer_that_repeats_nothing(tmp_path: Path,
         http = {}
         for server in both:
             await server.start()
-            http[server.url] = await stack.enter_async_context(httpx2.AsyncClient(base_url=server.url, timeout=60))
+            http[server.url] = await stack.enter_async_context(httpx2.AsyncClient(base_url=server.url, timeout=200))
         ready = set(http)
 
         async def watch(url: str) -> None:
@@ -140,7 +140,7 @@ async def test_with_clients_that_repeat_a_request_under_its_key(tmp_path: Path, 
             while True:
                 server = chance.choice(both)
                 try:
-                    async with httpx2.AsyncClient(base_url=server.url, timeout=60) as http:
+                    async with httpx2.AsyncClient(base_url=server.url, timeout=200) as http:
                         answer = await http.post("/v1/execute", json=body, headers=headers)
                 except httpx2.TransportError:
                     await asyncio.sleep(0.1)
@@ -171,7 +171,7 @@ async def test_a_request_of_a_killed_server_has_one_outcome_on_the_other(
     async with servers(tmp_path, url, journal={"lease_s": 1}) as (one, other):
         await one.start()
         await other.start()
-        async with httpx2.AsyncClient(timeout=60) as http:
+        async with httpx2.AsyncClient(timeout=200) as http:
             asked = asyncio.create_task(http.post(f"{one.url}/v1/execute", json={"code": code}, headers=headers))
             await until(partial(has_line, seen, "2"))
             await one.kill()
@@ -197,7 +197,7 @@ async def test_what_no_request_waits_for_ends_before_the_server_does(tmp_path: P
     async with servers(tmp_path, url) as (one, other):
         await one.start()
         await other.start()
-        async with httpx2.AsyncClient(timeout=60) as http:
+        async with httpx2.AsyncClient(timeout=200) as http:
             started = await http.post(f"{one.url}/v1/execute", json={"code": code, "wait_s": 0})
             assert started.status_code == 202
             await until(partial(has_line, tmp_path / "put", "1"))

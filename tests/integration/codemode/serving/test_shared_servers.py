@@ -81,7 +81,7 @@ class Machine:
             else:
                 raise AssertionError("".join(said))
             try:
-                with httpx2.Client(base_url=found[0], timeout=60) as client:
+                with httpx2.Client(base_url=found[0], timeout=200) as client:
                     yield client
             finally:
                 process.terminate()

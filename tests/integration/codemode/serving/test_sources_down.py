@@ -232,7 +232,7 @@ async def test_the_last_known_document_is_used_with_a_warning(tmp_path: Path) ->
 
 
 async def until(holds: Callable[[], bool]) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(200):
         while not holds():  # noqa: ASYNC110 -- a server in another process is waited for
             await asyncio.sleep(0.05)
 

@@ -107,7 +107,7 @@ async def test_who_waits_when_the_server_stops_is_told_what_becomes_of_his_progr
         (tmp_path / "x.json").write_text(json.dumps(document()))
         up = {"location": "x.json", "base_url": f"http://127.0.0.1:{here.port}"}
         async with serving(tmp_path, {}, sources={"up": up}, server={"drain_s": 0}) as http:
-            client = await stack.enter_async_context(httpx2.AsyncClient(base_url=http.base_url, timeout=60))
+            client = await stack.enter_async_context(httpx2.AsyncClient(base_url=http.base_url, timeout=200))
             waiting = asyncio.create_task(client.post("/v1/execute", json={"code": "up.x.post(n=1)"}))
             kept = asyncio.create_task(client.post("/v1/execute", json={"code": "up.x.post(n=2)", "wait_s": 50}))
             await here.upstream.wait_for(2)

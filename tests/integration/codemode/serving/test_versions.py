@@ -38,7 +38,7 @@ def keys(tmp_path: Path) -> dict[str, Any]:
 
 
 def client(name: str = "agent") -> httpx2.AsyncClient:
-    return httpx2.AsyncClient(timeout=60, headers={"Authorization": f"Bearer the-key-of-{name}"})
+    return httpx2.AsyncClient(timeout=200, headers={"Authorization": f"Bearer the-key-of-{name}"})
 
 
 @pytest.mark.parametrize("is_upgrade", [True, False])
@@ -74,7 +74,7 @@ async def test_an_execution_that_would_replay_differently_is_paused_with_the_rea
     async with servers(tmp_path, url, journal={"lease_s": 1}) as (early, late):
         late.tree = later_version(tmp_path / "later", replays_alike=False)
         await early.start()
-        async with httpx2.AsyncClient(timeout=60) as http:
+        async with httpx2.AsyncClient(timeout=200) as http:
             running = await http.post(f"{early.url}/v1/execute", json={"code": in_the_middle, "wait_s": 0})
             await until(partial(has_line, tmp_path / "got", "2"))
             await early.kill()

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
     from tests.unit.codemode.search.conftest import ToolFactory
 
-WAIT_S = 20
+WAIT_S = 200
 
 
 @pytest.fixture

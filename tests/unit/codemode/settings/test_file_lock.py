@@ -33,7 +33,7 @@ def test_a_held_lock_is_not_taken_until_its_file_is_closed(two: tuple[int, int])
     waiting = Thread(target=file_lock.lock, args=(other,))
     waiting.start()
     os.close(one)
-    waiting.join(timeout=30)
+    waiting.join(timeout=200)
     assert not waiting.is_alive()
 
 

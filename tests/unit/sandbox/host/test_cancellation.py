@@ -102,7 +102,7 @@ async def test_a_run_that_is_given_up_twice_holds_no_answer_back(bare: Sandbox) 
     running.cancel()
     with pytest.raises(asyncio.CancelledError):
         await running
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(200):
         while asyncio.all_tasks() != tasks:  # noqa: ASYNC110 - what ends by itself
             await asyncio.sleep(0.005)
 

@@ -73,7 +73,7 @@ async def test_a_receiver_that_fails_twice_gets_the_message_once(store: Store, s
     sender = courier(journal, receiver, seen)
     running = asyncio.create_task(sender.run())
     await paused(journal)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(200):
         await receiver.served.wait()
         sender.close()
         await running

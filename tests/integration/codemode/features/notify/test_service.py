@@ -82,7 +82,7 @@ async def test_a_paused_execution_is_told_and_recorded(here: Place) -> None:
         }
         async with here.service(**sections) as cm:
             outcome = await cm.execute("up.x.secret(word='hunter2-and-more')", caller=OWNER)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(200):
                 await receiver.came.wait()
     (event,) = receiver.verified
     (call,) = outcome.pending
@@ -134,7 +134,7 @@ async def test_what_one_service_could_not_deliver_the_next_one_does(here: Place)
         async with here.service(**sections) as cm:
             await cm.execute("up.x.drop(n=1)", caller=OWNER)
         assert receiver.verified == []
-        async with here.service(**sections) as cm, asyncio.timeout(30):
+        async with here.service(**sections) as cm, asyncio.timeout(200):
             await cm.executions.open()
             await receiver.came.wait()
     assert len(receiver.verified) == 1
@@ -168,13 +168,13 @@ async def test_a_message_outlives_a_server_that_is_killed_while_it_sends(here: P
     given = json.dumps(settings.model_dump(mode="json", exclude_unset=True))
     async with listening(hold, port=port):
         server = await asyncio.create_subprocess_exec(sys.executable, "-c", PAUSES, given)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(200):
             await held.wait()
         server.kill()
         await server.wait()
     with closing(sqlite3.connect(here.folder / "state" / "journal.sqlite3")) as journal, journal:
         journal.execute("UPDATE outbox SET due_us = 0")  # as if the claim of the dead server had run out
-    async with listening(receiver.answer, port=port), CodeMode.from_settings(settings) as cm, asyncio.timeout(30):
+    async with listening(receiver.answer, port=port), CodeMode.from_settings(settings) as cm, asyncio.timeout(200):
         await cm.executions.open()
         await receiver.came.wait()
         (message,) = await cm.executions._journal.outbox.list()

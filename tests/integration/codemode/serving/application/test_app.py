@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tests.conftest import Gym
 
 KEY = {"Authorization": "Bearer a-key"}
-TIMEOUT_S = 30
+TIMEOUT_S = 200
 
 
 @pytest.fixture

@@ -46,7 +46,7 @@ async def client(gym: Gym, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
     async with CodeMode.from_settings(gym.settings(policy=POLICY, limits={"wall_s": 20})) as service:
         app = create_app(service, Callers(callers, KeyFile(tmp_path / "keys.json"), roles=("default", "support")))
         transport = DescribedTransport(app)
-        async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", timeout=60) as client:
+        async with httpx2.AsyncClient(transport=transport, base_url="http://testserver", timeout=200) as client:
             yield client
 
 

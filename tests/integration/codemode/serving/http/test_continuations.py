@@ -33,7 +33,7 @@ async def client(bank: Bank, tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient
     async with CodeMode.from_settings(Settings.model_validate(sections), functions={"bank": [bank.pay]}) as service:
         app = create_app(service, Callers(known, KeyFile(tmp_path / "keys.json")))
         async with httpx2.AsyncClient(
-            transport=DescribedTransport(app), base_url="http://testserver", timeout=30, headers=AGENT
+            transport=DescribedTransport(app), base_url="http://testserver", timeout=200, headers=AGENT
         ) as client:
             yield client
 

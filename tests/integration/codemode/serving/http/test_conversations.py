@@ -33,7 +33,7 @@ async def client(tmp_path: Path) -> AsyncIterator[httpx2.AsyncClient]:
         known = {"ann": Caller("ann"), "bob": Caller("bob")}
         app = create_app(service, Callers(known, KeyFile(tmp_path / "keys.json")))
         async with httpx2.AsyncClient(
-            transport=DescribedTransport(app), base_url="http://testserver", timeout=30, headers=ANN
+            transport=DescribedTransport(app), base_url="http://testserver", timeout=200, headers=ANN
         ) as client:
             yield client
 

@@ -46,7 +46,7 @@ async def client(service: CodeMode, tmp_path: Path) -> AsyncIterator[httpx2.Asyn
     known = {"agent": Caller("agent"), "other": Caller("other"), "boss": Caller("boss", "approver")}
     app = create_app(service, Callers(known, KeyFile(tmp_path / "keys.json")))
     async with httpx2.AsyncClient(
-        transport=DescribedTransport(app), base_url="http://testserver", timeout=30, headers=AGENT
+        transport=DescribedTransport(app), base_url="http://testserver", timeout=200, headers=AGENT
     ) as client:
         yield client
 
@@ -199,7 +199,7 @@ async def test_what_a_key_started_that_was_revoked_meanwhile_does_not_go_on(
     stored, text = keys.create(role="default")
     app = create_app(service, Callers({"boss": Caller("boss", "approver")}, keys))
     async with httpx2.AsyncClient(
-        transport=DescribedTransport(app), base_url="http://testserver", timeout=30, headers=BOSS
+        transport=DescribedTransport(app), base_url="http://testserver", timeout=200, headers=BOSS
     ) as client:
         paused = await execute(client, PAYS, {"Authorization": f"Bearer {text}"})
         keys.revoke(stored.id)
@@ -225,7 +225,7 @@ async def test_what_a_key_started_under_another_role_does_not_go_on(
     known = {"agent": Caller("agent", "support"), "boss": Caller("boss", "approver")}
     app = create_app(service, Callers(known, KeyFile(tmp_path / "keys.json")))
     async with httpx2.AsyncClient(
-        transport=DescribedTransport(app), base_url="http://testserver", timeout=30, headers=who
+        transport=DescribedTransport(app), base_url="http://testserver", timeout=200, headers=who
     ) as later:
         decision = {"digest": call["digest"], "verdict": "approved"}
         await later.post(f"/v1/approvals/{call['id']}", json=decision, headers=BOSS)
@@ -272,7 +272,7 @@ async def test_a_repeated_request_that_waits_keeps_no_other_program_from_startin
         app = create_app(service, Callers({"agent": Caller("agent")}, KeyFile(tmp_path / "keys.json")))
         transport = httpx2.ASGITransport(app)
         async with httpx2.AsyncClient(
-            transport=transport, base_url="http://testserver", timeout=30, headers=AGENT
+            transport=transport, base_url="http://testserver", timeout=200, headers=AGENT
         ) as client:
             request = partial(client.post, "/v1/execute", headers={"Idempotency-Key": "order-1"})
             first = asyncio.create_task(request(json={"code": "bank.wait()"}))

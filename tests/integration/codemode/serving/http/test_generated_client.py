@@ -27,9 +27,9 @@ class Generated:
     def __init__(self, server: Server) -> None:
         client = importlib.import_module(f"{_NAME}.client")
         self.models = importlib.import_module(f"{_NAME}.models")
-        self.agent = client.AuthenticatedClient(base_url=server.url, token=server.agent, timeout=60)
-        self.boss = client.AuthenticatedClient(base_url=server.url, token=server.boss, timeout=60)
-        self.nobody = client.AuthenticatedClient(base_url=server.url, token="wrong", timeout=60)
+        self.agent = client.AuthenticatedClient(base_url=server.url, token=server.agent, timeout=200)
+        self.boss = client.AuthenticatedClient(base_url=server.url, token=server.boss, timeout=200)
+        self.nobody = client.AuthenticatedClient(base_url=server.url, token="wrong", timeout=200)
 
     def call(self, tag: str, operation: str, *arguments: Any, client: Any = None, **named: Any) -> Any:
         """Call an operation, and return its typed result."""

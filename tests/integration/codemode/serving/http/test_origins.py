@@ -43,7 +43,7 @@ async def serving(folder: Path, *origins: str, has_keys: bool = True) -> AsyncIt
         transport = httpx2.ASGITransport(app)
         async with (
             app.router.lifespan_context(app),
-            httpx2.AsyncClient(transport=transport, base_url="http://localhost:8130", timeout=60) as client,
+            httpx2.AsyncClient(transport=transport, base_url="http://localhost:8130", timeout=200) as client,
         ):
             yield client
 

@@ -77,7 +77,7 @@ def server(gym: Gym, tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
 async def client_of(address: str, key: str, era: str = "auto") -> AsyncIterator[Client]:
     headers = {"Authorization": f"Bearer {KEYS[key]}"}
     async with (
-        httpx2.AsyncClient(headers=headers, timeout=60) as http,
+        httpx2.AsyncClient(headers=headers, timeout=200) as http,
         Client(streamable_http_client(address, http_client=http), mode=era, read_timeout_seconds=60) as connected,
     ):
         yield connected
@@ -231,7 +231,7 @@ def answer_of(answer: httpx2.Response) -> Any:
 )
 async def test_a_client_that_accepts_one_form_is_answered_in_it(server: str, accept: str | None, form: str) -> None:
     headers = {"Authorization": f"Bearer {KEYS['KEY_OF_ANN']}"}
-    async with httpx2.AsyncClient(headers=headers, timeout=60) as http:
+    async with httpx2.AsyncClient(headers=headers, timeout=200) as http:
         del http.headers["accept"]
         if accept is not None:
             http.headers["accept"] = accept

@@ -257,6 +257,6 @@ async def test_a_request_that_only_waits_gives_its_place_to_what_it_waits_for() 
         await settled()
         assert not admitted.is_set()
         turn.release()
-        await asyncio.wait_for(running, 10)
+        await asyncio.wait_for(running, 200)
         assert one.running == 0
     assert one.running == 0

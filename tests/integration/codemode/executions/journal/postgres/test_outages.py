@@ -79,7 +79,7 @@ async def test_the_start_of_an_unkeyed_write_survives_the_death_of_the_database(
     await asyncio.to_thread(cluster.stop, "immediate")
     sent = dict(confirmed)
     await asyncio.to_thread(cluster.start)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(200):
         while any(confirmed[name] == sent[name] for name in sent):  # noqa: ASYNC110 -- each goes on after the outage
             await asyncio.sleep(0.01)
     for writer in writers:
@@ -283,7 +283,7 @@ async def test_a_task_that_is_cancelled_ends_so_also_if_its_rollback_fails(
         await wire.lost.wait()
         reading.cancel()
         with pytest.raises(asyncio.CancelledError):
-            await asyncio.wait_for(reading, 60)
+            await asyncio.wait_for(reading, 200)
         await journal.aclose()
 
 
@@ -303,7 +303,7 @@ async def test_closing_does_not_wait_for_a_database_that_has_gone_silent(
         writing = asyncio.create_task(journal.append(lease, [started("1")]))
         reading = asyncio.create_task(journal.get("ex_1"))
         await asyncio.sleep(0)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(200):
             await journal.aclose()
             for waiting in (writing, reading):
                 with pytest.raises(JournalUnavailable):
@@ -334,6 +334,6 @@ async def test_a_service_closes_while_its_database_is_away(
         await called.wait()
         service.answer_checks.differences["shop.wait"] = Differences(1, "")
         await asyncio.to_thread(cluster.stop)
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(200):
             await service.aclose()
         running.cancel()

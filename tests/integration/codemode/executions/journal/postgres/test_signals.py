@@ -54,7 +54,7 @@ def server(here: Place, name: str, url: str) -> CodeMode:
 
 
 async def soon(awaited: Awaitable[Result]) -> Result:
-    return await asyncio.wait_for(awaited, 60)
+    return await asyncio.wait_for(awaited, 200)
 
 
 def signals_of(server: CodeMode) -> PostgresSignals:
