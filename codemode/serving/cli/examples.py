@@ -36,6 +36,7 @@ EXAMPLES = {
     "sources list": "codemode sources list",
     "sources refresh": "codemode sources refresh gym",
     "sources check": "codemode sources check gym",
+    "sources learn": "codemode sources learn gym",
     "keys": "codemode keys create --label ann",
     "keys create": "codemode keys create --label ann --role support",
     "keys list": "codemode keys list",
