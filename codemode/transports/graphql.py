@@ -7,6 +7,7 @@ https://relay.dev/graphql/connections.htm.
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -18,7 +19,9 @@ from codemode.catalog.paging import paging_of
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Location, Parameter, Tool
 from codemode.errors import AnswerInvalid, ArgumentsInvalid, CallError, UpstreamError
+from codemode.text.prose import shorten
 from codemode.transports.base import Page
+from codemode.transports.graphql_fields import FailingFields, failed_paths, without_fields
 from codemode.transports.graphql_uploads import MULTIPART, PREFLIGHT, multipart_of, without_files
 from codemode.transports.http.invocation import BodyKind, BodyPlan, HttpInvocation
 
@@ -33,6 +36,12 @@ PAGE_SIZE = 50
 
 #: Largest number of tokens and of characters in a program's selection.
 MOST_TOKENS, LONGEST_SELECTION = 1000, 100_000
+
+#: Fields that are named in a note.
+_MOST_NAMED = 5
+
+#: Characters of an error in a message.
+_LONGEST_ERROR = 2_000
 
 _PAGE_INFO = "pageInfo { hasNextPage endCursor }"
 
@@ -51,7 +60,8 @@ class FieldInvocation:
 
     `variables` maps the tool's parameter names to the field's arguments and types. `selection` is the default selection
     of the field's value, "" for values without fields; the argument `selecting` overrides it. `items` is the field of a
-    connection that holds its items: `edges` or `nodes`. `above` are the fields on the way from the root.
+    connection that holds its items: `edges` or `nodes`. `above` are the fields on the way from the root. A value of one
+    of the `error_types` is an error, if the default selection was used.
     """
 
     operation: str
@@ -61,6 +71,7 @@ class FieldInvocation:
     selecting: str = ""
     items: str = ""
     above: tuple[FieldAbove, ...] = ()
+    error_types: frozenset[str] = frozenset()
 
     def sent(self, arguments: Mapping[str, Any]) -> dict[str, tuple[str, str, Any]]:
         """Return the arguments of all fields by parameter name: the variable, its type and its value."""
@@ -68,9 +79,14 @@ class FieldInvocation:
         others = {name: (name, kind) for one in self.above for name, (_, kind) in one.variables.items()}
         return {name: (*one, arguments[name]) for name, one in (others | own).items() if name in arguments}
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The fields from the root to this one."""
+        return *(one.field for one in self.above), self.field
+
     def value_in(self, data: Any) -> Any:
         """Return the value of the field in the data of an answer."""
-        for name in (*(one.field for one in self.above), self.field):
+        for name in self.names:
             data = data.get(name) if isinstance(data, Mapping) else None
         return data
 
@@ -97,6 +113,7 @@ class GraphqlTransport:
             for each, constants in ((body, ()), (MULTIPART, PREFLIGHT))
         )
         self.schema: GraphQLSchema | None = None
+        self._failing = FailingFields()
 
     async def ask(
         self,
@@ -155,14 +172,42 @@ class GraphqlTransport:
         plan: FieldInvocation = tool.invocation
         sent = plan.sent(arguments)
         chosen = arguments.get(plan.selecting) if plan.selecting else None
-        document = _document(plan, sent, plan.selection if chosen is None else chosen, also)
+        selection = self._default(tool, context) if chosen is None else chosen
+        document = _document(plan, sent, selection, also)
         if chosen is not None:
             problem = await asyncio.to_thread(self._problem, chosen, document)
             if problem:
                 message = f"{plan.selecting}: {problem.rstrip('.')}; write GraphQL fields, such as 'id user {{ name }}'"
                 raise ArgumentsInvalid(tool.id, message, parameter=plan.selecting, valid=tool.parameter_names)
         variables, files = without_files(tool, sent)
-        return plan.value_in(await self.ask(document, context, variables, files))
+        try:
+            value = plan.value_in(await self.ask(document, context, variables, files))
+        except UpstreamError as error:
+            if chosen is None and isinstance(error.body, Mapping):
+                paths = failed_paths(error.body.get("errors"), plan.names)
+                self._failing.add(context.owner, tool.id, paths)
+            raise
+        if chosen is None:
+            self._raise_error_in(plan, value)
+        return value
+
+    def _default(self, tool: Tool, context: CallContext) -> str:
+        """Return the default fields without those that answered the caller with an error, and note them."""
+        plan: FieldInvocation = tool.invocation
+        failing = self._failing.of(context.owner, tool.id)
+        left = without_fields(plan.selection, failing) if failing else ""
+        if not left:
+            return plan.selection
+        names = ", ".join(sorted(".".join(path) for path in failing)[:_MOST_NAMED])
+        context.on_note(f"{tool.id} left out {names}, which answered with an error; {plan.selecting}='…' asks for it")
+        return left
+
+    def _raise_error_in(self, plan: FieldInvocation, value: Any) -> None:
+        """Raise UpstreamError if the value is the error of a union of a result and errors."""
+        if isinstance(value, Mapping) and value.get("__typename") in plan.error_types:
+            said = value.get("message") or json.dumps({k: v for k, v in value.items() if k != "__typename"})
+            message = f"{self._source}: {value['__typename']}: {shorten(str(said), _LONGEST_ERROR)}"
+            raise UpstreamError(message, body=dict(value))
 
     def _problem(self, selection: str, document: str) -> str:
         """Return what is wrong with a program's selection, "" if it is valid.

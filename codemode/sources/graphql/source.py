@@ -35,7 +35,7 @@ from codemode.sources.documents.digest import text_digest
 from codemode.sources.functions.described import parameters_of
 from codemode.sources.graphql.operations import MOST_NESTED, Operations
 from codemode.sources.graphql.reached import ReachedOperations
-from codemode.sources.graphql.types import Selection, arguments_schema
+from codemode.sources.graphql.types import Selection, arguments_schema, error_types
 from codemode.sources.http_access import http_transport
 from codemode.sources.loaded import SourceWarning, Surface
 from codemode.text.prose import first_sentence
@@ -208,7 +208,16 @@ def _details(operations: Operations, operation: Operation) -> Details:
     items = selection.items
     paging = Paging(items, after=names_of_wires["after"], size=names_of_wires.get("first", "")) if items else None
     above = tuple(map(FieldAbove, operation.names[:-1], levels))
-    plan = FieldInvocation(operation.kind, operation.names[-1], levels[-1], selection.text, selecting, items, above)
+    plan = FieldInvocation(
+        operation.kind,
+        operation.names[-1],
+        levels[-1],
+        selection.text,
+        selecting,
+        items,
+        above,
+        error_types(operation.field.type),
+    )
     reaches = ReachedOperations(operations, operation, plan) if selecting else None
     return Details(parameters_of(schema), plan, Schema.of(selection.returns), paging=paging, reaches=reaches)
 

@@ -86,7 +86,7 @@ class Selection:
             self._count += 1
             return "", _leaf(named_type)
         if isinstance(named_type, GraphQLUnionType):
-            return self._of_union(named_type, parents)
+            return self._of_union(named_type, depth, parents)
         return self._of_object(named_type, depth, parents)
 
     def _of_object(self, named_type: Any, depth: int, parents: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
@@ -113,8 +113,14 @@ class Selection:
             parts.append("__typename")
         return " ".join(parts), {"type": "object", "title": named_type.name, "properties": properties}
 
-    def _of_union(self, union: GraphQLUnionType, parents: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
-        """Select the plain fields of every member, except fields with different types in two members."""
+    def _of_union(self, union: GraphQLUnionType, depth: int, parents: tuple[str, ...]) -> tuple[str, dict[str, Any]]:
+        """Select the plain fields of every member, except fields with different types in two members.
+
+        Of a result or an error (`ordersOrError`), the result is selected as if the field had its type.
+        """
+        result = result_of(union)
+        if result is not None:
+            return self._of_result(union, result, depth, parents)
         parts, kinds = ["__typename"], dict[str, str]()
         properties: dict[str, Any] = {"__typename": {"type": "string", "enum": [one.name for one in union.types]}}
         for member in union.types[:_MOST_UNION_MEMBERS]:
@@ -130,6 +136,46 @@ class Selection:
                     properties[name] = self._of(field.type, 0, parents)[1]
             parts += [f"... on {member.name} {{ {' '.join(names)} }}"] if names else []
         return " ".join(parts), {"type": "object", "properties": properties}
+
+    def _of_result(
+        self, union: GraphQLUnionType, result: GraphQLObjectType, depth: int, parents: tuple[str, ...]
+    ) -> tuple[str, dict[str, Any]]:
+        text, schema = self._of_object(result, depth, parents)
+        parts = ["__typename", f"... on {result.name} {{ {text} }}"]
+        for member in union.types[:_MOST_UNION_MEMBERS]:
+            leaves = (name for name, field in member.fields.items() if is_leaf_type(get_named_type(field.type)))
+            names = [name for name in leaves if name not in result.fields and not member.fields[name].args]
+            if member is not result and names:
+                parts.append(f"... on {member.name} {{ {' '.join(names)} }}")
+        return " ".join(parts), schema
+
+
+def result_of(type_: GraphQLType) -> GraphQLObjectType | None:
+    """Return the member of a union that is no error, if all others are. None for other types."""
+    named_type = get_named_type(type_)
+    if not isinstance(named_type, GraphQLUnionType) or len(named_type.types) < _FEWEST_MEMBERS:
+        return None
+    results = [member for member in named_type.types if not _is_error(member)]
+    return results[0] if len(results) == 1 else None
+
+
+def error_types(type_: GraphQLType) -> frozenset[str]:
+    """Return the names of the members of a union that are errors beside one result."""
+    result, named_type = result_of(type_), get_named_type(type_)
+    members = named_type.types if result is not None and isinstance(named_type, GraphQLUnionType) else ()
+    return frozenset(member.name for member in members if member is not result)
+
+
+def _is_error(member: GraphQLObjectType) -> bool:
+    names = (member.name, *(interface.name for interface in member.interfaces))
+    return any(name.endswith(_ERRORS) for name in names)
+
+
+#: A union of a result and an error has two members.
+_FEWEST_MEMBERS = 2
+
+#: Ends of the names of errors in unions.
+_ERRORS = ("Error", "Errors", "NotFound", "Exception", "Failure", "Problem")
 
 
 def _is_plain(field: GraphQLField) -> bool:
