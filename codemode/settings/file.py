@@ -18,6 +18,7 @@ from codemode.settings.namespace import is_namespace
 from codemode.settings.project import project_of, project_of_file
 from codemode.settings.section import expanded
 from codemode.settings.sections import Settings
+from codemode.settings.sources import is_python
 from codemode.settings.trust import is_outside, require_trust
 from codemode.settings.urls import is_url
 from codemode.text.yaml import YamlLoader
@@ -132,19 +133,15 @@ def settings_for_document(
 
     The namespace is `name`, or derived from the location. `CODEMODE_API_KEY` is the server key if it is set.
     """
+    source: dict[str, Any] = {"location": location, "base_url": base_url or None}
+    if bearer:
+        token = bearer.model_dump(exclude_unset=True)
+        source["credentials"] = [{"kind": "bearer", "token": token, "scheme": "*"}]
+    if not is_python(location):
+        source["keep_names"] = False  # the same name may mean another document next time
+        source.setdefault("credentials", [{"kind": "none"}])
     content = {
-        "sources": {
-            name or _namespace(location): {
-                "location": location,
-                "base_url": base_url or None,
-                "keep_names": False,  # the same name may mean another document next time
-                "credentials": [
-                    {"kind": "bearer", "token": bearer.model_dump(exclude_unset=True), "scheme": "*"}
-                    if bearer
-                    else {"kind": "none"}
-                ],
-            }
-        },
+        "sources": {name or _namespace(location): source},
         "journal": {"enabled": True},
         "server": {"keys": [{"env": API_KEY_VARIABLE}] if os.environ.get(API_KEY_VARIABLE) else []},
     }
