@@ -116,7 +116,7 @@ class ProgramState:
     async def ended(self, outcome: ExecutionOutcome) -> ExecutionOutcome:
         """Make the result of a completed program `last`, and return the outcome with what its model should know."""
         failure = outcome.failure
-        if failure is not None and failure.type == "NameError":
+        if failure is not None and failure.type == "NameError" and "did you mean" not in failure.hint:
             hint = f"{failure.hint} {_SHARED}".strip()
             return replace(outcome, failure=replace(failure, hint=hint))
         if not (outcome.ok and outcome.has_value):

@@ -78,9 +78,11 @@ def _method_used(at: Situation) -> str:
     for node in parts(at.node):
         if isinstance(node, ast.Attribute):
             owner = at.value(node.value)
-            if isinstance(owner, dict) and node.attr in owner:
-                text = source(node.value)
-                return f'{text}.{node.attr} is the method of dict, not the field: write {text}["{node.attr}"]'
+            if isinstance(owner, dict) and hasattr(dict, node.attr):
+                text = f"{source(node.value)}.{node.attr}"
+                if node.attr not in owner:
+                    return f"{text} is a method of dict: write {text}()"
+                return f'{text} is the method of dict, not the field: write {source(node.value)}["{node.attr}"]'
     for name, value in at.variables.items():
         if type(value) is Record and "items" in value and isinstance(at.node, ast.AST):
             field, method = f'{name}["items"]', f"{name}.items()"

@@ -78,7 +78,9 @@ def _nearest(at: Situation, name: str) -> str:
             "a failed call raises ToolError: write `except ToolError as e`, and look at e.status; "
             f"an error of your own is `class {name}(Exception): pass`"
         )
-    hints = [f"did you mean {', '.join(near)}?" if near else _MADE_NOWHERE.format(name)]
+    if near:
+        return f"did you mean {', '.join(near)}?"
+    hints = [_MADE_NOWHERE.format(name)]
     if at.namespaces:
         first, shown = at.namespaces[0], ", ".join(at.namespaces[:12])
         hints.append(f"The tools are bound as {shown}: call them as {first}.group.operation(name=value)")

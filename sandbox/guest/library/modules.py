@@ -155,7 +155,18 @@ class Modules:
     import_by_call.__name__ = "__import__"
 
     def import_submember(self, module: str, name: str) -> Any:
-        """Return a name of a tool namespace that is imported like a module."""
+        """Return a name of a tool namespace that is imported like a module.
+
+        Models invent modules for namespaces (`from functions import club`); what is bound anyway is bound again.
+        """
+        root, last = module.partition(".")[0], module.rpartition(".")[2]
+        if root not in self._roots and root != "tools":
+            if name in self._roots:
+                self._scene.note(f"{name} is bound already: leave the import out")
+                return self._bind_root(name)
+            if last in self._roots:
+                self._scene.note(f"{last} is bound already: write {last}.{name} without an import")
+                return self._part(self._bind_root(last), name)
         value = self._other(module, module)
         if _OF_ERRORS.fullmatch(name):
             return self._error(module, name)

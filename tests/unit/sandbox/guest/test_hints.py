@@ -105,7 +105,7 @@ HINTS = {
     "from decimal import Decimal\nDecimal(1) * 1.5": ["Decimal(str(x))"],
     "tools['ns.list'](a=1)": ["tools.ns.list"],
     "ns['list'](a=1)": ["ns.list"],
-    "nss.list()": ["did you mean ns? The tools are bound as ns:"],
+    "nss.list()": ["did you mean ns?"],
     "execute_tool('ns.list')": ["bound as ns:", "ns.group.operation(name=value)"],
     "async def f(): return 'a'\n', '.join([f()])": ["not awaited"],
     "import asyncio\nasync with asyncio.TaskGroup() as g:\n    g.create_task(ns.gone())": ["return_exceptions=True"],
@@ -507,3 +507,36 @@ def test_the_caret_stands_under_what_failed(code: str, under: str) -> None:
     assert lines[at][caret - wide :].startswith(under), ended.failure["excerpt"]
     assert len(lines[at]) < 220
     assert lines[at + 1][: caret - wide].replace(" ", "") == "\t" * lines[at].count("\t")
+
+
+@pytest.mark.parametrize(
+    ("code", "note"),
+    [
+        ("from functions import ns\nns.rows()", "ns is bound already: leave the import out"),
+        ("from my.functions import ns as tool\ntool.rows()", "ns is bound already: leave the import out"),
+        ("from api.ns import rows\nrows()", "ns is bound already: write ns.rows without an import"),
+    ],
+)
+def test_a_namespace_that_is_imported_from_an_invented_module_is_bound(code: str, note: str) -> None:
+    ended = run_guest(code, TOOLS)
+
+    assert (ended.value, ended.notes) == ([{"id": 1}], [note])
+
+
+@pytest.mark.parametrize(
+    ("code", "hint"),
+    [
+        ("member_list = [1]\nlen(members_list)", "did you mean member_list?"),
+        ("len(row)", "did you mean rows?"),
+        ("nss.rows()", "did you mean ns?"),
+        ("p = ns.rows()[0]\nfor x in p.items: pass", "p.items is a method of dict: write p.items()"),
+        ("p = {'items': [1]}\np.items[0]", 'p.items is the method of dict, not the field: write p["items"]'),
+        ("p = {'data': {'x': 1}}\nfor x in p['data'].items: pass", "p['data'].items is a method of dict"),
+    ],
+)
+def test_a_hint_names_one_cause(code: str, hint: str) -> None:
+    ended = run_guest(code, TOOLS, inputs={"rows": [1]})
+
+    assert ended.failure is not None
+    assert ended.failure["hint"].startswith(hint)
+    assert "The tools are bound as" not in ended.failure["hint"]
