@@ -104,7 +104,7 @@ class _Walk:
         self._read = 0
         self._page, self._offset = _counted(wanted.tool)
         self._size = _size(wanted.tool, arguments)
-        self._digests: set[str] = set()  # of the pages that were counted
+        self._digests: set[str] = set()  # of the pages that were read
         self._is_led = False  # the answers lead through the list
         self._is_whole = not any(
             argument_at(arguments, path) is not None for path in (self._page, self._offset) if path
@@ -165,15 +165,15 @@ class _Walk:
         return items[1:] if is_same else items
 
     def _repetition(self, page: Page, last: Page) -> str:
-        """Return which page was the same, "" if none was. Counted pages are compared with all before."""
+        """Return which page was the same, "" if none was. Without ids, a page of one item may come twice."""
         if not _are_records(page.items):
             return ""
         if page.items == last.items:
             return "the previous page"
-        if not last.is_counted:
-            return ""
         self._digests.add(_digest(last.items))
-        return "an earlier page" if _digest(page.items) in self._digests else ""
+        first = page.items[0]
+        is_certain = last.is_counted or len(page.items) > 1 or (isinstance(first, Mapping) and "id" in first)
+        return "an earlier page" if is_certain and _digest(page.items) in self._digests else ""
 
     def _is_first_again(self) -> bool:
         """Return whether the page is the first one, which was asked without a number, now by its number."""

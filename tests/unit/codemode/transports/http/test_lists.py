@@ -257,3 +257,81 @@ async def test_pages_that_start_at_one_are_found_out(recorder: Recorder) -> None
 async def test_a_total_ends_counting_without_an_empty_page(recorder: Recorder) -> None:
     await read(recorder, SERVICES["total"])
     assert len(recorder.received) == 3
+
+
+def _endless(*, fresh: bool) -> Any:
+    """Return answers that always name another cursor, with new items or the same ones."""
+
+    def answer(query: Query) -> tuple[Any, dict[str, str]]:
+        at = int(query.get("cursor", 0))
+        return {"data": [{"id": at if fresh else 1}], "next_cursor": str(at + 1), "total": 3}, {}
+
+    return answer
+
+
+def _lying_total(total: Callable[[list[Any]], int]) -> Any:
+    def answer(query: Query) -> tuple[Any, dict[str, str]]:
+        page = items((int(query.get("page", 1)) - 1) * SIZE)
+        return {"items": page, "total": total(page)}, {}
+
+    return answer
+
+
+def _clamped(query: Query) -> tuple[Any, dict[str, str]]:
+    return {"items": items(min(int(query.get("page", 1)) - 1, 2) * SIZE), "has_more": True}, {}
+
+
+def _ring(query: Query) -> tuple[Any, dict[str, str]]:
+    at = int(query.get("at", 0))
+    return {"data": [{"id": at}], "next": f"/things?at={(at + 1) % 3}"}, {}
+
+
+def _in_one(url: str) -> Any:
+    return lambda _: ({"data": items(0), "next": url}, {})
+
+
+PAGES = {"page": {**NUMBER, "default": 1}}
+
+#: Services that mislead: the ids that are read, and the beginning of the note.
+MISLEADING: dict[str, tuple[Service, list[int], str]] = {
+    "the same page for ever": (Service(_endless(fresh=False), {"cursor": TEXT}), [1], "stopped at page 2"),
+    "new pages for ever": (
+        Service(_endless(fresh=True), {"cursor": TEXT}),
+        list(range(100)),
+        "the list is incomplete: one call returns at most 100 items",
+    ),
+    "a total of the page": (Service(_lying_total(len), PAGES), list(range(TOTAL)), ""),
+    "a total that is too small": (Service(_lying_total(lambda _: 5), PAGES), list(range(TOTAL)), ""),
+    "a total that is too large": (
+        Service(_lying_total(lambda _: 99), PAGES),
+        list(range(TOTAL)),
+        "the list has 25 items, and the service states 99",
+    ),
+    "the last page again": (Service(_clamped, PAGES), list(range(TOTAL)), "stopped at page 4 of the list"),
+    "a ring": (Service(_ring), [0, 1, 2], "stopped at page 4 of the list, which repeats an earlier page"),
+    "a next page on another host": (
+        Service(_in_one("https://evil.test/steal")),
+        list(range(SIZE)),
+        "the next page has another path, which is not followed",
+    ),
+    "a next page above": (
+        Service(_in_one("/things/..")),
+        list(range(SIZE)),
+        "the next page has another path, which is not followed",
+    ),
+    "a next page that is no URL": (
+        Service(_in_one("http://[")),
+        list(range(SIZE)),
+        "the URL of the next page is invalid",
+    ),
+}
+
+
+@pytest.mark.parametrize("kind", MISLEADING)
+async def test_a_misleading_service_is_left_with_the_items_and_a_note(recorder: Recorder, kind: str) -> None:
+    service, ids, note = MISLEADING[kind]
+    read_ids, notes = await read(recorder, service)
+    assert read_ids == ids
+    assert len(notes) == bool(note), notes
+    assert all(f": {note}" in each for each in notes)
+    assert {received.target.partition("?")[0] for received in recorder.received} == {"/things"}
