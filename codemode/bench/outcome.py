@@ -8,17 +8,37 @@ from typing import TYPE_CHECKING
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeRemainingColumn
 from rich.table import Table
 
-from codemode.bench.gold import surprises
 from codemode.bench.measures import groups_of
 from codemode.serving.output import terminal as show
 from codemode.text.counted import counted
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
     from codemode.bench.results import Result
     from codemode.bench.suite import Task
+
+
+def surprises(tasks: Sequence[Task], results: Iterable[Result]) -> list[str]:
+    """Return a line for each gold task that fails without `Task.gold_fails`, or does not fail in spite of it.
+
+    A task also fails if its judge accepts the state that a failed program left.
+    """
+    known = {task.id: task.gold_fails for task in tasks}
+    found = ((one, _failure(one), known[one.task]) for one in results)
+    return [
+        f"{one.task}: {failure or f'solved, although `gold_fails` says: {declared}'}"
+        for one, failure, declared in found
+        if bool(failure) != bool(declared)
+    ]
+
+
+def _failure(result: Result) -> str:
+    """Return why the gold programs failed, or ""."""
+    if not result.solved:
+        return result.reason or "not solved"
+    return f"solved, although a gold program {result.fault}" if result.fault else ""
 
 
 @contextmanager

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.bench.checks import check_gold
 from codemode.bench.phases import Phases
-from codemode.bench.refusals import rules_of, written_tool_calls
 from codemode.bench.results import Step, TurnRecord
 from codemode.executions.types.outcome_lines import failure_text
 from codemode.serving.agent.agent import Agent
@@ -31,6 +31,18 @@ if TYPE_CHECKING:
     from codemode.serving.agent.events import AgentResult, Event
     from codemode.serving.agent.models import Model
     from codemode.settings import AgentSettings
+
+
+def rules_of(outcome: ExecutionOutcome) -> tuple[str, ...]:
+    """Return the rules that refused a program before anything was sent; none if it ran."""
+    return tuple(one.rule for one in outcome.failure.refusals) if outcome.failure is not None else ()
+
+
+def written_tool_calls(program: str, namespaces: Iterable[str]) -> int:
+    """Return how many calls of tools are written in a program. A call in a loop counts once."""
+    roots = "|".join(re.escape(one) for one in (*namespaces, "tools"))
+    return len(re.findall(rf"(?<![\w.])(?:{roots})(?:\.\w+)+\(", program))
+
 
 #: Characters of a result that a transcript shows.
 SHOWN = 2_000

@@ -17,7 +17,7 @@ from codemode.errors import WrongArgument
 from codemode.executions.life.programs import Request
 from codemode.model.json_arguments import unfenced
 from codemode.search.request import SearchRequest
-from codemode.text.surrogates import joined
+from codemode.text.normal_form import joined
 from codemode.text.validation import described
 
 if TYPE_CHECKING:

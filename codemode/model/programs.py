@@ -12,7 +12,7 @@ from codemode.executions.life.repetition import Repetition
 from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.executions.types.planned import Listing, no_digest
 from codemode.executions.types.records import HELD_SECRETS, OPEN
-from codemode.text.surrogates import joined
+from codemode.text.normal_form import joined
 from sandbox import is_blank
 
 if TYPE_CHECKING:

@@ -1,4 +1,4 @@
-"""Unicode normal forms in linear time."""
+"""Unicode normal forms in linear time, and surrogate pairs: characters that a client has sent as two halves."""
 
 from __future__ import annotations
 
@@ -30,3 +30,11 @@ def normalized(form: Literal["NFC", "NFD", "NFKC", "NFKD"], text: str) -> str:
 
 def _is_mark(character: str) -> bool:
     return bool(unicodedata.combining(unicodedata.normalize("NFKD", character)[0]))
+
+
+_HALVES = re.compile("[\ud800-\udbff][\udc00-\udfff]")
+
+
+def joined(text: str) -> str:
+    """Return a text with each pair of surrogates as the character that it stands for. Lone surrogates stay."""
+    return _HALVES.sub(lambda pair: pair[0].encode("utf-16-le", "surrogatepass").decode("utf-16-le"), text)

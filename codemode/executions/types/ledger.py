@@ -9,16 +9,26 @@ from hashlib import blake2b
 from itertools import islice
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from codemode.catalog.signature_order import in_signature_order
 from codemode.catalog.tool import Effect
 from codemode.gateway.call import CallState, state_of
 from codemode.gateway.redaction import Redaction, redacted
 from codemode.shared.callbacks import ignore
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
+    from codemode.catalog.tool import Tool
     from codemode.gateway.call import JudgedCall, ToolOutcome
+
+
+def in_signature_order(tool: Tool, arguments: Mapping[str, Any]) -> dict[str, Any]:
+    """Return arguments as the signature lists them: the required ones first. Unknown names come last."""
+    places: dict[str, int] = {}
+    for place, parameter in enumerate(sorted(tool.parameters, key=lambda one: not one.required)):
+        places[parameter.name] = place
+        places.setdefault(parameter.wire_name, place)
+    return dict(sorted(arguments.items(), key=lambda one: places.get(one[0], len(places))))
+
 
 #: Characters of an argument or answer in the ledger: one line of a terminal.
 PREVIEW_CHARACTERS = 120

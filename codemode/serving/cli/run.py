@@ -9,6 +9,7 @@ from pathlib import Path  # noqa: TC003 -- typer reads it at run time
 from typing import TYPE_CHECKING, Annotated
 
 import typer
+from rich.tree import Tree
 
 from codemode.errors import ConfigurationError
 from codemode.serving.cli.project_options import (
@@ -22,13 +23,17 @@ from codemode.serving.cli.project_options import (
     with_project_options,
     with_service,
 )
-from codemode.serving.cli.tree import trees
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes, exit_code_of
+from codemode.serving.output.terminal import plain
 from codemode.settings import DEFAULT_ROLE
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from codemode.catalog.tool import Tool
     from codemode.service import CodeMode
+
 
 app = typer.Typer()
 
@@ -207,3 +212,26 @@ def _require_folder(file: Path) -> None:
         reason = "it is a folder" if file.is_dir() else f"there is no folder {file.parent}"
         message = f"--html {file} cannot be written: {reason}; name a file in an existing folder"
         raise ConfigurationError(message)
+
+
+_EFFECT_STYLE = {"read": "green", "write": "yellow", "destructive": "red"}
+
+
+def trees(tools: Iterable[Tool]) -> list[Tree]:
+    """Return one tree for each namespace. Leaves show the effect and the summary of a tool."""
+    roots: dict[str, Tree] = {}
+    branches: dict[str, Tree] = {}
+    for tool in tools:
+        *groups, name = tool.id.split(".")
+        prefix = groups[0]
+        branch = roots.setdefault(prefix, Tree(plain(prefix, style="bold"), guide_style="dim"))
+        for group in groups[1:]:
+            prefix = f"{prefix}.{group}"
+            if prefix not in branches:
+                branches[prefix] = branch.add(plain(group))
+            branch = branches[prefix]
+        effect = plain(f"  {tool.effect}", style=_EFFECT_STYLE.get(tool.effect, ""))
+        label = plain(name) + effect + plain(f"  {tool.summary}", style="dim")
+        label.no_wrap, label.overflow = True, "ellipsis"
+        branch.add(label)
+    return list(roots.values())

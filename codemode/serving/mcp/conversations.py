@@ -12,8 +12,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
 from codemode.model.definitions import HAS_MENU
+from codemode.model.modes import mode_of
 from codemode.model.tools import Memory, ModelTools
-from codemode.serving.mcp.modes import mode_of_request
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -26,6 +26,27 @@ if TYPE_CHECKING:
     from codemode.service import CodeMode
 
     Context = ServerRequestContext[Any]
+    from mcp.server import ServerRequestContext
+
+    from codemode.model.modes import Sees
+    from codemode.settings import ModeName, Settings
+
+
+META_KEY, QUERY_KEY, HEADER = "codemode/mode", "mode", "codemode-mode"
+
+
+def mode_of_request(context: ServerRequestContext[Any], caller: Caller, settings: Settings, sees: Sees) -> ModeName:
+    """Return the mode of a request. `sees` returns the tools of a role. Raises ModeRejected."""
+    request = context.request
+    wanted = (context.meta or {}).get(META_KEY)
+    if not wanted and request is not None:
+        wanted = request.query_params.get(QUERY_KEY) or request.headers.get(HEADER)
+    agent = request.headers.get("user-agent", "") if request is not None else ""
+    client = context.session.client_params
+    name = client.client_info.name if client is not None else ""
+    rules, names = settings.modes, (name, agent)
+    return mode_of(rules, settings.server.mcp, role=caller.role, clients=names, wanted=str(wanted or ""), sees=sees)
+
 
 #: The key in `_meta`.
 META_KEY = "codemode/conversation"

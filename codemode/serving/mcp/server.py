@@ -24,13 +24,12 @@ from codemode.model.modes import ModeRejected, depends_on_tools
 from codemode.model.tools import CallOptions, ModelTools, error_text
 from codemode.serving.mcp.call_log import CallLog
 from codemode.serving.mcp.changing import ChangingServer, ChangingTaskServer, ToolChanges
-from codemode.serving.mcp.conversations import McpConversations
-from codemode.serving.mcp.elicitation import ask_now
+from codemode.serving.mcp.conversations import McpConversations, mode_of_request
 from codemode.serving.mcp.greeting import instructions
 from codemode.serving.mcp.in_client import InClient, Round, requests_of, round_of
 from codemode.serving.mcp.known_definitions import KnownDefinitions
-from codemode.serving.mcp.modes import mode_of_request
 from codemode.serving.mcp.progress import progress
+from codemode.serving.mcp.questions import ask_now
 from codemode.serving.mcp.request_state import boundary
 from codemode.serving.mcp.results import error_result, result_of
 from codemode.serving.mcp.tasks import McpTasks, TaskServer, declares_tasks

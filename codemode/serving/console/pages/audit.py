@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.routing import Route
 
 from codemode.observing.audit_reader import AuditPage, read_back
-from codemode.serving.console.access import require_operator
+from codemode.serving.console.roles import require_operator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from starlette.routing import Route
 from codemode.errors import CodeModeError
 from codemode.gateway.explanation import explain
 from codemode.gateway.lint import without_effect
-from codemode.serving.console.access import require_operator
+from codemode.serving.console.roles import require_operator
 
 if TYPE_CHECKING:
     from collections.abc import Mapping

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.routing import Route
 
 from codemode.serving.auth.keys import keys_of
-from codemode.serving.console.access import require_operator
+from codemode.serving.console.roles import require_operator
 from codemode.text.times import SECOND_US, rfc3339
 
 if TYPE_CHECKING:

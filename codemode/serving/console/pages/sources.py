@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from codemode.serving.console.access import is_operator, require_operator
+from codemode.serving.console.roles import is_operator, require_operator
 from codemode.serving.console.session import caller_of
 
 if TYPE_CHECKING:

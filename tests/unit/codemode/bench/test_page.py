@@ -6,9 +6,8 @@ import re
 from html.parser import HTMLParser
 
 from codemode.bench.figures import figures_of
-from codemode.bench.matrix import matrices_of
 from codemode.bench.measures import groups_of
-from codemode.bench.page import html_of
+from codemode.bench.page import html_of, matrices_of
 from codemode.bench.plot import plots_of
 from tests.unit.codemode.bench.samples import gold, result
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemode.bench.refusals import written_tool_calls
+from codemode.bench.players import written_tool_calls
 
 
 @pytest.mark.parametrize(

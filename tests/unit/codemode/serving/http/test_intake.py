@@ -4,7 +4,7 @@ import json
 
 import pytest
 
-from codemode.serving.http.slow_bodies import is_slow
+from codemode.serving.http.intake import is_slow
 
 SLOW = {
     "numbers near infinity": [1e308] * 20_000,

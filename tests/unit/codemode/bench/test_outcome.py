@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from codemode.bench.gold import surprises
+from codemode.bench.outcome import surprises
 from codemode.bench.suite import Episode, Task
 from tests.unit.codemode.bench.samples import FAILED, gold
 
