@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.bench.checks import begun, check_tasks, verdict_of
 from codemode.bench.results import Policy, Result, read_results
 from codemode.bench.suite import Run, ToolCall, Turn, Verdict
-from codemode.bench.tokens import definition_tokens, trace_tokens
+from codemode.bench.tokens import definition_tokens, needs_search, trace_tokens
 from codemode.bench.tools import recorded
 from codemode.errors import ConfigurationError
 from codemode.service import CodeMode
@@ -125,7 +125,8 @@ class _Attempt:
             self.tools = len(service.catalog)
             self.definitions = definition_tokens(service)
             if episode.has_trace:
-                self.traces = trace_tokens(self.definitions, self.turns, self.records)
+                searches = needs_search(service)
+                self.traces = trace_tokens(self.definitions, self.turns, self.records, searches_first=searches)
             return await self._judged(episode, Run(self.turns, service))
 
     def _settings_with(self, sources: Mapping[str, Any], policy: Policy) -> Settings:

@@ -1,7 +1,8 @@
 """Token arithmetic: what the calls of a trace cost a model as native tools, and as programs through the two tools.
 
 Every request sends the definitions and the conversation so far. As native tools, each call is a request, and the answer
-one more. In code mode, a turn is one search, one program and the answer. Results have the same tokens in both, and are
+one more. In code mode, a turn is one search if not all signatures are in the definition, one
+program and the answer. Results have the same tokens in both, and are
 left out, which favours native tools: a program returns only what it selects.
 """
 
@@ -11,6 +12,7 @@ import json
 from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.bench.fingerprints import RandomIds
+from codemode.catalog.inline import inline
 from codemode.catalog.tokens import count, local_tokenizer
 from codemode.settings import tokenizer_folder
 
@@ -36,10 +38,17 @@ def definition_tokens(service: CodeMode) -> dict[str, int]:
     return {"native": native.tokens, "menu": menu.tokens, "code": code.tokens}
 
 
+def needs_search(service: CodeMode) -> bool:
+    """Return whether a model has to search, since the definition of `execute` does not list all tools."""
+    return not inline(service.catalog, tuple, service.settings.definitions.inline_tokens).is_whole
+
+
 def trace_tokens(
-    definitions: dict[str, int], turns: Sequence[Turn], records: Sequence[TurnRecord]
+    definitions: dict[str, int], turns: Sequence[Turn], records: Sequence[TurnRecord], *, searches_first: bool = True
 ) -> dict[str, TraceTokens]:
     """Return the tokens of all requests, if a model had made these calls, by mode (`native`, `code`).
+
+    `searches_first` is whether code mode takes a search before the programs of a turn.
 
     There are none without calls, such as those of a suite whose tools are behind HTTP.
     """
@@ -51,7 +60,7 @@ def trace_tokens(
     for turn, record in zip(turns, records, strict=True):
         calls = [json.dumps({"name": call.tool, "arguments": call.arguments}, default=str) for call in turn.calls]
         programs = [ids.numbered(step.program) for step in record.steps]
-        searches = [json.dumps({"queries": [record.message]})] if programs else []
+        searches = [json.dumps({"queries": [record.message]})] if programs and searches_first else []
         answer = ids.numbered(record.answer)
         native.append([record.message, *calls, answer])
         code.append([record.message, *searches, *programs, answer])

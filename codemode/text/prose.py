@@ -18,6 +18,10 @@ _SENTENCE = re.compile(
 )
 
 
+#: The first field of a docstring, such as `:param name: the name`.
+_FIELDS = re.compile(r"\s(?=:(?:param|type|returns?|rtype|raises?|keyword|arg)\b[^:]{0,80}:)")
+
+
 def plain(text: str) -> str:
     """Return the text on one line, without markup."""
     if "<" in text:
@@ -40,7 +44,7 @@ def sentences(text: str) -> list[str]:
 
 def first_sentence(text: str, limit: int = 120) -> str:
     """Return the first sentence that is not a question, shortened to `limit` characters."""
-    sentences = _SENTENCE.split(plain(text[:2000]), maxsplit=3)
+    sentences = _SENTENCE.split(_FIELDS.split(plain(text[:2000]), maxsplit=1)[0], maxsplit=3)
     told = next((sentence for sentence in sentences[:3] if not sentence.endswith("?")), sentences[0])
     return shorten(told.rstrip(".\u3002").strip(), limit)
 

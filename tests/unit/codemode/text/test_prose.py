@@ -38,3 +38,12 @@ def test_markup_that_is_none_stays() -> None:
 def test_no_description_holds_the_host_up(text: str) -> None:
     """Each of these took minutes."""
     assert len(plain(text)) <= len(text)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Find hotels in a city. :param city: The city.", "Find hotels in a city.\n\n:param city: the city\n:return: them",
+     "Find hotels in a city\n    :returns: the hotels", "Find hotels in a city. See :param."],
+)  # fmt: skip
+def test_the_first_sentence_ends_before_the_fields_of_a_docstring(text: str) -> None:
+    assert first_sentence(text) == "Find hotels in a city"
