@@ -45,7 +45,9 @@ async def test_a_client_is_greeted_while_the_sources_are_read(tmp_path: Path, er
     async with client(tmp_path, era, f"sources: {source}") as connected:
         assert connected.server_info is not None
         (tmp_path / "go").touch()
-        assert [tool.name for tool in (await connected.list_tools()).tools] == ["search", "execute"]
+        search, execute = (await connected.list_tools()).tools
+        assert (search.name, execute.name) == ("search", "execute")
+        assert "slow.plain(" in str(execute.description), "the first list of a new project has the signatures"
         ended = await connected.call_tool("execute", {"code": "slow.plain()"})
         assert ended.structured_content["value"] == "plain"
 
