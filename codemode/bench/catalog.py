@@ -52,8 +52,8 @@ def search(
 def _measured(service: CodeMode, file: Path, *, as_json: bool) -> int:
     from codemode.search.evaluation.evaluation import with_typos
 
-    plain = service.evaluate_search(file)
-    mistyped = service.evaluate_search(file, change=with_typos)
+    plain = service.discovery.evaluate_search(file)
+    mistyped = service.discovery.evaluate_search(file, change=with_typos)
     if as_json:
         show.print_json({"as given": asdict(plain), "with typos": asdict(mistyped)})
     else:
@@ -62,7 +62,7 @@ def _measured(service: CodeMode, file: Path, *, as_json: bool) -> int:
 
 
 def _tuned(service: CodeMode, file: Path, *, as_json: bool) -> int:
-    proposal = service.propose_weights(file)
+    proposal = service.discovery.propose_weights(file)
     if as_json:
         measured = {"now": asdict(proposal.before), "proposed": asdict(proposal.after)}
         show.print_json({**measured, "ranking": dict(proposal.changed) if proposal.worthwhile else {}})
@@ -95,7 +95,7 @@ def menu(
     """Propose default and core tools from the calls recorded on this machine."""
 
     async def work(service: CodeMode) -> int:
-        proposal = await service.propose_menu()
+        proposal = await service.discovery.propose_menu()
         if as_json:
             show.print_json(None if proposal is None else asdict(proposal))
         elif proposal is None:
@@ -118,7 +118,7 @@ def embeddings(
     """Create the embeddings of all tools now, as `search.embeddings` configures them, and show the progress."""
 
     async def work(service: CodeMode) -> int:
-        progress = await service.settle_search((), 0)
+        progress = await service.discovery.settle_search((), 0)
         if progress is None:
             message = "search.embeddings is not configured; docs/how-to/embeddings.md explains how"
             raise ConfigurationError(message)
@@ -128,7 +128,7 @@ def embeddings(
                 if bars:
                     bars.update(LoadingStep("embedding", tools=progress.total, done=progress.done))
                 await asyncio.sleep(SHOWN_EVERY_S)
-                progress = await service.settle_search((), 0) or progress
+                progress = await service.discovery.settle_search((), 0) or progress
         if as_json:
             show.print_json({"total": progress.total, "done": progress.done, "problem": progress.problem})
         else:

@@ -34,7 +34,7 @@ class TraceTokens(NamedTuple):
 
 def definition_tokens(service: CodeMode) -> dict[str, int]:
     """Return the tokens of the definitions in each request: of all tools, of a menu of them, and of the two tools."""
-    native, menu, code = service.cost().modes
+    native, menu, code = service.discovery.cost().modes
     return {"native": native.tokens, "menu": menu.tokens, "code": code.tokens}
 
 

@@ -23,9 +23,17 @@ if TYPE_CHECKING:
 class Host(Protocol):
     """The part of `codemode.service.CodeMode` behind a model's tools."""
 
-    settings: Settings
-    hooks: Hooks
-    programs: ModelPrograms
+    @property
+    def settings(self) -> Settings:
+        """The settings, as last reloaded."""
+
+    @property
+    def hooks(self) -> Hooks:
+        """The hooks of the plugins."""
+
+    @property
+    def programs(self) -> ModelPrograms:
+        """What carries out requests for executions."""
 
     @property
     def executions(self) -> Executions:

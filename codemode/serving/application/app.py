@@ -56,7 +56,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     """Create the application for these callers. `service` must have been entered."""
     server = service.settings.server
     processors = max(1, _processors() // server.processes)
-    admission = Admission(server.load, processors=processors, allowances=service.allowances)
+    admission = Admission(server.load, processors=processors, allowances=service.runtime.allowances)
     sessions = Sessions(service.store.value("sessions"))
     mcp = McpEndpoint(service, admission)
     metrics = service.observers.find(MetricsObserver)
@@ -90,7 +90,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     )
     app.state.is_draining = False
     app.state.admission = admission
-    service.know_roles(callers.role_of)
+    service.runtime.know_roles(callers.role_of)
     if service.settings.keeps_journal:
         service.executions.recovery.turn = partial(turn_unless_draining, app, admission)
     answer_errors(app)

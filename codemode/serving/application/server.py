@@ -141,7 +141,7 @@ async def _serve(
 ) -> None:
     settings = service.settings
     reloads: set[asyncio.Task[None]] = set()
-    service.patience_s = None if service.strict else PATIENCE_S
+    service.discovery.patience_s = None if service.strict else PATIENCE_S
     async with service:
         await service.start_sandbox()
         app = create_app(service, callers)

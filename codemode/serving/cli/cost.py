@@ -35,7 +35,7 @@ def cost(
     """Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools."""
 
     async def work(service: CodeMode) -> int:
-        report = service.cost()
+        report = service.discovery.cost()
         shows_bars = plot is not None and str(plot) == "-"
         if as_json:
             show.print_json(report.to_json())

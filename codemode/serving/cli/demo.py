@@ -96,7 +96,7 @@ async def _run(service: CodeMode) -> DemoResult:
     denied = await service.execute(DENIED)
     if [call.state for call in denied.calls] != [CallState.DENIED]:
         denied.raise_for_status()
-    return DemoResult(PROGRAM, service.cost(), program, asked, APPROVER.id, approved, denied)
+    return DemoResult(PROGRAM, service.discovery.cost(), program, asked, APPROVER.id, approved, denied)
 
 
 async def _approved(service: CodeMode, asked: PendingCall) -> ExecutionOutcome:

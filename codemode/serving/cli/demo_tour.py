@@ -45,7 +45,7 @@ async def tour(service: CodeMode) -> bool:
     """Print the cost table, a search, and the programs with their outcomes. Return whether all ended as expected."""
     sources = ", ".join(f"{name} at {source.base_url}" for name, source in service.settings.sources.items())
     show.console.print(Rule(f"{len(service.catalog)} operations: {sources}"))
-    show.console.print(show.cost(service.cost()))
+    show.console.print(show.cost(service.discovery.cost()))
     show.console.print(Rule(f"search({QUERIES!r})"))
     show.console.print((await service.search(QUERIES)).text, markup=False)
     as_meant = [await _run(service, *program) for program in PROGRAMS]

@@ -167,7 +167,7 @@ def with_service(
         service = CodeMode.from_settings(
             settings, strict=strict or bool(project.source), progress=bars.update if bars else ignore
         )
-        service.indexes_early = needs_search
+        service.discovery.indexes_early = needs_search
         async with AsyncExitStack() as entering:
             if needs_sources:
                 with bars.shown() if bars else nullcontext():

@@ -48,7 +48,7 @@ def search(
 
     async def work(service: CodeMode) -> int:
         with nullcontext() if as_json else show.waiting("embedding the tools and the queries"):
-            await service.settle_search(queries, PATIENCE_S)
+            await service.discovery.settle_search(queries, PATIENCE_S)
         answer = await service.search(
             queries,
             namespace=namespace or None,

@@ -255,7 +255,7 @@ def check(
             raise ConfigurationError("--accept-reads writes to a configuration file: it excludes --source")
 
     async def work(service: CodeMode) -> int:
-        differences = service.answer_checks.differences
+        differences = service.learned.answer_checks.differences
         if as_json:
             show.print_json({name: _as_data(found, differences) for name, found in service.sources.items()})
         else:

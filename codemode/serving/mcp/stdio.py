@@ -32,7 +32,7 @@ async def serve_stdio(service: CodeMode, caller: Caller, input_: Input) -> int:
     standard error of a server that is gone.
     """
     signals = _close_on_signal(input_)
-    service.patience_s = None if service.strict else PATIENCE_S
+    service.discovery.patience_s = None if service.strict else PATIENCE_S
     opened: asyncio.Future[None] = asyncio.get_running_loop().create_future()
     serving = asyncio.create_task(McpServer(service, opened=opened, caller_of=lambda _: caller).serve_stdio(input_))
     async with AsyncExitStack() as entering:

@@ -65,7 +65,7 @@ async def test_embedding_is_reported_after_each_batch(tmp_path: Path) -> None:
     embeddings = {"kind": "openai", "model": "topics", "base_url": model.base_url, "batch": 1}
     given = settings(tmp_path, search={"embeddings": embeddings})
     async with CodeMode.from_settings(given, progress=steps.append) as service:
-        await service.settle_search((), 20)
+        await service.discovery.settle_search((), 20)
     model.close()
     assert [(step.step, step.done, step.tools) for step in steps[5:]] == [
         ("embedding", 0, 2),

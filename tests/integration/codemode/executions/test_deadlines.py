@@ -212,7 +212,7 @@ async def _content_read_from_the_journal(service: CodeMode, _: Place, wait: Call
     """Another server reads it shortly before the end: it is not kept for another hour there."""
     reference = await service.keep_content(b"abc", caller=OWNER)
     other = ContentStore(keep_s=HOUR)
-    other.archive = service._contents.archive
+    other.archive = service.runtime.contents.archive
     await other.find(reference["$content"], OWNER.id)
     wait()
     other.archive = None

@@ -292,7 +292,7 @@ async def test_a_role_is_told_of_no_namespace_that_it_may_not_use(tmp_path: Path
         "cache_folder": tmp_path,
     }
     async with CodeMode.from_settings(Settings.model_validate(content)) as service:
-        assert list((await service._views.of("guest")).catalog.unavailable) == []
+        assert list((await service.discovery.views.of("guest")).catalog.unavailable) == []
         assert list((await service.view()).catalog.unavailable) == ["gone"]
 
 

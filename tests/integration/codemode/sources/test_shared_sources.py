@@ -108,7 +108,9 @@ async def test_a_second_server_fetches_no_document_and_sees_what_the_first_finds
         assert api.fetched == 1
         api.operations["/refunds"] = "listRefunds"
         published = asyncio.Event()
-        monkeypatch.setattr(second._live, "_publish_to", after(second._live._publish_to, published.set))
+        monkeypatch.setattr(
+            second.discovery._live, "_publish_to", after(second.discovery._live._publish_to, published.set)
+        )
         await first.reload()
         await published.wait()
         assert ids(first) == ids(second) == ["shop.orders.list_orders", "shop.refunds.list_refunds"]

@@ -89,7 +89,7 @@ async def test_a_service_records_what_was_called_after_a_menu_unless_it_shall_no
         async with CodeMode.from_settings(settings, functions={"shop": [find_order]}) as service:
             await service.select_menu("an order")
             assert (await service.execute("shop.find_order(number=7)")).value == 7
-            assert await service.propose_menu() is None
+            assert await service.discovery.propose_menu() is None
         file = settings.learned() / "menu-usage.jsonl"
         assert file.exists() == record
         if record:

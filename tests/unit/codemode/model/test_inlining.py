@@ -111,7 +111,7 @@ async def test_a_learned_shape_is_listed_in_the_next_conversation_and_for_its_ca
 
 async def test_conventions_are_given_once_in_the_definition_or_with_the_first_hits(tmp_path: Path) -> None:
     async with service(tmp_path, {"shop": [find, refund]}) as cm:
-        cm._introductions = {"shop": "Amounts in cents."}
+        cm.discovery.introductions = {"shop": "Amounts in cents."}
         tools = cm.tools(ANN, "chat")
         assert "Amounts in cents." in (await tools.call("search", {"queries": ["refund"]})).text
         offered = cm.tools(ANN, "other")

@@ -142,7 +142,7 @@ async def test_spans_of_calls_stand_under_that_of_their_execution(tmp_path: Path
     provider = TracerProvider()
     provider.add_span_processor(SimpleSpanProcessor(spans))
     async with CodeMode.from_settings(settings(tmp_path), functions={"shop": [order, refuse, drop]}) as service:
-        service.observers = Observers([TraceObserver(provider)])
+        service.runtime.runner.observers = Observers([TraceObserver(provider)])
         await service.execute(PROGRAM, caller=CALLER)
     *calls, execution = spans.get_finished_spans()
     assert execution.name == "codemode.execution"

@@ -271,7 +271,7 @@ async def test_definitions_stay_as_they_are_while_a_session_lasts(tmp_path: Path
         face = McpServer(service)
         async with Client(face.server) as connected:
             before = (await connected.list_tools()).model_dump_json()
-            service._functions["more"] = [large]
+            service.functions["more"] = [large]
             await service.reload()
             assert "more" in service.catalog.namespaces
             assert (await connected.list_tools()).model_dump_json() == before

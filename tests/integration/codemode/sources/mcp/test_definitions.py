@@ -135,15 +135,18 @@ def _children() -> list[str]:
     return commands
 
 
-class Watched(CodeMode):
-    """Says when it has taken over a change."""
+def watched(service: CodeMode) -> asyncio.Event:
+    """Return an event that is set when the service has taken over a change."""
+    adopted, live = asyncio.Event(), service.discovery._live
+    publish = live._publish_to
 
-    adopted: asyncio.Event
-
-    async def _adopt(self, settings: Settings, sources: Any) -> Catalog:
-        catalog = await super()._adopt(settings, sources)
-        self.adopted.set()
+    async def published(settings: Settings, sources: Any) -> Catalog:
+        catalog = await publish(settings, sources)
+        adopted.set()
         return catalog
+
+    live._publish_to = published
+    return adopted
 
 
 @pytest.mark.parametrize("era", ["modern", "legacy"])
@@ -151,11 +154,10 @@ async def test_a_change_of_the_list_is_taken_over_without_a_restart(offer: Calla
     settings = offer(definition("act"))
     server = settings.sources["files"]
     server = server.model_copy(update={"command": (*server.command, *(["legacy"] if era == "legacy" else []))})
-    Watched.adopted = asyncio.Event()
-    async with Watched.from_settings(settings.model_copy(update={"sources": {"files": server}})) as service:
-        Watched.adopted.clear()
+    async with CodeMode.from_settings(settings.model_copy(update={"sources": {"files": server}})) as service:
+        adopted = watched(service)
         assert (await service.execute("files.act(do='change')")).value == "changed"
-        await asyncio.wait_for(Watched.adopted.wait(), 45)
+        await asyncio.wait_for(adopted.wait(), 45)
         assert {tool.id for tool in service.catalog.tools} == {"files.act", "files.another"}
         assert (await service.search("another")).hits[0].tool.id == "files.another"
         assert (await service.execute("files.another(do='x')['tool']")).value == "another"
