@@ -6,11 +6,11 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from codemode.catalog.loading import log_loading
+from codemode.composition.construction import Construction
 from codemode.composition.discovery import Discovery
 from codemode.composition.learned import Learned
 from codemode.composition.runtime import Runtime
 from codemode.errors import CallError, WrongArgument
-from codemode.executions.journal.configured import store_of
 from codemode.executions.life.programs import Request, require_inputs
 from codemode.features.all import FEATURES
 from codemode.features.feature import FeaturePart
@@ -18,18 +18,12 @@ from codemode.gateway.caller import LOCAL, Caller
 from codemode.model.tools import Memories, ModelTools
 from codemode.search.request import Detail, SearchRequest
 from codemode.settings import (
-    DEFAULT_FILE,
-    Secrets,
     Settings,
-    load_settings,
-    settings_for_document,
-    settings_for_mcp_server,
 )
 from codemode.shared.callbacks import ignore
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-    from pathlib import Path
     from types import TracebackType
 
     from codemode.catalog.catalog import Catalog
@@ -37,20 +31,17 @@ if TYPE_CHECKING:
     from codemode.catalog.loading import LoadingListener
     from codemode.catalog.tool import Effect, Tool
     from codemode.executions.life.executions import Executions
-    from codemode.executions.life.observer import Observers
     from codemode.executions.plugins.hooks import Hooks
     from codemode.executions.plugins.plugin import Plugin
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
-    from codemode.features.composition import Features
     from codemode.features.feature import Feature
     from codemode.gateway.caller_view import View
-    from codemode.gateway.policy import AccessPolicy
     from codemode.menus.menu import Menu
     from codemode.menus.session import MenuSession
     from codemode.model.programs import ModelPrograms
     from codemode.search.result import SearchAnswer
-    from codemode.settings import ModeName, SecretReference
+    from codemode.settings import ModeName
     from codemode.shared.values import ValueStore
     from codemode.sources.factory import LoadedSource
     from codemode.transports.content import Content
@@ -60,7 +51,7 @@ if TYPE_CHECKING:
 P = TypeVar("P", bound=FeaturePart)
 
 
-class CodeMode:
+class CodeMode(Construction):
     """A catalog, a search index over it, and a sandbox that runs programs against it.
 
         async with CodeMode.from_config("codemode.yaml") as cm:
@@ -90,74 +81,15 @@ class CodeMode:
         WrongArgument.unless(settings, Settings, "settings", how)
         self.strict = strict
         self.functions = dict(functions or {})
-        #: What the servers of the project share: keys, names, documents and learned data.
-        self.store = store or store_of(settings, Secrets())
         #: What calls teach, what runs programs, and what models find.
-        self.learned = Learned(settings, self.store)
+        self.learned = Learned(settings, store)
+        #: What the servers of the project share: keys, names, documents and learned data.
+        self.store = self.learned.store
         self.runtime = Runtime(settings, self.store, self.learned, features, plugins, lambda: self.discovery)
         self.discovery = Discovery(
             settings, self.functions, self.store, self.learned, self.runtime, strict=strict, progress=progress
         )
         self._memories = Memories()
-
-    @classmethod
-    def from_config(
-        cls, path: str | Path = DEFAULT_FILE, *, strict: bool = False, plugins: Sequence[Plugin] = ()
-    ) -> Self:
-        """Build a service from a configuration file. Raises ConfigurationError with every mistake in it."""
-        return cls(load_settings(path), strict=strict, plugins=plugins)
-
-    @classmethod
-    def from_settings(
-        cls,
-        settings: Settings,
-        *,
-        functions: Mapping[str, object] | None = None,
-        strict: bool = False,
-        progress: LoadingListener = log_loading,
-        plugins: Sequence[Plugin] = (),
-        store: ValueStore | None = None,
-    ) -> Self:
-        """Build a service from settings, with `functions` as further sources by namespace.
-
-        Each value of `functions` is a function, a module, a class, an object, or a list or dict of these. `store` is
-        what servers share, None for that of the settings. The service closes it.
-        """
-        return cls(settings, functions, strict=strict, progress=progress, plugins=plugins, store=store)
-
-    @classmethod
-    def from_openapi(
-        cls, location: str | Path, *, base_url: str = "", name: str = "", bearer: SecretReference | None = None
-    ) -> Self:
-        """Create the service for one API document, by file or URL, without a configuration file.
-
-        `base_url` is where the operations are; `bearer` refers to a bearer token (`SecretReference(env="GYM_TOKEN")`).
-        The namespace is `name`, or is derived from the location. Raises ConfigurationError.
-        """
-        return cls(settings_for_document(str(location), base_url=base_url, name=name, bearer=bearer))
-
-    @classmethod
-    def from_mcp(
-        cls,
-        server: str | Sequence[str],
-        *more: object,
-        name: str = "mcp",
-        headers: Mapping[str, str] = MappingProxyType({}),
-    ) -> Self:
-        """Create the service for one MCP server: its URL, or the command that starts it (`["npx", "-y", "server"]`).
-
-        The namespace is `name`; `headers` are sent with each request to a URL. Raises ConfigurationError.
-        """
-        if more:
-            raise WrongArgument('pass the command as one list: CodeMode.from_mcp(["npx", "-y", "server"])')
-        return cls(settings_for_mcp_server(server, name=name, headers=headers))
-
-    @classmethod
-    def from_functions(cls, *unnamed: object, **functions: object) -> Self:
-        """Build a service from Python functions only: `CodeMode.from_functions(shop=[find_order, cancel_order])`."""
-        if unnamed:
-            raise WrongArgument("name the functions by their namespace: CodeMode.from_functions(shop=[find_order])")
-        return cls(Settings(), functions)
 
     def __repr__(self) -> str:
         names = ", ".join([*self.settings.sources, *self.functions])
@@ -391,7 +323,7 @@ class CodeMode:
 
         Raises ConfigurationError if the service was made without the feature, or the settings do not ask for it.
         """
-        return self.features.part(kind)
+        return self.runtime.features.part(kind)
 
     async def view(self, caller: Caller = LOCAL) -> View:
         """Return the part of the catalog visible to a caller. Raises RuntimeError if the service is not entered."""
@@ -438,16 +370,6 @@ class CodeMode:
         return self.discovery.sources
 
     @property
-    def policy(self) -> AccessPolicy:
-        """The policy of the settings."""
-        return self.discovery.policy
-
-    @property
-    def features(self) -> Features:
-        """The features that the service was made with."""
-        return self.runtime.features
-
-    @property
     def hooks(self) -> Hooks:
         """The hooks of the plugins."""
         return self.runtime.hooks
@@ -461,16 +383,6 @@ class CodeMode:
     def executions(self) -> Executions:
         """The recorded executions. Raises ConfigurationError if the settings disable the journal."""
         return self.programs.executions
-
-    @property
-    def observers(self) -> Observers:
-        """The observers of running programs."""
-        return self.runtime.runner.observers
-
-    @property
-    def caller_names(self) -> frozenset[str]:
-        """The names under which callers bring their own credentials."""
-        return frozenset(name for source in self.settings.sources.values() for name in source.caller_names)
 
     @property
     def is_ready(self) -> bool:

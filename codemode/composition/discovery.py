@@ -104,6 +104,11 @@ class Discovery:
         """The sources as last read, by name."""
         return {**self._live.loaded, **self._own_sources} if self._live.loaded else {}
 
+    @property
+    def caller_names(self) -> frozenset[str]:
+        """The names under which callers bring their own credentials."""
+        return frozenset(name for source in self.settings.sources.values() for name in source.caller_names)
+
     async def load(self) -> None:
         """Read the sources, unless they are read. Raises SourceError, ConfigurationError."""
         if not self.sources:

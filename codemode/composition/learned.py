@@ -6,11 +6,13 @@ import asyncio
 from typing import TYPE_CHECKING
 
 from codemode.catalog.observed import ObservedShapes
+from codemode.executions.journal.configured import store_of
 from codemode.gateway.answer_checks import AnswerChecks
 from codemode.gateway.call import CallState
 from codemode.menus.usage import MenuUsage
 from codemode.model.inlining import Inlining
 from codemode.search.usage import UsageLog
+from codemode.settings import Secrets
 from codemode.shared.closing import save_and_close
 
 if TYPE_CHECKING:
@@ -26,8 +28,9 @@ class Learned:
     `usage` is None if the settings do not record it.
     """
 
-    def __init__(self, settings: Settings, store: ValueStore) -> None:
-        self._store = store
+    def __init__(self, settings: Settings, store: ValueStore | None) -> None:
+        #: What the servers of the project share. None means the store of the settings.
+        self.store = store = store or store_of(settings, Secrets())
         self.shapes = ObservedShapes(store.value("shapes"))
         self.answer_checks = AnswerChecks(store.value("answers"))
         self.inlining = Inlining(store.value("usage"), self.shapes)
@@ -36,13 +39,13 @@ class Learned:
 
     async def open(self) -> None:
         """Open the store, and load what earlier programs taught."""
-        self._store.open()
+        self.store.open()
         for load in (self.shapes.load, self.answer_checks.load, self.inlining.usage.load):
             await asyncio.to_thread(load)
 
     async def aclose(self) -> None:
         """Save what is unsaved, and close the store."""
-        await save_and_close(self._store, self.answer_checks.save, self.inlining.usage.save)
+        await save_and_close(self.store, self.answer_checks.save, self.inlining.usage.save)
 
     async def learn(self, outcome: ExecutionOutcome, caller: Caller) -> None:
         """Store what the calls of a program taught."""

@@ -59,7 +59,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     admission = Admission(server.load, processors=processors, allowances=service.runtime.allowances)
     sessions = Sessions(service.store.value("sessions"))
     mcp = McpEndpoint(service, admission)
-    metrics = service.observers.find(MetricsObserver)
+    metrics = service.runtime.runner.observers.find(MetricsObserver)
     if metrics is not None:
         metrics.limit(server.load.running)
 
@@ -100,7 +100,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     add_tool_routes(app, service, Depends(BEARER))
     add_approval_routes(app, service, Depends(BEARER))
     add_content_routes(app, service, Depends(BEARER))
-    for routes in service.features.routes:
+    for routes in service.runtime.features.routes:
         resolve_name(f"codemode.serving.{routes}")(app, service, Depends(BEARER))
     app.router.routes.append(Route(MCP, endpoint=mcp))
     if service.settings.console.enabled:

@@ -157,7 +157,7 @@ async def _serve(
             asyncio.get_running_loop().add_signal_handler(signal.SIGHUP, reload)
         if process is not None:
             process.end_with_supervisor(asyncio.get_running_loop())
-            metrics = service.observers.find(MetricsObserver)
+            metrics = service.runtime.runner.observers.find(MetricsObserver)
             if metrics is not None:
                 metrics.shared = process.metrics
         config = uvicorn.Config(

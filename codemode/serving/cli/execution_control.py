@@ -110,6 +110,6 @@ def _roles(service: CodeMode) -> Callable[[NewExecution], str | None]:
     of_today = roles_of_today(service.settings, service.store)
 
     def role_of(given: NewExecution) -> str | None:
-        return given.role if is_rollback(given) and given.role in service.policy.roles else of_today(given)
+        return given.role if is_rollback(given) and given.role in service.discovery.policy.roles else of_today(given)
 
     return role_of

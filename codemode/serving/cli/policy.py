@@ -56,7 +56,7 @@ def explain(
 
         caller = local_caller(service, role)
         found = explained(
-            service.policy, service.catalog.find(tool), caller.role, _arguments(args), read_only=read_only
+            service.discovery.policy, service.catalog.find(tool), caller.role, _arguments(args), read_only=read_only
         )
         if as_json:
             show.print_json(found.to_json())
@@ -75,13 +75,13 @@ def check(
     """Find rules that never decide. Exit code 0 for none, 1 for some, 2 for rules with unknown tools or roles."""
 
     async def work(service: CodeMode) -> int:
-        found = list(without_effect(service.policy, service.catalog))
+        found = list(without_effect(service.discovery.policy, service.catalog))
         if as_json:
             show.print_json([{"at": service.settings.place(*one.place), "problem": one.text} for one in found])
         for one in found if not as_json else ():
             show.console.print(show.plain(f"{service.settings.place(*one.place)}: {one.text}"), soft_wrap=True)
         if not found and not as_json:
-            show.console.print(f"{len(service.policy.rules)} rules, all effective")
+            show.console.print(f"{len(service.discovery.policy.rules)} rules, all effective")
         return 1 if found else 0
 
     with_service(ProjectOptions(config), work, needs_search=False, as_json=as_json)

@@ -250,8 +250,8 @@ def run_until_signal(work: Coroutine[Any, Any, int]) -> int:
 
 def local_caller(service: CodeMode, role: str) -> Caller:
     """Return the local caller in a role of the policy. Raises ConfigurationError if the role is unknown."""
-    if role not in service.policy.roles:
-        raise no_role(role, service.policy.roles)
+    if role not in service.discovery.policy.roles:
+        raise no_role(role, service.discovery.policy.roles)
     from codemode.gateway.caller import LOCAL
 
     return replace(LOCAL, role=role)

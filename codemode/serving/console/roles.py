@@ -35,7 +35,7 @@ def require_operator(request: Request, service: CodeMode) -> None:
 
 def roles_for(request: Request, service: CodeMode) -> tuple[str, ...]:
     """Return the roles that the caller may look as: all for an operator, else the caller's own."""
-    return service.policy.roles if is_operator(request, service) else (caller_of(request).role,)
+    return service.discovery.policy.roles if is_operator(request, service) else (caller_of(request).role,)
 
 
 def looking_as(request: Request, service: CodeMode) -> Caller:
@@ -49,7 +49,7 @@ def looking_as(request: Request, service: CodeMode) -> Caller:
         return caller
     if not is_operator(request, service):
         raise HTTPException(403, "role: only approvers may look as another role")
-    if role not in service.policy.roles:
-        detail = f"role: there is no role {role[:80]!r}{did_you_mean(role, service.policy.roles)}"
+    if role not in service.discovery.policy.roles:
+        detail = f"role: there is no role {role[:80]!r}{did_you_mean(role, service.discovery.policy.roles)}"
         raise HTTPException(422, detail)
     return replace(caller, role=role)

@@ -168,7 +168,7 @@ def _add_going_on(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
 
 def credentials_of(request: Request, service: CodeMode) -> dict[str, str]:
     """Return the caller's credentials for upstream services, taken from request headers."""
-    return {name: request.headers[name] for name in service.caller_names if name in request.headers}
+    return {name: request.headers[name] for name in service.discovery.caller_names if name in request.headers}
 
 
 def wait_s_of(service: CodeMode, wait_s: float | None) -> float:

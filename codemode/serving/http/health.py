@@ -65,7 +65,7 @@ def add_health_routes(app: FastAPI, service: CodeMode, callers: Callers) -> None
         tools = {"tools": len((await service.view(caller)).catalog)} if caller else {}
         return JSONResponse({"status": "ok", **tools})
 
-    metrics = service.observers.find(MetricsObserver)
+    metrics = service.runtime.runner.observers.find(MetricsObserver)
     if metrics is not None:
 
         @app.get("/metrics", include_in_schema=False)

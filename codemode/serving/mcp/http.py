@@ -54,7 +54,7 @@ class McpHttp:
 
     def _credentials(self, context: ServerRequestContext[Any]) -> Mapping[str, str]:
         headers = context.request.headers if context.request is not None else {}
-        return {name: headers[name] for name in self._service.caller_names if name in headers}
+        return {name: headers[name] for name in self._service.discovery.caller_names if name in headers}
 
     @asynccontextmanager
     async def _turn(self, caller: Caller) -> AsyncIterator[Callable[[], None]]:

@@ -85,7 +85,7 @@ class InClient:
         deciders = await self._deciders(execution, caller)
         if deciders == _Deciders():
             return ()
-        executions, cards = self._service.executions, self._service.features.find(Cards)
+        executions, cards = self._service.executions, self._service.runtime.features.find(Cards)
         if cards is None:
             return ()
         shown = [

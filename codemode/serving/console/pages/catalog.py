@@ -70,7 +70,7 @@ def routes(console: Console) -> list[Route]:
         page = page_of(request, len(tools))
 
         def row(tool: Tool) -> dict[str, Any]:
-            ruled = explain(service.policy, tool, caller.role, None, read_only=caller.read_only)
+            ruled = explain(service.discovery.policy, tool, caller.role, None, read_only=caller.read_only)
             return {
                 "id": tool.id,
                 "source": tool.source,

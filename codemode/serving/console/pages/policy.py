@@ -34,7 +34,7 @@ def routes(console: Console) -> list[Route]:
         data = {
             "rules": await asyncio.to_thread(_rules, service),
             "defaults": service.settings.policy.default.model_dump(mode="json"),
-            "quotas": [one.settings.model_dump(mode="json") for one in service.policy.quotas],
+            "quotas": [one.settings.model_dump(mode="json") for one in service.discovery.policy.quotas],
             "explanation": explained,
         }
         return console.page(
@@ -44,7 +44,7 @@ def routes(console: Console) -> list[Route]:
             data=data,
             asked=asked,
             mistake=mistake,
-            roles=service.policy.roles,
+            roles=service.discovery.policy.roles,
         )
 
     return [Route("/policy", policy)]
@@ -52,7 +52,7 @@ def routes(console: Console) -> list[Route]:
 
 def _rules(service: CodeMode) -> list[dict[str, Any]]:
     """Return the rules with the number of tools that their patterns match, and why a rule never decides."""
-    problems = {one.place[-1]: one.text for one in without_effect(service.policy, service.catalog)}
+    problems = {one.place[-1]: one.text for one in without_effect(service.discovery.policy, service.catalog)}
     return [
         {
             "label": rule.label,
@@ -64,7 +64,7 @@ def _rules(service: CodeMode) -> list[dict[str, Any]]:
             ),
             "problem": problems.get(number, ""),
         }
-        for number, rule in enumerate(service.policy.rules)
+        for number, rule in enumerate(service.discovery.policy.rules)
     ]
 
 
@@ -80,7 +80,9 @@ def _explained(service: CodeMode, asked: Mapping[str, str]) -> tuple[dict[str, A
     if arguments is not None and not isinstance(arguments, dict):
         return None, 'the arguments are not a JSON object: write {"name": "value"}'
     try:
-        found = explain(service.policy, service.catalog.find(tool), role or service.policy.roles[0], arguments)
+        found = explain(
+            service.discovery.policy, service.catalog.find(tool), role or service.discovery.policy.roles[0], arguments
+        )
     except CodeModeError as error:
         return None, str(error)
     return found.to_json(), ""

@@ -40,7 +40,7 @@ def tool_routes(console: Console) -> list[Route]:
         view = await service.view(caller)
         tool = view.catalog.find(request.path_params["name"])
         returns = view.gateway.result_schema(tool, caller)
-        ruled = explain(service.policy, tool, caller.role, None, read_only=caller.read_only)
+        ruled = explain(service.discovery.policy, tool, caller.role, None, read_only=caller.read_only)
         data = {
             **described(tool, returns),
             "destination": view.gateway.destination(tool).host,

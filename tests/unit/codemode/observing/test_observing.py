@@ -159,7 +159,7 @@ async def test_spans_of_calls_stand_under_that_of_their_execution(tmp_path: Path
 
 async def test_metrics_count_executions_and_calls(tmp_path: Path) -> None:
     service = await run(tmp_path, metrics=True)
-    metrics = service.observers.find(MetricsObserver)
+    metrics = service.runtime.runner.observers.find(MetricsObserver)
     assert metrics is not None
     text = metrics.text()[0].decode()
     for line in (
@@ -175,7 +175,7 @@ async def test_metrics_count_executions_and_calls(tmp_path: Path) -> None:
 
 async def test_nothing_is_counted_or_collected_unless_it_is_asked_for(tmp_path: Path) -> None:
     service = await run(tmp_path)
-    assert service.observers.find(MetricsObserver) is None
+    assert service.runtime.runner.observers.find(MetricsObserver) is None
 
 
 async def test_a_line_of_log_has_facts_and_no_payloads(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
