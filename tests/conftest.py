@@ -116,3 +116,28 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     if in_ci and SHARED.is_dir() and not is_meant:
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped although the development data is here: {report.longrepr}"
+
+
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option by which the core's tests run without any feature: `make core`."""
+    parser.addoption("--without-features", action="store_true", help="services have no features unless a test says so")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make services without features by default if the option asks for it."""
+    if config.getoption("--without-features"):
+        from codemode.service import CodeMode
+
+        CodeMode.__init__.__kwdefaults__["features"] = ()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Leave out the tests of features, whose modules import one or stand in a folder of features."""
+    if config.getoption("--without-features"):
+        items[:] = [item for item in items if not _is_of_feature(item)]
+
+
+def _is_of_feature(item: pytest.Item) -> bool:
+    module = item.getparent(pytest.Module)
+    content = module.path.read_text(encoding="utf-8") if module is not None else ""
+    return "features" in item.path.parts or "codemode.features." in content
