@@ -31,7 +31,7 @@ missing=; for program in $(1); do command -v $$program >/dev/null || missing="$$
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test suite versioned check nightly lint types schema format coverage docs bench bench-agents escapes soak crash chaos ray-nodes fuzz callable servers browser console-editor tokens clean
+.PHONY: help demo test suite versioned core check nightly lint types schema format coverage docs bench bench-agents escapes soak crash chaos ray-nodes fuzz callable servers browser console-editor tokens clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -60,12 +60,17 @@ VERSIONED := tests/unit tests/security tests/integration/sandbox tests/acceptanc
 versioned: $(INSTALLED) types coverage ## types, and the tests that depend on the version of Python
 	$(PYTEST) $(VERSIONED) $(addprefix --ignore=,$(WALL))
 
+# The core without features: what a service can do that was made with `features=()`.
+CORE := tests/unit/codemode tests/integration/codemode/executions
+core: $(INSTALLED) ## the core's tests, in services without features
+	$(PYTEST) --without-features $(CORE)
+
 check: lint types ## the quick one: lint, types and the unit tests
 	$(PYTEST) tests/unit --exitfirst --quiet
 
 nightly: $(INSTALLED) ## all that takes long: other settings, large documents, kills, soaks, fuzzing, callability
 	$(PYTEST) tests/nightly
-	$(MAKE) fuzz callable crash soak bench-agents
+	$(MAKE) core fuzz callable crash soak bench-agents
 	$(MAKE) chaos EVENTS=40
 
 lint: $(INSTALLED) ## style and import direction

@@ -89,9 +89,31 @@ def gym(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Gym]:
 WITH_GUEST = "tests/unit/sandbox/guest/"
 
 
-def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
-    """Put last what changes its process."""
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """Add the option by which the core's tests run without any feature: `make core`."""
+    parser.addoption("--without-features", action="store_true", help="services have no features unless a test says so")
+
+
+def pytest_configure(config: pytest.Config) -> None:
+    """Make services without features by default if the option asks for it."""
+    if config.getoption("--without-features"):
+        from codemode.service import CodeMode
+
+        CodeMode.__init__.__kwdefaults__["features"] = ()
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Put last what changes its process. Without features, leave out the tests that are about one."""
     items.sort(key=lambda item: item.nodeid.startswith(WITH_GUEST))
+    if config.getoption("--without-features"):
+        items[:] = [item for item in items if not _is_of_feature(item)]
+
+
+def _is_of_feature(item: pytest.Item) -> bool:
+    """Return whether a test stands in a folder of features, or its module imports one."""
+    module = item.getparent(pytest.Module)
+    content = module.path.read_text(encoding="utf-8") if module is not None else ""
+    return "features" in item.path.parts or "codemode.features." in content
 
 
 #: Why a test may skip in CI although the data is there: what it needs is another thing, and not there.
@@ -116,28 +138,3 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     if in_ci and SHARED.is_dir() and not is_meant:
         report.outcome = "failed"
         report.longrepr = f"{item.nodeid} was skipped although the development data is here: {report.longrepr}"
-
-
-def pytest_addoption(parser: pytest.Parser) -> None:
-    """Add the option by which the core's tests run without any feature: `make core`."""
-    parser.addoption("--without-features", action="store_true", help="services have no features unless a test says so")
-
-
-def pytest_configure(config: pytest.Config) -> None:
-    """Make services without features by default if the option asks for it."""
-    if config.getoption("--without-features"):
-        from codemode.service import CodeMode
-
-        CodeMode.__init__.__kwdefaults__["features"] = ()
-
-
-def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Leave out the tests of features, whose modules import one or stand in a folder of features."""
-    if config.getoption("--without-features"):
-        items[:] = [item for item in items if not _is_of_feature(item)]
-
-
-def _is_of_feature(item: pytest.Item) -> bool:
-    module = item.getparent(pytest.Module)
-    content = module.path.read_text(encoding="utf-8") if module is not None else ""
-    return "features" in item.path.parts or "codemode.features." in content
