@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 from codemode.catalog.loading import log_loading
 from codemode.composition.construction import Construction
 from codemode.composition.discovery import Discovery
-from codemode.composition.learned import Learned
+from codemode.composition.knowledge import Knowledge
 from codemode.composition.runtime import Runtime
 from codemode.errors import CallError, WrongArgument
 from codemode.executions.life.programs import Request, require_inputs
@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.features.feature import Feature
-    from codemode.gateway.caller_view import View
+    from codemode.gateway.caller_view import View, Visible
     from codemode.menus.menu import Menu
     from codemode.menus.session import MenuSession
     from codemode.model.programs import ModelPrograms
@@ -82,12 +82,12 @@ class CodeMode(Construction):
         self.strict = strict
         self.functions = dict(functions or {})
         #: What calls teach, what runs programs, and what models find.
-        self.learned = Learned(settings, store)
+        self.knowledge = Knowledge(settings, store)
         #: What the servers of the project share: keys, names, documents and learned data.
-        self.store = self.learned.store
-        self.runtime = Runtime(settings, self.store, self.learned, features, plugins, lambda: self.discovery)
+        self.store = self.knowledge.store
+        self.runtime = Runtime(settings, self.store, self.knowledge, features, plugins, lambda: self.discovery)
         self.discovery = Discovery(
-            settings, self.functions, self.store, self.learned, self.runtime, strict=strict, progress=progress
+            settings, self.functions, self.store, self.knowledge, self.runtime, strict=strict, progress=progress
         )
         self._memories = Memories()
 
@@ -127,7 +127,7 @@ class CodeMode(Construction):
         await self.runtime.aclose()
         await self.discovery.aclose()
         await self.runtime.close_observers()
-        await self.learned.aclose()
+        await self.knowledge.aclose()
 
     async def search(
         self,
@@ -332,14 +332,6 @@ class CodeMode(Construction):
     async def start_sandbox(self) -> Mapping[str, str]:
         """Start the sandbox before the first program needs it. Return the layers of isolation in force."""
         return await self.runtime.runner.start()
-
-    async def learn(self, source: str) -> list[Learned]:
-        """Call the reads of a source whose results are undocumented, and show all callers the fields of the answers.
-
-        Nothing else is called, nor what the policy denies or a person decides. Raises ConfigurationError for an unknown
-        source.
-        """
-        return await self.discovery.learn(source, partial(self.execute, dry_run=True))
 
     def visible(self, role: str) -> Visible | None:
         """Return how many tools a role may use and of which sources, None while the sources are unread."""

@@ -11,6 +11,7 @@ from codemode.catalog.cost import measure
 from codemode.catalog.inline import inline
 from codemode.catalog.tokens import local_tokenizer
 from codemode.errors import WrongArgument
+from codemode.executions.life.programs import Request
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.gateway.caller_view import Views
 from codemode.gateway.lint import require_known_tools
@@ -18,6 +19,7 @@ from codemode.gateway.policy import AccessPolicy
 from codemode.menus.menus import Menus, require_known_names
 from codemode.menus.session import MenuSession
 from codemode.menus.usage import propose_menu
+from codemode.model.learning import learn, learning_plan
 from codemode.search.answer import answer_search
 from codemode.search.describe import describe
 from codemode.search.index.enrichment import enriched
@@ -32,12 +34,14 @@ if TYPE_CHECKING:
     from codemode.catalog.cost import CostReport
     from codemode.catalog.inline import Inline
     from codemode.catalog.loading import LoadingListener
-    from codemode.composition.learned import Learned
+    from codemode.composition.knowledge import Knowledge
     from codemode.composition.runtime import Runtime
+    from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.gateway.caller_view import View
     from codemode.menus.menu import RunTool
     from codemode.menus.selection import Selector
     from codemode.menus.usage import MenuProposal
+    from codemode.model.learning import Learned
     from codemode.search.evaluation.evaluation import Metrics
     from codemode.search.evaluation.tuning import Proposal
     from codemode.search.request import SearchRequest
@@ -61,7 +65,7 @@ class Discovery:
         settings: Settings,
         functions: Mapping[str, object],
         store: ValueStore,
-        learned: Learned,
+        knowledge: Knowledge,
         runtime: Runtime,
         *,
         strict: bool,
@@ -80,10 +84,10 @@ class Discovery:
         self.patience_s: float | None = None
         #: Whether reading the sources also indexes their tools. If not, the first search does.
         self.indexes_early = True
-        self._learned = learned
+        self._knowledge = knowledge
         self._runtime = runtime
         self._finder = Finder(settings.search, settings.cache(), progress)
-        self.views = Views(self.catalog, self._finder, {}, learned.shapes, self.policy)
+        self.views = Views(self.catalog, self._finder, {}, knowledge.shapes, self.policy)
         self._menus = Menus(settings.menu, {})
         self._own_sources: Mapping[str, LoadedSource] = {}
         self._live = LiveSources(
@@ -146,7 +150,7 @@ class Discovery:
 
     async def find(self, request: SearchRequest, caller: Caller) -> SearchAnswer:
         """Answer a search whose arguments are valid."""
-        shapes, usage = self._learned.shapes, self._learned.usage
+        shapes, usage = self._knowledge.shapes, self._knowledge.usage
         if shapes.is_outdated:
             await asyncio.to_thread(shapes.load)
         view = await self.view(caller)
@@ -168,20 +172,35 @@ class Discovery:
             (await self.view(caller)).catalog,
             budget_tokens=self.settings.search.budget_tokens,
             introductions=self.introductions,
-            observed=partial(self._learned.shapes.schema, caller.id),
+            observed=partial(self._knowledge.shapes.schema, caller.id),
         )
 
     async def inline(self, caller: Caller) -> Inline:
         """See `CodeMode.inline`."""
         catalog = (await self.view(caller)).catalog
-        return await self._learned.inlining.of(caller, catalog, self.settings.definitions, self.introductions)
+        return await self._knowledge.inlining.of(caller, catalog, self.settings.definitions, self.introductions)
+
+    async def learn(self, source: str) -> list[Learned]:
+        """Call the reads of a source whose results are undocumented, and show all callers the fields of the answers.
+
+        Nothing else is called, nor what the policy denies or a person decides. Raises ConfigurationError for an unknown
+        source.
+        """
+
+        async def dry_run(code: str) -> ExecutionOutcome:
+            return await self._runtime.programs.perform(Request(code), LOCAL, dry_run=True)
+
+        plan = learning_plan(source, (await self.view(LOCAL)).catalog, partial(self.policy.guards, LOCAL.role))
+        learned = await learn(plan, dry_run, self._knowledge.shapes, LOCAL.id)
+        await asyncio.to_thread(self._knowledge.shapes.save)
+        return learned
 
     def menu_session(self, caller: Caller, run: RunTool, *, answers: bool) -> MenuSession:
         """Return a session that offers menus for one conversation. With `answers`, it answers its meta-tools.
 
         `run` calls a tool for it.
         """
-        offered = partial(self._learned.menu_usage.offered, who=caller.id)
+        offered = partial(self._knowledge.menu_usage.offered, who=caller.id)
         return MenuSession(partial(self._selector, caller), answers=answers, run=run, offered=offered)
 
     async def _selector(self, caller: Caller) -> Selector:
@@ -191,7 +210,7 @@ class Discovery:
 
     async def propose_menu(self) -> MenuProposal | None:
         """Return default and core tools proposed from recorded calls, None if there are too few calls."""
-        return propose_menu(self._learned.menu_usage.read(), await self._selector(LOCAL))
+        return propose_menu(self._knowledge.menu_usage.read(), await self._selector(LOCAL))
 
     async def settle_search(self, queries: Sequence[str], timeout_s: float) -> Progress | None:
         """Wait up to `timeout_s` for embeddings, or until they fail. Return their progress, None without embeddings."""
@@ -251,10 +270,10 @@ class Discovery:
             catalog,
             self._finder,
             transports,
-            self._learned.shapes,
+            self._knowledge.shapes,
             self.policy,
             self.destinations,
-            self._learned.answer_checks,
+            self._knowledge.answer_checks,
             self._runtime.contents,
         )
         instructions = {name: source.introduction for name, source in settings.sources.items()}

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from codemode.composition.finding import Finding
-    from codemode.composition.learned import Learned
+    from codemode.composition.knowledge import Knowledge
     from codemode.executions.plugins.plugin import Plugin
     from codemode.executions.types.records import NewExecution
     from codemode.features.feature import Feature
@@ -47,14 +47,14 @@ class Runtime:
         self,
         settings: Settings,
         store: ValueStore,
-        learned: Learned,
+        knowledge: Knowledge,
         features: Sequence[Feature],
         plugins: Sequence[Plugin],
         finding: Callable[[], Finding],
     ) -> None:
         self._settings = settings
         self._store = store
-        self._learned = learned
+        self._knowledge = knowledge
         self._finding = finding
         self.is_open = False
         self.features = Features(features, settings)
@@ -68,7 +68,7 @@ class Runtime:
             destinations=lambda: finding().destinations,
         )
         self._results = Results()
-        self.programs = ModelPrograms(self.runner, self._results, settings.limits.longest_s, learned.learn)
+        self.programs = ModelPrograms(self.runner, self._results, settings.limits.longest_s, knowledge.learn)
         self.contents = ContentStore(keep_s=settings.content.keep_s)
         self.allowances = Allowances()
 
@@ -76,7 +76,7 @@ class Runtime:
         """Open the store and what the settings record. Raises ConfigurationError."""
         if self.is_open:
             return
-        await self._learned.open()
+        await self._knowledge.open()
         self.runner.observers = observers_of(self._settings.observe)
         journal = journal_of(self._settings, Secrets())
         if journal is not None:

@@ -182,7 +182,7 @@ def learn(name: Name, as_json: AsJson = False, config: Config = FOUND) -> None: 
     """Call the reads of a source whose results are undocumented, and show models the fields of the answers."""
 
     async def work(service: CodeMode) -> int:
-        learned = await service.learn(name)
+        learned = await service.discovery.learn(name)
         if as_json:
             show.print_json([one._asdict() for one in learned])
         else:
@@ -255,7 +255,7 @@ def check(
             raise ConfigurationError("--accept-reads writes to a configuration file: it excludes --source")
 
     async def work(service: CodeMode) -> int:
-        differences = service.learned.answer_checks.differences
+        differences = service.knowledge.answer_checks.differences
         if as_json:
             show.print_json({name: _as_data(found, differences) for name, found in service.sources.items()})
         else:

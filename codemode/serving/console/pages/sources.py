@@ -43,7 +43,7 @@ def routes(console: Console) -> list[Route]:
         if source is None:
             detail = f"there is no source {name!r}; the sources are {', '.join(service.sources)}"
             raise HTTPException(404, detail)
-        differences = service.learned.answer_checks.differences
+        differences = service.knowledge.answer_checks.differences
         data = {
             **_brief(name, source, len(source.tools), for_operator=True),
             "is_mcp": name in service.settings.sources and service.settings.sources[name].is_mcp,

@@ -60,7 +60,7 @@ async def test_one_note_for_each_tool_whose_answers_differ(gym: Gym, tmp_path: P
         assert {str(call.state) for call in outcome.calls} == {"read"}
         assert outcome.notes == (note,)
     async with CodeMode.from_settings(settings) as service:
-        assert service.learned.answer_checks.differences[INFO].number == 2
+        assert service.knowledge.answer_checks.differences[INFO].number == 2
 
 
 async def test_a_clock_in_the_description_is_noted_and_a_configured_one_is_described(gym: Gym) -> None:

@@ -121,7 +121,7 @@ async def test_conventions_are_given_once_in_the_definition_or_with_the_first_hi
 
 async def test_conventions_belong_to_a_conversation_and_come_again_in_another(tmp_path: Path) -> None:
     async with service(tmp_path, {"shop": [find]}, definitions={"inline_tokens": 0}) as cm:
-        cm._introductions = {"shop": "Amounts in cents."}
+        cm.discovery.introductions = {"shop": "Amounts in cents."}
 
         async def said(conversation: str) -> bool:
             tools = cm.tools(ANN, conversation)  # made anew with each request

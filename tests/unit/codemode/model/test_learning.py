@@ -64,7 +64,7 @@ def service(folder: Path, made: list[str]) -> CodeMode:
 async def test_only_undocumented_reads_are_called_and_every_caller_sees_their_fields(tmp_path: Path) -> None:
     made: list[str] = []
     async with service(tmp_path, made) as cm:
-        learned = {one.tool: one.signature or one.problem for one in await cm.learn("shop")}
+        learned = {one.tool: one.signature or one.problem for one in await cm.discovery.learn("shop")}
         assert sorted(one.partition(" ")[0] for one in made) == ["find_order", "list_orders"]
         assert learned["shop.find_client"] == "it needs arguments, and no example is known"
         assert '-> {"number": int, "customer": str}' in learned["shop.find_order"]
@@ -86,4 +86,4 @@ async def test_the_shape_of_the_first_answer_is_in_the_next_search_of_the_conver
 async def test_another_source_is_not_learned(tmp_path: Path) -> None:
     async with service(tmp_path, []) as cm:
         with pytest.raises(ConfigurationError, match="there is no source 'shp' with tools; did you mean 'shop'"):
-            await cm.learn("shp")
+            await cm.discovery.learn("shp")

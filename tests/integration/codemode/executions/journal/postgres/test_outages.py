@@ -332,7 +332,7 @@ async def test_a_service_closes_while_its_database_is_away(
     async with CodeMode(settings, {"shop": [wait]}) as service:
         running = asyncio.create_task(service.execute("shop.wait()"))
         await called.wait()
-        service.learned.answer_checks.differences["shop.wait"] = Differences(1, "")
+        service.knowledge.answer_checks.differences["shop.wait"] = Differences(1, "")
         await asyncio.to_thread(cluster.stop)
         async with asyncio.timeout(200):
             await service.aclose()

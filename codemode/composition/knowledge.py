@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from codemode.shared.values import ValueStore
 
 
-class Learned:
+class Knowledge:
     """What is learned. `answer_checks` are the answers that differ from their schemas, counted by tool.
 
     `usage` is None if the settings do not record it.
