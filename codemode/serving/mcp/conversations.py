@@ -23,24 +23,22 @@ if TYPE_CHECKING:
 
     from codemode.gateway.caller import Caller
     from codemode.model.background import Background
-    from codemode.service import CodeMode
-
-    Context = ServerRequestContext[Any]
-    from mcp.server import ServerRequestContext
-
     from codemode.model.modes import Sees
+    from codemode.service import CodeMode
     from codemode.settings import ModeName, Settings
 
+    Context = ServerRequestContext[Any]
 
-META_KEY, QUERY_KEY, HEADER = "codemode/mode", "mode", "codemode-mode"
+#: Where a request names its mode: the key in `_meta`, the query parameter, the header.
+MODE_KEY, MODE_QUERY, MODE_HEADER = "codemode/mode", "mode", "codemode-mode"
 
 
-def mode_of_request(context: ServerRequestContext[Any], caller: Caller, settings: Settings, sees: Sees) -> ModeName:
+def mode_of_request(context: Context, caller: Caller, settings: Settings, sees: Sees) -> ModeName:
     """Return the mode of a request. `sees` returns the tools of a role. Raises ModeRejected."""
     request = context.request
-    wanted = (context.meta or {}).get(META_KEY)
+    wanted = (context.meta or {}).get(MODE_KEY)
     if not wanted and request is not None:
-        wanted = request.query_params.get(QUERY_KEY) or request.headers.get(HEADER)
+        wanted = request.query_params.get(MODE_QUERY) or request.headers.get(MODE_HEADER)
     agent = request.headers.get("user-agent", "") if request is not None else ""
     client = context.session.client_params
     name = client.client_info.name if client is not None else ""
