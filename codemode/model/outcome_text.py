@@ -46,12 +46,14 @@ class Audience:
     """What the reader of an outcome can do about it.
 
     `can_resume`: the execution was recorded, and `execute` continues or repairs it. `made_a_call`: the reader called
-    one tool and wrote no program. `ways` says how a person decides on pending calls.
+    one tool and wrote no program. `ways` says how a person decides on pending calls. `runs_programs`: the reader can
+    load a whole result in a program.
     """
 
     can_resume: bool = False
     made_a_call: bool = False
     ways: str = ""
+    runs_programs: bool = True
 
 
 #: A reader who cannot do anything about an outcome.
@@ -134,6 +136,9 @@ def _parts_text(ended: ExecutionOutcome, limit: int, to: Audience) -> str:
     if ended.has_value:
         shown, cuts = _shown_value(ended, limit)
         whole = f"load({handle_of(ended.id)!r}) in the next program is the whole result"
+        whole = (
+            whole if to.runs_programs else "Ask for less to see the rest: a filter, a smaller page, a part by its id"
+        )
         parts += [f"result: {shown}" if ended.output else shown]
         parts += [f"shortened: {'; '.join(cuts)}. {whole}"] if cuts else []
     if not ended.ok and ended.calls:

@@ -305,7 +305,9 @@ class ModelTools:
         can_resume = self._host.settings.keeps_journal and self.mode in RUNS_PROGRAMS
         is_asked = self._decisions.has_approver
         ways = "" if is_asked else ways_to_decide(ended, self._host.settings, asks_in_client=self._asks_in_client)
-        text, data = shown_to_model(ended, self._host.hooks, Audience(can_resume, made_a_call, ways))
+        text, data = shown_to_model(
+            ended, self._host.hooks, Audience(can_resume, made_a_call, ways, runs_programs=self.mode in RUNS_PROGRAMS)
+        )
         types = self._shows
         content = () if types == () else await shown_content(self._host, ended, self.caller, media_types=types)
         waiting = tuple(call.id for call in ended.pending)
