@@ -116,6 +116,14 @@ before = up.x.post(n=7)["count"]
 """
 
 
+async def test_a_second_answer_to_a_call_is_told_who_gave_the_first(here: Place) -> None:
+    async with here.service() as service:
+        outcome = await service.execute("up.x.drop(n=1)", caller=OWNER)
+        await service.executions.decide(verdict_on(outcome), APPROVER)
+        with pytest.raises(ApprovalRefused, match="it was already answered: approved by key-3"):
+            await service.executions.decide(verdict_on(outcome, "rejected"), APPROVER)
+
+
 async def test_one_of_two_may_be_approved_and_the_other_rejected_with_a_reason(here: Place) -> None:
     async with here.service() as service:
         outcome = await service.execute(TWO, caller=OWNER)
