@@ -454,21 +454,21 @@ LIBERAL: list[Row] = [
 ]
 
 
-@pytest.mark.parametrize("conversation", ["", "chat-1"], ids=["alone", "in a conversation"])
 @pytest.mark.parametrize(
     ("kind", "row"),
     [(kind, row) for kind in FACES for row in (*STRICT, *(LIBERAL if kind.is_liberal else ()))],
     ids=lambda one: one.__name__,
 )
-async def test_the_same_call_has_the_same_answer(tmp_path: Path, kind: Any, row: Row, conversation: str) -> None:
-    async with shop_at(tmp_path) as shop, AsyncExitStack() as stack:
-        face = kind(shop.service, tmp_path, stack)
+async def test_the_same_call_has_the_same_answer(tmp_path: Path, kind: Any, row: Row) -> None:
+    for place, conversation in (("alone", ""), ("in a conversation", "chat-1")):
+        async with shop_at(tmp_path / place) as shop, AsyncExitStack() as stack:
+            face = kind(shop.service, tmp_path, stack)
 
-        async def call(name: str, **arguments: Any) -> Told:
-            told: Told = await face.call(name, arguments, conversation)
-            return told
+            async def call(name: str, _face: Any = face, _conversation: str = conversation, **arguments: Any) -> Told:
+                told: Told = await _face.call(name, arguments, _conversation)
+                return told
 
-        await row(shop, call)
+            await row(shop, call)
 
 
 @pytest.mark.parametrize("kind", FACES, ids=lambda kind: kind.__name__)

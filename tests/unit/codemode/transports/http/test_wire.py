@@ -92,10 +92,14 @@ def _cast(value: Any, schema: dict[str, Any]) -> Any:
             return value
 
 
-@pytest.mark.parametrize(("place", "style", "explode", "name"), CASES)
-async def test_a_value_is_read_back_as_it_was(
-    recorder: Recorder, place: str, style: str, explode: bool, name: str
-) -> None:
+async def test_a_value_is_read_back_as_it_was(recorder: Recorder) -> None:
+    for case in CASES:
+        sent, read = await read_back(recorder, *case)
+        assert read == sent, case
+
+
+async def read_back(recorder: Recorder, place: str, style: str, explode: bool, name: str) -> tuple[Any, Any]:
+    """Send a value, and return it with what the library reads."""
     schema, value = VALUES[name]
     parameter = {"name": "v", "in": place, "schema": schema, "style": style, "explode": explode, "required": True}
     path = "/t/{v}/x" if place == "path" else "/t"
@@ -113,7 +117,7 @@ async def test_a_value_is_read_back_as_it_was(
     if style == "spaceDelimited":  # the library expects the escaped separator
         location = {"v": location["v"].replace(" ", "%20")}
     found = style_deserializers[style](explode, "v", schema["type"], location)
-    assert _cast(found, schema) == value
+    return value, _cast(found, schema)
 
 
 @pytest.mark.parametrize("style", ["form", "pipeDelimited", "spaceDelimited"])
