@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+import time
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Protocol
 
 from codemode.bench.checks import check_gold
-from codemode.bench.phases import Phases
 from codemode.bench.results import Step, TurnRecord
 from codemode.executions.types.outcome_lines import failure_text
 from codemode.serving.agent.agent import Agent
@@ -23,7 +23,7 @@ from codemode.serving.agent.events import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterable, Sequence
+    from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 
     from codemode.bench.suite import Episode, Task
     from codemode.executions.types.outcome import ExecutionOutcome
@@ -31,6 +31,38 @@ if TYPE_CHECKING:
     from codemode.serving.agent.events import AgentResult, Event
     from codemode.serving.agent.models import Model
     from codemode.settings import AgentSettings
+
+
+class Phases:
+    """Adds up seconds as the events of an agent arrive.
+
+    `model_s` is the time from each request to the first event after its answer. `tools_s` is the time from the start of
+    calls to the next request, or to the end. Searches are calls.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self.model_s = 0.0
+        self.tools_s = 0.0
+        self._clock = clock
+        self._asked: float | None = None
+        self._called: float | None = None
+
+    def take(self, event: Event) -> None:
+        """Take the next event."""
+        if isinstance(event, TextDelta):
+            return
+        now = self._clock()
+        if self._asked is not None:
+            self.model_s += now - self._asked
+            self._asked = None
+        if isinstance(event, CallStarted):
+            self._called = now if self._called is None else self._called
+            return
+        if self._called is not None:
+            self.tools_s += now - self._called
+            self._called = now
+        if isinstance(event, Asked):
+            self._asked, self._called = now, None
 
 
 def rules_of(outcome: ExecutionOutcome) -> tuple[str, ...]:

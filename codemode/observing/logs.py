@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal
 
+from codemode.errors import JournalUnavailable
 from codemode.observing.log_writer import LogWriter
-from codemode.observing.outage_lines import OutageLines
 from codemode.text.times import SECOND_US, rfc3339
 
 if TYPE_CHECKING:
@@ -23,6 +23,45 @@ if TYPE_CHECKING:
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.records import PendingCall
+
+
+#: Least time between two lines, in seconds.
+EVERY_S = 1.0
+
+
+class OutageLines(logging.Filter):
+    """Passes one record a second of those that carry a JournalUnavailable, and all others.
+
+    A passed record has the number of those left out before it in the field `left_out`, if there are any.
+    """
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._passed = float("-inf")
+        self._left_out = 0
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Return whether a record is written."""
+        if not any(isinstance(one, JournalUnavailable) for one in _carried(record)):
+            return True
+        if record.created - self._passed < EVERY_S:
+            self._left_out += 1
+            return False
+        self._passed = record.created
+        if self._left_out:
+            record.left_out = self._left_out
+            self._left_out = 0
+        return True
+
+
+def _carried(record: logging.LogRecord) -> Iterator[object]:
+    """Yield the arguments and the exception of a record."""
+    yield from record.args if isinstance(record.args, tuple) else ()
+    error = record.exc_info[1] if record.exc_info else None
+    while error is not None:
+        yield error
+        error = error.__cause__
+
 
 LogForm = Literal["json", "text", "off"]
 

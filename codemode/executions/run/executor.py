@@ -15,9 +15,8 @@ from pydantic import ValidationError
 
 from codemode.errors import CodeModeError, CredentialsRevoked
 from codemode.executions.plugins.hooks import NO_HOOKS
-from codemode.executions.run.advice import advised
+from codemode.executions.run.advice import advised, clock_notes
 from codemode.executions.run.assembly import listing_run, recorded_run, unrecorded_run
-from codemode.executions.run.clock_notes import clock_notes
 from codemode.executions.run.engines import engine_name, engine_of
 from codemode.executions.run.inner_run import InnerPrograms
 from codemode.executions.run.preflight import CHECKED, check

@@ -10,8 +10,7 @@ import pytest
 
 from codemode.errors import ConfigurationError
 from codemode.search.semantic.embeddings import EmbeddingFailure, LocalEmbedder, make_embedder
-from codemode.search.semantic.encoder import Encoder
-from codemode.search.semantic.wordpiece import WordPiece
+from codemode.search.semantic.encoder import Encoder, WordPiece
 from codemode.settings import LocalEmbeddings
 from tests.unit.codemode.search.semantic.small_model import PIECES, SIZE, write_model
 

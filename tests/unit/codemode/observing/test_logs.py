@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from codemode.errors import JournalUnavailable
-from codemode.observing.outage_lines import OutageLines
+from codemode.observing.logs import OutageLines
 
 AWAY = JournalUnavailable("the journal is away")
 
