@@ -110,10 +110,11 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 
 def _is_of_feature(item: pytest.Item) -> bool:
-    """Return whether a test stands in a folder of features, or its module imports one."""
+    """Return whether a test is marked, stands in a folder of features, or is in a module that imports one."""
     module = item.getparent(pytest.Module)
     content = module.path.read_text(encoding="utf-8") if module is not None else ""
-    return "features" in item.path.parts or "codemode.features." in content
+    is_marked = item.get_closest_marker("feature") is not None
+    return is_marked or "features" in item.path.parts or "codemode.features." in content
 
 
 #: Why a test may skip in CI although the data is there: what it needs is another thing, and not there.

@@ -265,7 +265,7 @@ _TYPES: dict[str, type | tuple[type, ...]] = {
     "gap": bool,
 }
 _OF_ERRORS = frozenset(("message", "kind", "status", "body", "retry_after_s"))
-_OF_PAGES = frozenset(each.name for each in fields(Page) if each.default is MISSING)
+_OF_PAGES = frozenset(each.name for each in fields(Page) if each.default is each.default_factory is MISSING)
 
 _MORE_OF_PAGES = frozenset(each.name for each in fields(Page)) - _OF_PAGES
 

@@ -57,6 +57,7 @@ async def test_a_wrong_argument_of_a_pin_is_answered_with_a_call(service: CodeMo
     assert ".. " not in answer.text
 
 
+@pytest.mark.feature
 async def test_programs_of_a_conversation_share_state(service: CodeMode) -> None:
     tools = service.tools(CLERK, "chat")
     await tools.call("execute", {"code": "store('n', 1)\n'first'"})
