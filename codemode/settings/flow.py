@@ -73,7 +73,10 @@ def _mode(value: object) -> object:
 class FlowSettings(Section):
     """Rules on the flow of text inside programs."""
 
-    mode: Annotated[Literal["off", "on", "strict"], BeforeValidator(_mode)] = Field(
+    mode: Annotated[
+        Literal["off", "on", "strict"],
+        BeforeValidator(_mode, json_schema_input_type=Literal["off", "on", "strict"] | bool),
+    ] = Field(
         default="off",
         description="`on`: the rules below, then the built-in ones. `strict`: a person is also asked about every write "
         "after a program has read text that outsiders wrote.",

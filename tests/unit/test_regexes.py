@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 #: Local variables of the expressions that are built within a function, by module and text.
 LOCALS: dict[tuple[str, str], dict[str, Any]] = {
     ("codemode.gateway.policy", "translate(pattern)"): {"pattern": "*.a*b*.*c*d*"},
+    ("codemode.catalog.next_page", "f'{pattern}/?$'"): {"pattern": "/([^/]+)/a/([^/]+)"},
     ("codemode.sources.overrides", "translate(text)"): {"text": "*/a*b*/*c*d*"},
     ("codemode.serving.agent.figures", 'f"[{separator}\'\\\\s]"'): {"separator": ","},
     (

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from fnmatch import translate
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
 from codemode.catalog.identifiers import snake
+from codemode.gateway.policy import Globs
 from codemode.transports.base import Page
 
 if TYPE_CHECKING:
@@ -19,12 +19,13 @@ if TYPE_CHECKING:
 
 #: Words of tools whose answers hold text that outsiders write.
 _OUTSIDE_WORDS = (
-    "mail mails email emails inbox inboxes message messages msg msgs sms chat chats thread threads conversation "
-    "conversations issue issues ticket tickets comment comments review reviews feedback survey surveys submission "
-    "submissions post posts tweet tweets toot toots statuses discussion discussions web webpage webpages website "
-    "websites browse crawl scrape fetch rss feed feeds news article articles upload uploads uploaded attachment "
-    "attachments file files document documents doc docs transcript transcripts event events invitation invitations "
-    "transaction transactions pull pulls voicemail notification notifications profile profiles memo memos"
+    "mail mails email emails inbox inboxes message messages msg msgs sms chat chats thread threads channel "
+    "channels room rooms conversation conversations issue issues ticket tickets comment comments review reviews "
+    "feedback survey surveys submission submissions post posts tweet tweets toot toots statuses discussion "
+    "discussions web webpage webpages website websites browse crawl scrape fetch rss feed feeds news article "
+    "articles upload uploads uploaded attachment attachments file files document documents doc docs transcript "
+    "transcripts event events invitation invitations transaction transactions pull pulls voicemail notification "
+    "notifications profile profiles memo memos"
 )
 _OUTSIDE = frozenset(_OUTSIDE_WORDS.split())
 
@@ -36,6 +37,9 @@ _ENVELOPE_WORDS = (
     "attendees members mail email emails address phone priority is has read language zone timezone mime"
 )
 _ENVELOPE = frozenset(_ENVELOPE_WORDS.split())
+
+#: Characters and spaces of a text that has several sentences.
+_PROSE, _WORDS = 120, 15
 
 #: Characters of a value that a service fills in at most. It has no space.
 _LONGEST_VALUE = 100
@@ -55,7 +59,7 @@ class Text:
 
 
 class Marks:
-    """Marks the texts of answers."""
+    """Marks the texts of answers. A text of several sentences counts as an outsider's in any answer."""
 
     def __init__(self, settings: FlowSettings) -> None:
         self._untrusted, self._trusted, self._private = (
@@ -68,14 +72,15 @@ class Marks:
         marks = self._marks(tool)
         for path, text in fields(answer):
             is_trusted, is_filled_in = _fits(marks.trusted, path), marks.is_from_outside and _is_filled_in(path, text)
-            is_untrusted = _fits(marks.untrusted, path) or (marks.is_from_outside and not is_filled_in)
+            is_from_outside = (marks.is_from_outside and not is_filled_in) or _is_prose(text)
+            is_untrusted = _fits(marks.untrusted, path) or is_from_outside
             is_private = _fits(marks.private, path)
             yield Text(text, ".".join(path), is_untrusted and not is_trusted, is_private, is_filled_in)
 
     def may_mark(self, tool: Tool) -> bool:
         """Return whether an answer of the tool may hold text that is not trusted, or private."""
         marks = self._marks(tool)
-        return bool(marks.is_from_outside or marks.untrusted or marks.private)
+        return () not in marks.trusted or bool(marks.private)
 
     def _marks(self, tool: Tool) -> _ToolMarks:
         marks = self._of_tools.get(tool)
@@ -123,16 +128,21 @@ class _Pattern:
 
     def __init__(self, text: str) -> None:
         tools, _, field = (part.strip() for part in text.partition(":"))
-        self._tools = tuple(re.compile(translate(one)) for one in (tools, f"{tools}.*"))
+        self._tools = Globs((tools, f"{tools}.*"))
         self.field = tuple(name for name in re.split(r"[.\[\]]+", field) if name)
 
     def fits(self, tool: str) -> bool:
-        return any(one.match(tool) for one in self._tools)
+        return self._tools.fit(tool)
 
 
 def _fits(marked: Iterable[tuple[str, ...]], path: tuple[str, ...]) -> bool:
     """Return whether a path is a marked one or within it. Leading names may be left out."""
     return any(any(path[at : at + len(names)] == names for at in range(len(path) - len(names) + 1)) for names in marked)
+
+
+def _is_prose(text: str) -> bool:
+    """Return whether a text has several sentences, whatever tool answers it: somebody wrote it for somebody to read."""
+    return len(text) >= _PROSE and text.count(" ") >= _WORDS
 
 
 def _is_filled_in(path: tuple[str, ...], text: str) -> bool:

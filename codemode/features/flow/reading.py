@@ -60,6 +60,7 @@ class Reading:
         self._own: tuple[str, ...] = ()
         self._new: list[Answer | Sent] = []
         self._marked: list[Answer] = []
+        self._first: Answer | None = None
         self._user = Texts(keeps=True)
         self._services, self._untrusted, self._told = Texts(), Texts(), Texts()
         self._private: defaultdict[str, Texts] = defaultdict(Texts)
@@ -108,7 +109,7 @@ class Reading:
     async def has_untrusted(self) -> Origin | None:
         """Return what of the execution's reading outsiders wrote, or None."""
         await self._index()
-        return _origin(self._marked[0]) if self._untrusted and self._marked else None
+        return _origin(self._first) if self._first is not None else None
 
     async def _index(self) -> None:
         """Index what is new: a little here, much in a thread."""
@@ -136,6 +137,7 @@ class Reading:
                 (untrusted if is_untrusted else private if is_private else services).append(text)
                 if is_untrusted and is_private:
                     private.append(text)
+            self._first = self._first or (answer if untrusted else None)
             self._untrusted.add(untrusted)
             self._services.add(services, without=self._told)
             if private and answer.tool is not None:

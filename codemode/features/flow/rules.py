@@ -14,7 +14,7 @@ from codemode.gateway.policy import Decision, Globs, Ruling
 from codemode.settings.flow import FromMark, SecrecyMark
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping
+    from collections.abc import AsyncIterator, Iterable, Iterator, Mapping
 
     from codemode.catalog.tool import Tool
     from codemode.features.flow.reading import Reading
@@ -29,7 +29,12 @@ _DIRECTION_WORDS = (
 )
 DIRECTIONS = frozenset(_DIRECTION_WORDS.split())
 
-_CHANGES = frozenset({Effect.WRITE, Effect.DESTRUCTIVE})
+#: Of these, the words for an address that a read may visit.
+ADDRESSES = frozenset(
+    ("url", "urls", "uri", "link", "links", "href", "endpoint", "webhook", "host", "hostname", "domain")
+)
+
+_CHANGES, _READS = frozenset({Effect.WRITE, Effect.DESTRUCTIVE}), frozenset({Effect.READ})
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +49,11 @@ class FlowCall:
 
 @dataclass(frozen=True, slots=True)
 class FlowRule:
-    """One rule. `paths` are the arguments whose text must come from a place, by the mark; None is any argument."""
+    """One rule.
+
+    `untrusted` and `private` are paths of arguments whose text must come from such a place. `to_an_address`: the call
+    must name a link or a host, which a read may visit.
+    """
 
     label: str
     decision: Decision
@@ -58,6 +67,7 @@ class FlowRule:
     conditions: tuple[Condition, ...] = ()
     after_untrusted: bool = False
     in_conversation: bool = False
+    to_an_address: bool = False
 
     def concerns(self, tool: Tool, role: str) -> bool:
         """Return whether the rule can decide on a call of the tool."""
@@ -70,31 +80,28 @@ class FlowRule:
 
     async def ruling(self, call: FlowCall, reading: Reading) -> Ruling | None:
         """Return the rule's decision on a call, None if it does not match."""
-        reasons = []
-        if self.in_conversation:
-            if not call.shown:
-                return None
-            reasons.append(f"the model has read what outsiders wrote: {call.shown}")
-        if self.after_untrusted:
-            origin = await reading.has_untrusted()
-            if origin is None:
-                return None
-            reasons.append(f"the program has read what outsiders wrote: {origin}")
+        if self.to_an_address and not any(_is_meant(_ADDRESS, at) for at, _ in _texts(call.tool, call.arguments)):
+            return None
         if not all(condition.may_hold(call.tool, call.arguments) for condition in self.conditions):
             return None
+        reasons = []
+        async for reason in self._reasons(call, reading):
+            if reason is None:
+                return None
+            reasons.append(reason)
+        return Ruling(self.decision, self.label, "; ".join([*reasons, self.reason] if self.reason else reasons))
+
+    async def _reasons(self, call: FlowCall, reading: Reading) -> AsyncIterator[str | None]:
+        """Yield what each condition on the flow of text has found, None if it has found nothing."""
+        if self.in_conversation:
+            yield f"the model has read what outsiders wrote: {call.shown}" if call.shown else None
+        if self.after_untrusted:
+            origin = await reading.has_untrusted()
+            yield f"the program has read what outsiders wrote: {origin}" if origin is not None else None
         for path in self.untrusted:
-            named = await self._origin(call, path, reading, is_private=False)
-            if named is None:
-                return None
-            reasons.append(named)
+            yield await self._origin(call, path, reading, is_private=False)
         for path in self.private:
-            named = await self._origin(call, path, reading, is_private=True)
-            if named is None:
-                return None
-            reasons.append(named)
-        return Ruling(
-            self.decision, self.label, "; ".join((*reasons, self.reason)) if self.reason else "; ".join(reasons)
-        )
+            yield await self._origin(call, path, reading, is_private=True)
 
     async def _origin(self, call: FlowCall, path: str, reading: Reading, *, is_private: bool) -> str | None:
         """Return which argument at a path has marked text, and where that comes from."""
@@ -108,14 +115,15 @@ class FlowRule:
         return None
 
 
-#: Stands for every argument that says where something goes, or what is carried out.
-_DIRECTION = "@direction"
+#: Stand for every argument that says where something goes, or what is carried out, and for an address.
+_DIRECTION, _ADDRESS = "@direction", "@address"
 
 BUILT_IN = (
     FlowRule("flow: directions", Decision.ASK, untrusted=(_DIRECTION,)),
     FlowRule("flow: private text", Decision.ASK, private=("*",)),
-    FlowRule("flow: private text", Decision.ASK, effects=frozenset({Effect.READ}), private=(_DIRECTION,)),
+    FlowRule("flow: private text", Decision.ASK, effects=_READS, private=(_DIRECTION,)),
     FlowRule("flow: conversation", Decision.ASK, in_conversation=True),
+    FlowRule("flow: conversation", Decision.ASK, effects=_READS, in_conversation=True, to_an_address=True),
 )
 
 STRICT = FlowRule("flow: strict", Decision.ASK, after_untrusted=True)
@@ -186,8 +194,9 @@ def _parsed(text: str) -> Any:
 def _is_meant(path: str, at: tuple[str, ...]) -> bool:
     if path == "*":
         return True
-    if path == _DIRECTION:
-        return any(not DIRECTIONS.isdisjoint(snake(name).split("_")) for name in at)
+    if path in (_DIRECTION, _ADDRESS):
+        words = DIRECTIONS if path == _DIRECTION else ADDRESSES
+        return any(not words.isdisjoint(snake(name).split("_")) for name in at)
     steps = [_plain(step) for step in path.removesuffix("?").split(".")]
     names = [_plain(name) for name in at]
     return any(names[start : start + len(steps)] == steps for start in range(len(names) - len(steps) + 1))

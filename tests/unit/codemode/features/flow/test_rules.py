@@ -126,7 +126,8 @@ def test_after_outsiders_text_was_shown_every_change_is_asked() -> None:
     assert ruling is not None
     assert (ruling.decision, ruling.rule) == ("ask", "flow: conversation")
     assert "the model has read what outsiders wrote: mail.get (call 1), field body" in ruling.reason
-    assert ruled((FETCH, {"url": "https://company.example"}), shown="mail.get (call 1)") is None
+    assert ruled((FETCH, {"url": "https://company.example"}), shown="mail.get (call 1)") is not None
+    assert ruled((FETCH, {"q": "weather"}), shown="mail.get (call 1)") is None
 
 
 def test_strict_asks_for_every_change_after_a_read() -> None:
