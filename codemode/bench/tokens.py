@@ -34,8 +34,12 @@ class TraceTokens(NamedTuple):
 
 def definition_tokens(service: CodeMode) -> dict[str, int]:
     """Return the tokens of the definitions in each request: of all tools, of a menu of them, and of the two tools."""
-    native, menu, code = service.discovery.cost().modes
-    return {"native": native.tokens, "menu": menu.tokens, "code": code.tokens}
+    report = service.discovery.cost()
+    return {
+        "native": report.mode("native").tokens,
+        "menu": report.mode("menu").tokens,
+        "code": report.mode("code").tokens,
+    }
 
 
 def needs_search(service: CodeMode) -> bool:

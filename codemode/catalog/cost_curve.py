@@ -6,10 +6,11 @@ from dataclasses import dataclass
 from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 
-from codemode.catalog.cost import NATIVE_TOOLS, measure, native_counts
+from codemode.catalog.cost import native_counts
 
 if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
+    from codemode.catalog.cost import CostReport
     from codemode.catalog.tokens import Tokenizer
 
 #: Points of a line.
@@ -49,16 +50,18 @@ class CostCurve:
         return max(point.tokens for line in self.lines for point in line.points)
 
 
-def cost_curve(catalog: Catalog, tokenizer: Tokenizer | None = None) -> CostCurve:
-    """Measure the first 0, 1, … all tools of a catalog, exactly with a tokenizer, else by estimate."""
-    report = measure(catalog, tokenizer)
+def cost_curve(catalog: Catalog, report: CostReport, tokenizer: Tokenizer | None = None) -> CostCurve:
+    """Measure the first 0, 1, … all tools of a catalog, exactly with a tokenizer, else by estimate.
+
+    `report` is the cost of the whole catalog.
+    """
     counts = native_counts(catalog, tokenizer)
     scale = len(catalog.tools) / len(counts) if counts else 1.0
     sums = [
         Point(round(number * scale), round(total * scale)) for number, total in enumerate(accumulate(counts, initial=0))
     ]
-    as_native, as_menu, as_code = report.modes
-    full = min(NATIVE_TOOLS, report.tools)
+    as_native, as_menu, as_code = report.mode("native"), report.mode("menu"), report.mode("code")
+    full = as_menu.definitions
     menu = (Point(0, 0), Point(full, as_menu.tokens), Point(report.tools, as_menu.tokens))
     code = (Point(0, as_code.tokens), Point(report.tools, as_code.tokens))
     lines = (Line(as_native.name, _thinned(sums)), Line(as_menu.name, menu), Line(as_code.name, code))

@@ -7,9 +7,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from codemode.catalog.catalog import Catalog
-from codemode.catalog.cost import measure
-from codemode.catalog.inline import inline
-from codemode.catalog.tokens import local_tokenizer
+from codemode.composition.cost import cost_of
 from codemode.errors import WrongArgument
 from codemode.executions.life.programs import Request
 from codemode.gateway.caller import LOCAL, Caller
@@ -24,7 +22,6 @@ from codemode.search.answer import answer_search
 from codemode.search.describe import describe
 from codemode.search.index.enrichment import enriched
 from codemode.search.introduction import introductions
-from codemode.settings import tokenizer_folder
 from codemode.sources.destination import destination_of
 
 if TYPE_CHECKING:
@@ -236,9 +233,8 @@ class Discovery:
         return propose_weights(self._finder, self.catalog, labelled)
 
     def cost(self) -> CostReport:
-        """Return the catalog's cost to a model in tokens, as native tools and as two tools."""
-        signatures = inline(self.catalog, tuple, self.settings.definitions.inline_tokens)
-        return measure(self.catalog, local_tokenizer(tokenizer_folder()), signatures)
+        """Return the catalog's cost to a model in tokens, in each mode."""
+        return cost_of(self.catalog, self.settings)
 
     def _check(self, settings: Settings, catalog: Catalog) -> None:
         """Raise ConfigurationError if the policy or the menus name tools that the catalog does not have."""

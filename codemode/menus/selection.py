@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from codemode.catalog.cost import MENU_SIZE
 from codemode.catalog.definitions import native_name
 from codemode.errors import ConfigurationError, ToolNotFound
 from codemode.menus.categories import Categories, categories_of
@@ -36,9 +37,6 @@ if TYPE_CHECKING:
     from codemode.menus.conversation import Conversation
     from codemode.search.finder import Finder
     from codemode.settings.menu import MenuSettings
-
-#: Default number of tools from routed categories.
-_RETRIEVED = 15
 
 #: A related category's share of the relevance; defaults have none.
 _OF_RELATED = 0.5
@@ -191,7 +189,7 @@ class Selector:
         k = self.settings.retrieval.k
         names = list(whole)
         if k is None:
-            k = _RETRIEVED
+            k = MENU_SIZE
             names = [name for name, reason in chosen.reasons.items() if self._router.is_automatic(reason)]
         if not k or sum(len(whole[name]) for name in names) <= k:
             return whole

@@ -32,7 +32,7 @@ def cost(
     ] = None,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
-    """Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools."""
+    """Show what the catalog costs a model in tokens: as native tools, all or deferred, as a menu, and as two tools."""
 
     async def work(service: CodeMode) -> int:
         report = service.discovery.cost()
@@ -44,7 +44,7 @@ def cost(
         else:
             show.console.print(show.cost(report))
         if plot is not None and not shows_bars:
-            _write_plot(service, plot)
+            _write_plot(service, report, plot)
         return 0
 
     with errors_as_exit_codes(as_json=as_json):
@@ -58,13 +58,13 @@ def _require_svg(plot: Path | None) -> None:
         raise ConfigurationError(message)
 
 
-def _write_plot(service: CodeMode, file: Path) -> None:
+def _write_plot(service: CodeMode, report: CostReport, file: Path) -> None:
     from codemode.catalog.cost_curve import cost_curve
     from codemode.catalog.tokens import local_tokenizer
     from codemode.serving.cost_plot import cost_svg
     from codemode.settings import tokenizer_folder
 
-    picture = cost_svg(cost_curve(service.catalog, local_tokenizer(tokenizer_folder())))
+    picture = cost_svg(cost_curve(service.catalog, report, local_tokenizer(tokenizer_folder())))
     try:
         file.write_text(picture, encoding="utf-8")
     except OSError as error:
@@ -77,7 +77,7 @@ def _print_bars(report: CostReport) -> None:
     """Print one bar for each mode."""
     most = max((mode.tokens for mode in report.modes), default=0) or 1
     names = max(len(mode.name) for mode in report.modes)
-    for mode, style in zip(report.modes, ("red", "yellow", "green"), strict=True):
+    for mode, style in zip(report.modes, ("red", "magenta", "yellow", "green"), strict=True):
         bar = "█" * max(1, round(mode.tokens / most * _BAR))
         line = show.plain(f"{mode.name:<{names}}  ") + show.plain(bar, style=style) + show.plain(f" {mode.tokens:,}")
         show.console.print(line, soft_wrap=True)

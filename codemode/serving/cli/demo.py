@@ -6,6 +6,8 @@ from contextlib import AsyncExitStack, asynccontextmanager, nullcontext
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from codemode.catalog.catalog import Catalog
+from codemode.composition.cost import cost_of
 from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.executions.types.records import Decision
 from codemode.gateway.call import CallState
@@ -20,6 +22,7 @@ from codemode.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
+    from codemode.catalog.cost import CostReport
     from codemode.executions.types.records import PendingCall
 
 PROGRAM = """\
@@ -96,7 +99,12 @@ async def _run(service: CodeMode) -> DemoResult:
     denied = await service.execute(DENIED)
     if [call.state for call in denied.calls] != [CallState.DENIED]:
         denied.raise_for_status()
-    return DemoResult(PROGRAM, service.discovery.cost(), program, asked, APPROVER.id, approved, denied)
+    return DemoResult(PROGRAM, _cost(service), program, asked, APPROVER.id, approved, denied)
+
+
+def _cost(service: CodeMode) -> CostReport:
+    """Measure the first example service, whose tokens the documentation names."""
+    return cost_of(Catalog(tool for tool in service.catalog if tool.namespace == "gym"), service.settings)
 
 
 async def _approved(service: CodeMode, asked: PendingCall) -> ExecutionOutcome:

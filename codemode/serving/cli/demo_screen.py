@@ -56,7 +56,7 @@ def screen(shown: DemoResult) -> RenderableType:
     asked, answer, denied = shown.asked, shown.approved.calls[0], shown.denied.calls[0]
     answered = Text.assemble(f"{asked.reason}; ", (f"approved by {shown.approver}", "green"), f"; {answer.state}")
     return Group(
-        _title(f"{shown.cost.tools} operations of two example APIs, in every request to a model"),
+        _title(f"{shown.cost.tools} operations of the example API, in every request to a model"),
         _indented(_headline(shown.cost)),
         _title("A program, with its calls on one clock"),
         _indented(Syntax(shown.code.strip(), "python", background_color="default")),
@@ -102,7 +102,7 @@ def _result(ended: ExecutionOutcome) -> Text:
 
 def _headline(report: CostReport) -> Group:
     """Render the tokens of native definitions and of the two tools, as numbers and as bars."""
-    native, *_, two = report.modes
+    native, two = report.mode("native"), report.mode("code")
     times = _number(round(native.tokens / two.tokens), report)
     how = report.method if report.exact else "an estimate"
     bar = "█" * round(two.tokens / native.tokens * _BAR) or "▏"

@@ -51,6 +51,10 @@ def blocks_of(page: Path) -> Iterator[Block]:
         yield Block(page, line, found["language"], found["text"], found["reason"])
 
 
+#: Stands for the reader's API in the README. A test serves the example there.
+OWN_API = "https://api.example.com"
+
+
 def shell_of(page: Path) -> str:
     """The shell blocks of a page that can be run, as one script."""
     return "\n".join(block.text for block in blocks_of(page) if block.language == "bash" and block.reason is None)

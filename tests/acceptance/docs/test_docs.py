@@ -13,7 +13,7 @@ import pytest
 import yaml
 
 from codemode.settings import load_settings
-from tests.acceptance.docs.pages import ROOT, SERVICE, Block, blocks_of, on_free_ports, run_shell, shell_of
+from tests.acceptance.docs.pages import OWN_API, ROOT, SERVICE, Block, blocks_of, on_free_ports, run_shell, shell_of
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -55,7 +55,10 @@ def name(page: Path) -> str:
 
 @pytest.mark.parametrize("page", with_blocks("bash"), ids=name)
 def test_the_shell_blocks_of_a_page_run(page: Path, tmp_path: Path) -> None:
-    run_shell(on_free_ports(shell_of(page)), tmp_path)
+    script = shell_of(page)
+    if OWN_API in script:
+        script = SERVICE + script.replace(OWN_API, "http://127.0.0.1:8137")
+    run_shell(on_free_ports(script), tmp_path)
 
 
 @pytest.mark.parametrize("page", with_blocks("python"), ids=name)

@@ -10,9 +10,9 @@ from weakref import WeakKeyDictionary
 from markupsafe import Markup
 from starlette.routing import Route
 
-from codemode.catalog.cost import measure
 from codemode.catalog.cost_curve import cost_curve
 from codemode.catalog.tokens import local_tokenizer
+from codemode.composition.cost import cost_of
 from codemode.serving.console.session import caller_of
 from codemode.serving.cost_plot import cost_svg
 from codemode.settings import tokenizer_folder
@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from codemode.gateway.caller import Caller
     from codemode.service import CodeMode
     from codemode.serving.console.views import Console
+    from codemode.settings import Settings
 
 #: The newest executions that are counted, read in batches.
 COUNTED, BATCH = 2_000, 500
@@ -39,7 +40,7 @@ def routes(console: Console) -> list[Route]:
         caller = caller_of(request)
         catalog = (await console.service.view(caller)).catalog
         if catalog not in known:
-            known[catalog] = await asyncio.to_thread(_measured, catalog)
+            known[catalog] = await asyncio.to_thread(_measured, catalog, console.service.settings)
         report, picture = known[catalog]
         days = await _by_day(console.service, caller) if console.service.settings.keeps_journal else []
         return console.page(
@@ -54,9 +55,9 @@ def routes(console: Console) -> list[Route]:
     return [Route("/cost", cost)]
 
 
-def _measured(catalog: Catalog) -> tuple[dict[str, Any], str]:
-    tokenizer = local_tokenizer(tokenizer_folder())
-    return measure(catalog, tokenizer).to_json(), cost_svg(cost_curve(catalog, tokenizer))
+def _measured(catalog: Catalog, settings: Settings) -> tuple[dict[str, Any], str]:
+    report = cost_of(catalog, settings)
+    return report.to_json(), cost_svg(cost_curve(catalog, report, local_tokenizer(tokenizer_folder())))
 
 
 async def _by_day(service: CodeMode, caller: Caller) -> list[dict[str, Any]]:

@@ -5,6 +5,7 @@ from xml.etree import ElementTree
 
 import pytest
 
+from codemode.catalog.cost import measure
 from codemode.catalog.cost_curve import CostCurve, Line, Point, cost_curve
 from codemode.serving.cost_plot import cost_svg, marks
 from tests.unit.codemode.catalog.catalogs import catalog
@@ -12,12 +13,16 @@ from tests.unit.codemode.catalog.catalogs import catalog
 SVG = "{http://www.w3.org/2000/svg}"
 
 
+def curve_of(tools: int) -> CostCurve:
+    return cost_curve(catalog(tools), measure(catalog(tools)))
+
+
 def drawn(curve: CostCurve) -> ElementTree.Element:
     return ElementTree.fromstring(cost_svg(curve))  # noqa: S314 -- our own
 
 
 def test_the_picture_has_a_line_and_a_label_for_each_mode() -> None:
-    curve = cost_curve(catalog(200))
+    curve = curve_of(200)
     root = drawn(curve)
     assert len(root.findall(f"{SVG}polyline")) == 3
     texts = [text.text for text in root.findall(f"{SVG}text")]
@@ -25,7 +30,7 @@ def test_the_picture_has_a_line_and_a_label_for_each_mode() -> None:
         assert line.name in texts
         assert f"{line.points[-1].tokens:,} tokens" in texts
     assert "128 tools: the most in a request" in texts
-    assert "128 tools: the most in a request" not in cost_svg(cost_curve(catalog(20)))
+    assert "128 tools: the most in a request" not in cost_svg(curve_of(20))
 
 
 def test_nothing_in_it_is_fetched_or_run() -> None:
@@ -43,7 +48,7 @@ def test_labels_do_not_overlap_where_lines_meet() -> None:
 
 
 def test_an_empty_catalog_has_a_picture() -> None:
-    assert len(drawn(cost_curve(catalog(0))).findall(f"{SVG}polyline")) == 3
+    assert len(drawn(curve_of(0)).findall(f"{SVG}polyline")) == 3
 
 
 @pytest.mark.parametrize(

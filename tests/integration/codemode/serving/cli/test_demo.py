@@ -45,11 +45,11 @@ def outcome(*calls: LedgerEntry) -> ExecutionOutcome:
 
 def cost(*, exact: bool) -> CostReport:
     modes = (
-        ModeCost("native tools", 153, 30_523, fits=False, reason=""),
-        ModeCost("two tools (code mode)", 2, 246, fits=True, reason=""),
+        ModeCost("native", "native tools", 153, 30_523, fits=False, reason=""),
+        ModeCost("code", "two tools (code mode)", 2, 246, fits=True, reason=""),
     )
     method = "with o200k_base" if exact else "by estimate"
-    return CostReport(tools=153, median_tokens=200, modes=modes, verdict="", exact=exact, method=method)
+    return CostReport(tools=153, median_tokens=200, modes=modes, verdict="", pays="", exact=exact, method=method)
 
 
 def drawn(*, exact: bool, width: int) -> list[str]:
@@ -115,6 +115,6 @@ def test_all_adds_the_search_and_the_programs(tmp_path: Path) -> None:
 
 def test_the_outcomes_as_json(tmp_path: Path) -> None:
     shown = json.loads(codemode("demo", "--json", "--all", folder=tmp_path).stdout)
-    assert shown["cost"]["tools"] == 153
+    assert shown["cost"]["tools"] == 137
     assert [shown[name]["status"] for name in ("program", "approved", "denied")] == ["completed", "completed", "failed"]
     assert [row["outcome"]["status"] for row in shown["programs"]] == [row["meant"] for row in shown["programs"]]

@@ -247,7 +247,7 @@ def test_a_missing_configuration_is_exit_code_2(tmp_path: Path) -> None:
 def test_cost_says_which_mode_fits(gym: Gym) -> None:
     report = json.loads(codemode("cost", "--json", "--source", str(gym.document)).stdout)
     assert report["tools"] == 137
-    assert [mode["fits"] for mode in report["modes"]] == [False, True, True]
+    assert [mode["fits"] for mode in report["modes"]] == [False, True, True, True]
     assert report["verdict"].startswith("code mode")
 
 
@@ -258,7 +258,7 @@ def test_cost_is_plotted_into_a_file_or_as_bars(gym: Gym, tmp_path: Path) -> Non
     assert file.read_text().startswith("<svg ")
     ended = codemode("cost", "--source", str(gym.document), "--plot", "-")
     bars = [line.count("█") for line in ended.stdout.splitlines()]
-    assert (bars[0], bars[2], bars[3]) == (40, 1, 0)
+    assert (bars[0], bars[3], bars[4]) == (40, 1, 0)
     ended = codemode("cost", "--source", str(gym.document), "--plot", str(tmp_path / "none" / "cost.svg"))
     assert ended.returncode == 2
     assert "No such file or directory" in ended.stderr
