@@ -196,11 +196,12 @@ async def test_a_rollback_is_shown_before_it_happens(open_page: Opens, slow: Slo
 
 
 async def test_the_list_on_a_narrow_dark_screen_without_scripts(open_page: Opens, slow: Slow) -> None:
-    execution = await slow.run("1 + 1")
+    execution = await slow.run("# Add two numbers\n1 + 1")
     async with open_page(server=slow.server, java_script_enabled=False, **NARROW_DARK) as (page, _):
         await page.goto(f"{slow.server.console}/executions?status=completed")
         assert await fits(page)
-        await page.get_by_role("link", name=execution).click()
+        await page.get_by_role("link", name="Add two numbers").click()
+        await page.wait_for_url(f"**/{execution}")
         assert await fits(page)
         assert await page.locator("#outcome pre").inner_text() == "2"
     async with open_page(server=slow.server) as (page, _):

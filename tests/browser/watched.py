@@ -63,6 +63,33 @@ async def screenshot(page: Page, name: str) -> None:
         await page.screenshot(path=Path(folder) / f"{name}.png", animations="disabled")
 
 
+#: A computer in light and in dark, and a phone: the pictures that are judged by eye.
+LOOKS: tuple[tuple[str, Any], ...] = (
+    ("light", {"viewport": {"width": 1280, "height": 900}, "color_scheme": "light"}),
+    ("dark", {"viewport": {"width": 1280, "height": 900}, "color_scheme": "dark"}),
+    ("phone", NARROW_DARK),
+)
+
+
+async def looks(page: Page, name: str) -> None:
+    """Fail if axe finds a violation in light, in dark or on a phone, or the phone's page scrolls sideways.
+
+    Writes `looks/name-light.png`, `-dark` and `-phone` of the whole page into the folder of the pictures.
+    """
+    folder = os.environ.get("SCREENSHOTS", "")  # noqa: TID251
+    before = page.viewport_size
+    for look, options in LOOKS:
+        await page.set_viewport_size(options["viewport"])
+        await page.emulate_media(color_scheme=options["color_scheme"])
+        await axe(page)
+        assert await fits(page), f"{name} is wider than the screen: {look}"
+        if folder:
+            await page.screenshot(path=Path(folder) / "looks" / f"{name}-{look}.png", full_page=True)
+    await page.emulate_media(color_scheme="light")
+    if before is not None:
+        await page.set_viewport_size(before)
+
+
 async def fits(page: Page) -> bool:
     """Whether the page needs no horizontal scrolling, once its style sheet is there."""
     await page.wait_for_load_state("load")

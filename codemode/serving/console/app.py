@@ -18,6 +18,7 @@ from codemode.serving.console.pages.shortcuts import shortcut_routes
 from codemode.serving.console.sections import SECTIONS
 from codemode.serving.console.session import base_of
 from codemode.serving.console.views import STATIC, Console
+from codemode.serving.console.waiting import CountWaiting, waiting_routes
 from codemode.serving.web.paths import CONSOLE
 
 if TYPE_CHECKING:
@@ -45,11 +46,11 @@ def add_console(
     """Mount the console at `/console`. The application needs `SessionCheck` with the same sessions."""
     console = Console(service, SECTIONS, admission)
     sections = (route for section in SECTIONS for route in section.routes(console))
-    pages = [Route("/", _home), *shortcut_routes(console), *sections]
+    pages = [Route("/", _home), *shortcut_routes(console), *waiting_routes(console), *sections]
     routes = [
         Mount("/static", StaticFiles(directory=STATIC)),
         *login_routes(console, callers, sessions),
-        Mount("", routes=pages, middleware=[Middleware(RequireLogin)]),
+        Mount("", routes=pages, middleware=[Middleware(RequireLogin), Middleware(CountWaiting, service)]),
     ]
     inner = Starlette(
         # within a mount, so that errors of the middleware are answered too

@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 import json
+import re
+import time
 from datetime import UTC, datetime
-from typing import Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 from markupsafe import Markup
 
-from codemode.text.times import microseconds_of, rfc3339
+from codemode.text.times import SECOND_US, microseconds_of, rfc3339
 from codemode.text.visible import visible
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+#: Seconds within which something happens now.
+_NOW_S = 10
+
+#: An id breaks after these.
+_JOINTS = re.compile(r"(?<=[._])")
+
+_ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
+_CELL = re.compile(r"<(td|th)\b([^>]*)>")
 
 
 class Templates:
@@ -26,7 +40,15 @@ class Templates:
             lstrip_blocks=True,
             auto_reload=False,
         )
-        self._environment.filters |= {"visible": visible, "time": time_element, "json": json_text}
+        self._environment.filters |= {
+            "visible": visible,
+            "time": time_element,
+            "ago": ago_element,
+            "json": json_text,
+            "breakable": breakable,
+            "duration": duration,
+            "headed": headed,
+        }
 
     def render(self, template: str, context: dict[str, Any]) -> str:
         """Return a page or a part of one. Raises jinja2.UndefinedError for a missing value."""
@@ -46,6 +68,64 @@ def time_element(moment: float | str) -> Markup:
     except ValueError:
         return Markup("{}").format(visible(exact))
     return Markup('<time datetime="{}">{:%Y-%m-%d %H:%M:%S} UTC</time>').format(exact, known)
+
+
+def ago_element(moment: float | str) -> Markup:
+    """Return a `time` element that says how long ago a time was, and the time itself when one points at it."""
+    exact = moment if isinstance(moment, str) else rfc3339(moment)
+    try:
+        past_s = time.time() - microseconds_of(exact) / SECOND_US
+    except ValueError:
+        return Markup("{}").format(visible(exact))
+    text = _ago(past_s) if past_s >= 0 else f"in {duration(-past_s)}"
+    return Markup('<time datetime="{}" title="{}">{}</time>').format(exact, exact, text)
+
+
+def _ago(past_s: float) -> str:
+    return "just now" if past_s < _NOW_S else f"{duration(past_s)} ago"
+
+
+def duration(seconds: float) -> str:
+    """Return a duration in its largest unit: `0.4 s`, `12 s`, `3 min`, `5 h`, `2 days`."""
+    if seconds < _NOW_S:
+        return f"{seconds * 1000:.0f} ms" if seconds < 1 else f"{seconds:.1f} s"
+    for most, per, unit in ((60, 1, "s"), (3_600, 60, "min"), (172_800, 3_600, "h")):
+        if seconds < most:
+            return f"{seconds / per:.0f} {unit}"
+    return f"{seconds / 86_400:.0f} days"
+
+
+def breakable(text: str) -> Markup:
+    """Return an id that may break after each `.` and `_`."""
+    return Markup("").join(Markup("{}").format(visible(part)) + Markup("<wbr>") for part in _JOINTS.split(text) if part)
+
+
+class Headed(NamedTuple):
+    """The rows of a table, whose cells name their columns, and the numbers of the columns that hold numbers."""
+
+    body: Markup
+    numbers: frozenset[int]
+
+
+def headed(body: Markup, columns: Sequence[str]) -> Headed:
+    """Return the rows of a table with the head of its column on each cell. Rows that span columns stay as they are."""
+    numbers: set[int] = set()
+
+    def row(found: re.Match[str]) -> str:
+        place = iter(range(len(columns)))
+
+        def cell(opened: re.Match[str]) -> str:
+            at = next(place, None)
+            if at is None or "colspan" in opened[2]:
+                return opened[0]
+            if 'class="number"' in opened[2]:
+                numbers.add(at)
+            return Markup('<{}{} data-head="{}">').format(opened[1], Markup(opened[2]), columns[at])  # noqa: S704
+
+        return _CELL.sub(cell, found[0])
+
+    text = _ROW.sub(row, str(body))
+    return Headed(Markup(text), frozenset(numbers))  # noqa: S704 -- it was markup, and heads are escaped
 
 
 def json_text(value: Any) -> str:

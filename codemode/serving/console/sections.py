@@ -13,19 +13,23 @@ from codemode.serving.console.pages import (
     execution_control,
     executions,
     menus,
+    overview,
     policy,
     rollback,
     search,
     server,
     sources,
 )
+from codemode.serving.console.roles import is_operator
 from codemode.serving.console.views import Section, with_journal
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
+    from starlette.requests import Request
     from starlette.routing import BaseRoute
 
+    from codemode.service import CodeMode
     from codemode.serving.console.views import Console
 
 
@@ -34,21 +38,27 @@ def _no_routes(_: Console) -> Sequence[BaseRoute]:
     return ()
 
 
+def _with_audit(request: Request, service: CodeMode) -> bool:
+    """Show the audit records to operators, where they are written."""
+    return service.settings.observe.audit_file is not None and is_operator(request, service)
+
+
 def _executions(console: Console) -> Sequence[BaseRoute]:
     return [*executions.routes(console), *execution_control.routes(console), *rollback.routes(console)]
 
 
 SECTIONS: tuple[Section, ...] = (
-    Section("catalog", "Catalog", catalog.routes),  # the first one is the home page
-    Section("search", "Search", search.routes),
-    Section("editor", "Editor", editor.routes),
-    Section("executions", "Executions", _executions, with_journal),
-    Section("approvals", "Approvals", approvals.routes, with_journal),
-    Section("unknown", "Unknown calls", _no_routes, with_journal),
-    Section("menus", "Menus", menus.routes),
-    Section("cost", "Cost", cost.routes),
-    Section("policy", "Policy", policy.routes),
-    Section("sources", "Sources", sources.routes),
-    Section("audit", "Audit", audit.routes),
-    Section("server", "Server", server.routes),
+    Section("overview", "Overview", overview.routes),  # the first one is the home page
+    Section("executions", "Executions", _executions, with_journal, "Work"),
+    Section("approvals", "Approvals", approvals.routes, with_journal, "Work"),
+    Section("unknown", "Unknown calls", _no_routes, with_journal, "Work"),
+    Section("editor", "Editor", editor.routes, group="Work"),
+    Section("catalog", "Catalog", catalog.routes, group="Tools"),
+    Section("search", "Search", search.routes, group="Tools"),
+    Section("sources", "Sources", sources.routes, group="Tools"),
+    Section("menus", "Menus", menus.routes, group="Tools"),
+    Section("cost", "Cost", cost.routes, group="Tools"),
+    Section("policy", "Policy", policy.routes, is_operator, "Operate"),
+    Section("audit", "Audit", audit.routes, _with_audit, "Operate"),
+    Section("server", "Server", server.routes, is_operator, "Operate"),
 )

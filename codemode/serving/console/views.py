@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote, urlencode
@@ -29,24 +30,28 @@ if TYPE_CHECKING:
 STATIC = Path(__file__).parent / "static"
 
 
-def always(_: CodeMode) -> bool:
-    """Show a section on every server."""
+def always(_: Request, __: CodeMode) -> bool:
+    """Show a section to everybody."""
     return True
 
 
-def with_journal(service: CodeMode) -> bool:
+def with_journal(_: Request, service: CodeMode) -> bool:
     """Show a section where executions are recorded."""
     return service.settings.keeps_journal
 
 
 @dataclass(frozen=True, slots=True)
 class Section:
-    """One entry of the navigation. Its first page is `/{name}`; `routes` are all of its routes, below `/console`."""
+    """One entry of the navigation. Its first page is `/{name}`; `routes` are all of its routes, below `/console`.
+
+    `is_shown` says whether a person gets its link on a service. `group` is the heading above it.
+    """
 
     name: str
     label: str
     routes: Callable[[Console], Sequence[BaseRoute]]
-    is_shown: Callable[[CodeMode], bool] = always
+    is_shown: Callable[[Request, CodeMode], bool] = always
+    group: str = ""
 
 
 class Console:
@@ -107,7 +112,8 @@ class Console:
             "here": here(request),
             "json_path": here(request, format="json"),
             "with_query": lambda **changed: here(request, **changed),
-            "sections": [one for one in self.sections if one.is_shown(self.service)],
+            "sections": self._shown(request) if request.state.caller is not None else (),
+            "waiting": getattr(request.state, "waiting", 0),
             "section": request.url.path.removeprefix(base).strip("/").partition("/")[0],
             "user": request.state.caller,  # `caller` is the block of a macro
             "has_session": session is not None and bool(session.key),
@@ -115,6 +121,11 @@ class Console:
             "csrf_header": HEADER,
             "csrf_token": session.csrf_token if session is not None else "",
         }
+
+    def _shown(self, request: Request) -> list[tuple[str, list[Section]]]:
+        """Return the sections that the person of a request gets links to, by group."""
+        shown = [one for one in self.sections if one.is_shown(request, self.service)]
+        return [(group, list(members)) for group, members in groupby(shown, key=lambda one: one.group)]
 
 
 def wants_json(request: Request) -> bool:

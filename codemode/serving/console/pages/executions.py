@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import time
 from typing import TYPE_CHECKING, Any, get_args
 
 from markupsafe import Markup
@@ -19,9 +20,10 @@ from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.executions.types.records import OPEN, ExecutionStatus
 from codemode.executions.types.waterfall import waterfall_svg
 from codemode.gateway.call import CallState
+from codemode.serving.console.execution_list import GROUPS, FigureReader, Period, Wanted, list_executions
 from codemode.serving.console.paging import Page, page_of
 from codemode.serving.console.session import caller_of
-from codemode.serving.executions import read_execution, summary_json
+from codemode.serving.executions import read_execution
 from codemode.serving.web.event_stream import event_stream
 from codemode.text.shrunk_json import shrink
 from sandbox import JsonText
@@ -45,29 +47,38 @@ MAX_RESULT = 20_000
 #: Characters of output on the page.
 MAX_OUTPUT = 200_000
 
+#: The times that a person asks for, with their labels.
+PERIODS = (
+    ("", "any time"),
+    ("hour", "last hour"),
+    ("today", "today"),
+    ("yesterday", "yesterday"),
+    ("week", "last 7 days"),
+)
+
 STATUSES: tuple[ExecutionStatus, ...] = get_args(ExecutionStatus)
 
 
 def routes(console: Console) -> list[Route]:
     """Return the routes below `/executions` that only read."""
-    service = console.service
+    service, figures = console.service, FigureReader(console.service)
 
     async def list_(request: Request) -> Response:
         caller, asked = caller_of(request), request.query_params
-        status = next((one for one in STATUSES if one == asked.get("status")), None)
-        found = await service.executions.list(
-            caller, owner=asked.get("owner", ""), status=status, limit=ROWS + 1, before=asked.get("before", "")
-        )
-        shown = [summary_json(stored) for stored in found[:ROWS]]
+        period = Period.named(asked.get("when", ""), time.time_ns() // 1000)
+        text, owner = asked.get("text", "").strip(), asked.get("owner", "").strip()
+        wanted = Wanted(_statuses(asked.get("status", "")), period, text, owner)
+        listed = await list_executions(service, caller, wanted, most=ROWS, before=asked.get("before", ""))
         return console.page(
             request,
             "executions/list.html",
             title="Executions",
-            data={"executions": shown},
-            statuses=STATUSES,
+            data={"executions": [await figures.row(stored, caller) for stored in listed.executions]},
+            statuses=[("", "all"), *((name, name) for name in GROUPS)],
+            periods=PERIODS,
             asked=asked,
             sees_all=service.executions.sees_all(caller),
-            older=shown[-1]["id"] if len(found) > ROWS else "",
+            older=listed.older,
         )
 
     async def show(request: Request) -> Response:
@@ -105,6 +116,11 @@ def routes(console: Console) -> list[Route]:
         Route("/executions/{id}/events", events),
         Route("/executions/{id}/file", file),
     ]
+
+
+def _statuses(name: str) -> tuple[ExecutionStatus, ...]:
+    """Return the statuses of a group or of one name, all for any other text."""
+    return GROUPS.get(name, tuple(one for one in STATUSES if one == name))
 
 
 def execution_view(

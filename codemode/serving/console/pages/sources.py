@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from codemode.service import CodeMode
     from codemode.serving.console.views import Console
     from codemode.sources.factory import LoadedSource
 
@@ -26,15 +27,10 @@ def routes(console: Console) -> list[Route]:
     service = console.service
 
     async def list_(request: Request) -> Response:
-        view = await service.view(caller_of(request))
-        for_operator = is_operator(request, service)
-        counts = view.catalog.namespaces
-        rows = [
-            _brief(name, source, counts.get(name, 0), for_operator=for_operator)
-            for name, source in service.sources.items()
-        ]
-        shown = [row for row in rows if for_operator or row["tools"]]
-        return console.page(request, "sources/list.html", title="Sources", data={"sources": shown})
+        rows = await source_rows(request, service)
+        is_for_operators = is_operator(request, service)
+        data = {"sources": rows}
+        return console.page(request, "sources/list.html", title="Sources", data=data, is_operator=is_for_operators)
 
     async def show(request: Request) -> Response:
         require_operator(request, service)
@@ -65,6 +61,16 @@ def routes(console: Console) -> list[Route]:
         )
 
     return [Route("/sources", list_), Route("/sources/{name}", show)]
+
+
+async def source_rows(request: Request, service: CodeMode) -> list[dict[str, Any]]:
+    """Return the sources that a person sees, as JSON data: all to operators, to others those with tools for them."""
+    counts = (await service.view(caller_of(request))).catalog.namespaces
+    for_operator = is_operator(request, service)
+    rows = [
+        _brief(name, source, counts.get(name, 0), for_operator=for_operator) for name, source in service.sources.items()
+    ]
+    return [row for row in rows if for_operator or row["tools"]]
 
 
 def _brief(name: str, source: LoadedSource, tools: int, *, for_operator: bool) -> dict[str, Any]:

@@ -3,19 +3,29 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
 from jinja2 import UndefinedError
+from markupsafe import Markup
 
 import codemode.serving.console
-from codemode.serving.console.rendering import Templates, json_text, time_element
+from codemode.serving.console.rendering import (
+    Templates,
+    ago_element,
+    breakable,
+    duration,
+    headed,
+    json_text,
+    time_element,
+)
 
 FOLDER = Path(codemode.serving.console.__file__).parent / "templates"
 TEMPLATES = sorted(FOLDER.rglob("*.html"))
 
 ERROR = {"title": "t", "status": 404, "code": "c", "nearest": [], "notice": "", "user": None, "csrf_token": ""}
-FRAME = {"json_path": "", "csrf_header": "", "static": str, "path": lambda *_: "", "sections": []}
+FRAME = {"json_path": "", "csrf_header": "", "static": str, "path": lambda *_: "", "sections": [], "waiting": 0}
 
 
 def test_a_value_is_escaped_and_what_hides_is_shown() -> None:
@@ -55,3 +65,31 @@ def test_a_time_is_an_element(moment: float | str, shown: str) -> None:
 
 def test_data_is_indented_json() -> None:
     assert json_text({"a": "é<"}) == '{\n  "a": "é<"\n}'
+
+
+def test_rows_name_their_columns_and_heads_stand_over_numbers() -> None:
+    body = Markup('<tr><td>a</td><td class="number">1</td></tr><tr><td colspan="2">none</td></tr>')
+    rows = headed(body, ["Tool", 'Calls "all"'])
+    assert rows.body == (
+        '<tr><td data-head="Tool">a</td><td class="number" data-head="Calls &#34;all&#34;">1</td></tr>'
+        '<tr><td colspan="2">none</td></tr>'
+    )
+    assert rows.numbers == {1}
+
+
+def test_an_id_breaks_at_its_joints_and_is_escaped() -> None:
+    assert breakable("gym.get_<b>") == "gym.<wbr>get_<wbr>&lt;b&gt;<wbr>"
+
+
+@pytest.mark.parametrize(
+    ("seconds", "text"),
+    [(0.0204, "20 ms"), (1.26, "1.3 s"), (59.2, "59 s"), (180, "3 min"), (7_200, "2 h"), (259_200, "3 days")],
+)
+def test_a_duration_has_its_largest_unit(seconds: float, text: str) -> None:
+    assert duration(seconds) == text
+
+
+def test_a_time_says_how_long_ago_it_was() -> None:
+    then = (datetime.now(UTC) - timedelta(hours=3, minutes=5)).isoformat()
+    assert f">{'3 h ago'}</time>" in ago_element(then)
+    assert ago_element("<b>") == "&lt;b&gt;"
