@@ -175,7 +175,8 @@ async def test_a_page_of_fifty_thousand_tools_takes_a_few_steps_for_each() -> No
     async def view(_: Caller) -> Any:
         return SimpleNamespace(catalog=whole)
 
-    service = cast("CodeMode", SimpleNamespace(view=view, settings=settings, policy=AccessPolicy(settings.policy)))
+    discovery = SimpleNamespace(policy=AccessPolicy(settings.policy))
+    service = cast("CodeMode", SimpleNamespace(view=view, settings=settings, discovery=discovery))
     console = Console(service, (), Admission(LoadSettings(), processors=1))
     listing: Any = catalog.routes(console)[0].endpoint
     for query in ("", "page=400", "q=thing+4", "effect=read&tier=money", "group=s3"):
