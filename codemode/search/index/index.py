@@ -23,6 +23,7 @@ from codemode.search.index.facets import Facets
 from codemode.search.interpretation.acronyms import Acronyms
 from codemode.search.interpretation.compounds import pairs_of_names
 from codemode.search.interpretation.expansion import Interpreter
+from codemode.search.interpretation.languages import in_english
 from codemode.search.interpretation.term_weights import read
 from codemode.search.lookups import Catalogued, find_look_ups
 from codemode.search.query import DEFAULT_LIMIT, Hit, Hits, Query
@@ -205,6 +206,7 @@ class Index:
         self, text: str, similarities: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
     ) -> _SearchResult:
         """Re-rank the documents with the highest sums and the most similar ones. The others follow by sum."""
+        text = in_english(text, self._interpreter)
         parsed = self._parsed(text)
         all_sums = self._scorer.sums(parsed.groups)
         if allowed is not None:
@@ -232,7 +234,7 @@ class Index:
 
     def candidate_features(self, text: str) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]]]:
         """Return the ids and features of the candidates of one search, for tuning."""
-        parsed = self._parsed(text)
+        parsed = self._parsed(in_english(text, self._interpreter))
         documents, sums = best(self._scorer.sums(parsed.groups), self._rerank_count)
         if not len(documents):
             return (), {}

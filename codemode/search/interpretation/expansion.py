@@ -90,6 +90,15 @@ class Interpreter:
                 groups[term] = groups[term]._replace(alternatives=alternatives)
         return list(groups.values())
 
+    def is_known(self, surface: str) -> bool:
+        """Return whether any text of a tool contains a word."""
+        return self._frequent(text.term(surface)) is not None
+
+    def is_named(self, surface: str) -> bool:
+        """Return whether a tool name contains a word."""
+        number = self._frequent(text.term(surface))
+        return number is not None and bool(self._is_named[number])
+
     def _adjacent(self, words: Sequence[Word]) -> Iterator[tuple[str, int, float]]:
         """Yield the terms that adjacent words add: the short form of several words, or the compound of two."""
         for term, short in _short_forms([form for form, *_ in words]):
