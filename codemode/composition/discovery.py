@@ -79,6 +79,8 @@ class Discovery:
         self.introductions: Mapping[str, str] = {}
         #: Seconds that entering waits for all sources. None waits for each source's own time limit.
         self.patience_s: float | None = None
+        #: Whether reading the sources starts MCP servers whose definitions are known. Calls need it, searches do not.
+        self.connects = True
         #: Whether reading the sources also indexes their tools. If not, the first search does.
         self.indexes_early = True
         self._knowledge = knowledge
@@ -115,7 +117,7 @@ class Discovery:
         if not self.sources:
             await self._runtime.open()
             await asyncio.to_thread(self._runtime.features.refresh)
-            await self._live.load(self.patience_s)
+            await self._live.load(self.patience_s, connects=self.connects)
 
     async def reload(self, settings: Settings | None) -> None:
         """See `CodeMode.reload`."""

@@ -35,7 +35,7 @@ DEFAULT_FILE = "codemode.yaml"
 API_KEY_VARIABLE = "CODEMODE_API_KEY"
 
 #: File names without information about the API.
-_GENERIC_NAMES = {"openapi", "swagger", "api", "spec", "index", "schema", "v1", "v2", "v3", "docs"}
+GENERIC_NAMES = {"openapi", "swagger", "api", "spec", "index", "schema", "v1", "v2", "v3", "docs"}
 
 
 def load_settings(path: str | Path = DEFAULT_FILE, *, needs_sources: bool = True, is_named: bool = True) -> Settings:
@@ -172,7 +172,7 @@ def _namespace(location: str) -> str:
     """Return a namespace from a location: its file, folder or host, the first with more meaning than 'openapi'."""
     parts = [part for part in re.split(r"[/\\\\]", location.partition("://")[2] or location) if part]
     words = [re.sub(r"\W+", "_", part.lower().split(".")[0]).strip("_") for part in reversed(parts)]
-    found = (name for word in words if word not in _GENERIC_NAMES for name in (word, f"{word}_api"))
+    found = (name for word in words if word not in GENERIC_NAMES for name in (word, f"{word}_api"))
     return next(filter(is_namespace, found), "api")
 
 

@@ -73,14 +73,18 @@ class LiveSources:
         self._background: set[asyncio.Task[None]] = set()
         self._changed: dict[str, Definitions] = {}  # of MCP servers, until they are published
 
-    async def load(self, patience_s: float | None) -> None:
-        """Read all sources, unless they are loaded. Raises SourceError or ConfigurationError."""
+    async def load(self, patience_s: float | None, *, connects: bool = True) -> None:
+        """Read all sources, unless they are loaded. Raises SourceError or ConfigurationError.
+
+        Without `connects`, MCP servers whose definitions are known are not started.
+        """
         async with self._adopting:
             if self.loaded:
                 return
             require_sources(self._settings, self._functions)
             bound = bound_functions(self._functions, self._settings, self._contents)
             self._loop = asyncio.get_running_loop()
+            self._reader.connects = connects
             result = await self._reader.read_all(must=lambda _: self._strict, patience_s=patience_s, recent=True)
             catalog = await self._publish({**result.sources, **bound})
             self._retries.start(to_retry(result.sources), result.late)

@@ -80,6 +80,15 @@ class Reader:
         self._known = KnownDocuments(store)
         self._digests: dict[str, str] = {}  # of the documents that each source was last read from
 
+    @property
+    def connects(self) -> bool:
+        """Whether MCP servers are started whose definitions are known."""
+        return self._context.connects
+
+    @connects.setter
+    def connects(self, connects: bool) -> None:
+        self._context = replace(self._context, connects=connects)
+
     async def read(self, name: str, *, recent: bool = False) -> LoadedSource:
         """Read the current state of a source. Raises SourceError or ConfigurationError.
 

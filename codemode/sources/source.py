@@ -40,6 +40,7 @@ class SourceContext:
         secrets: the reader of secret references.
         store: OAuth logins and accepted MCP definitions.
         servers: the folder of the error output of MCP servers.
+        connects: whether MCP servers are started whose definitions are accepted. If not, these serve as they are.
         progress: receives the steps of loading.
     """
 
@@ -51,6 +52,7 @@ class SourceContext:
     secrets: Secrets = field(default_factory=Secrets)
     store: ValueStore = field(default_factory=lambda: FolderStore.of(Settings()))
     servers: Path = field(default_factory=lambda: Settings().servers())
+    connects: bool = True
     progress: LoadingListener = ignore
 
     async def named(self, source: str, settings: SourceSettings, make: Naming) -> Surface:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import errno
 import importlib.util
+import json
 import os
 import platform
 import sys
 import time
 from contextlib import closing
+from http.client import HTTPConnection, HTTPException
 from importlib.metadata import PackageNotFoundError, version
 from tempfile import TemporaryFile
 from typing import TYPE_CHECKING
@@ -24,6 +26,7 @@ from codemode.serving.cli.predictions import named_like_modules, predictions
 from codemode.serving.http.listening import bind, is_loopback
 from codemode.settings import CallerReference, Secrets, Settings, references
 from codemode.shared.extras import EXTRAS
+from codemode.sources.check import check_surface
 from codemode.sources.factory import load_source
 from codemode.sources.proposals import proposed_reads
 from codemode.sources.source import SourceContext
@@ -37,6 +40,9 @@ if TYPE_CHECKING:
     from codemode.sources.factory import LoadedSource
 
 OLDEST_PYTHON = (3, 11)
+
+#: Seconds and bytes in which who listens on the port must say what it is.
+_ANSWER_S, _ANSWER_BYTES = 2.0, 64 * 1024
 
 #: Bytes of free space that a folder must have, and error numbers that mean a full disk.
 _LEAST_BYTES = 1024 * 1024
@@ -188,8 +194,9 @@ async def _source(name: str, settings: Settings) -> list[Finding]:
         return [
             Finding("sources", name, State.FAILURE, f"{found}; {loaded.failure.message}", "check that its server runs")
         ]
-    if loaded.warnings:
-        found += f", {len(loaded.warnings)} warnings (`codemode sources check` lists them)"
+    warnings = check_surface(loaded.surface).warnings
+    if warnings:
+        found += f", {counted(len(warnings), 'warning')} (`codemode sources check` lists them)"
     predicted = [Finding("sources", *_worded(one)) for one in predictions(loaded, settings)]
     return [Finding("sources", name, State.OK, found), *_reads(loaded), *predicted]
 
@@ -245,12 +252,27 @@ def _server(settings: Settings) -> Iterator[Finding]:
     try:
         bind(server).close()
     except ConfigurationError as error:
-        yield Finding(
-            "server", "port", State.FAILURE, str(error), "stop the program that listens there, or set server.port"
-        )
+        if _is_codemode(server.host, server.port):
+            yield Finding("server", "port", State.OK, f"a codemode server listens on {where}")
+        else:
+            fix = "stop the program that listens there, or set server.port"
+            yield Finding("server", "port", State.FAILURE, str(error), fix)
     else:
         yield Finding("server", "port", State.OK, f"{where} is free")
     yield _keys(settings)
+
+
+def _is_codemode(host: str, port: int) -> bool:
+    """Ask who listens on a port of this machine: a codemode server names itself."""
+    connection = HTTPConnection("127.0.0.1" if host in ("0.0.0.0", "::", "") else host, port, timeout=_ANSWER_S)  # noqa: S104
+    try:
+        connection.request("GET", "/", headers={"Accept": "application/json"})
+        index = json.loads(connection.getresponse().read(_ANSWER_BYTES))
+        return isinstance(index, dict) and index.get("name") == "codemode"
+    except (OSError, HTTPException, ValueError):
+        return False
+    finally:
+        connection.close()
 
 
 def _keys(settings: Settings) -> Finding:

@@ -13,6 +13,7 @@ from codemode.executions.types.records import Decision
 from codemode.executions.types.rollback import is_rollback
 from codemode.model.programs import BEYOND_S
 from codemode.serving.auth.callers import roles_of_today
+from codemode.serving.cli.execution_list import PAGE, whole_id
 from codemode.serving.cli.execution_output import print_execution
 from codemode.serving.cli.project_options import operator_of
 from codemode.serving.cli.stored import find_pending
@@ -30,12 +31,14 @@ if TYPE_CHECKING:
 async def resume(service: CodeMode, execution: str, *, as_json: bool) -> int:
     """Continue a paused execution, print it, and return the exit code."""
     service.executions.role_of = _roles(service)
+    execution = await whole(service, execution)
     await service.executions.resume(execution, operator_of(service))
     return await print_ended(service, execution, as_json=as_json)
 
 
 async def cancel(service: CodeMode, execution: str, *, as_json: bool) -> int:
     """Cancel an execution, and print it."""
+    execution = await whole(service, execution)
     await service.executions.cancel(execution, operator_of(service))
     await _print(service, execution, as_json=as_json)
     return 0
@@ -76,6 +79,15 @@ async def decide(
     if as_json:
         show.print_json({"approvals": [call.to_json() for call in answered], "executions": results})
     return code
+
+
+async def whole(service: CodeMode, execution: str) -> str:
+    """Return the id of an execution, by its id or the beginning of it."""
+
+    async def read(before: str) -> tuple[StoredExecution, ...]:
+        return await service.executions.list(operator_of(service), limit=PAGE, before=before)
+
+    return await whole_id(read, execution)
 
 
 async def _waiting(service: CodeMode, ids: Sequence[str]) -> list[PendingCall]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from datetime import UTC, datetime
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 from codemode.executions.life.repeats import repeats, shared_arguments, times
@@ -13,6 +14,7 @@ from codemode.serving.cli.tables import print_table
 from codemode.serving.output import terminal as show
 from codemode.serving.output.card_text import WHOLE, card_text
 from codemode.serving.output.waterfall import MAX_ROWS
+from codemode.text.program_title import program_title
 from codemode.text.times import rfc3339
 
 if TYPE_CHECKING:
@@ -31,10 +33,17 @@ _MAX_ARGUMENT = 120
 _LEFT = "{0}: its server gives no sign of life; `codemode executions resume {0}` continues it, `cancel` ends it"
 
 
-def print_executions(found: Sequence[StoredExecution], left: Collection[str]) -> None:
-    """Print one line per execution, then those that are damaged, and those in `left`, whose server is lost."""
+def print_executions(
+    found: Sequence[StoredExecution], left: Collection[str], labels: Mapping[str, str] = MappingProxyType({})
+) -> None:
+    """Print one line per execution, then those that are damaged, and those in `left`, whose server is lost.
+
+    `labels` are names of keys by id.
+    """
     print_table(
-        ("execution", "status", "owner", "started", "program"), [_row(one) for one in found], may_be_cut=("program",)
+        ("execution", "status", "owner", "started", "program"),
+        [_row(one, labels) for one in found],
+        may_be_cut=("program",),
     )
     for stored in found:
         if stored.damage:
@@ -43,10 +52,11 @@ def print_executions(found: Sequence[StoredExecution], left: Collection[str]) ->
             show.errors.print(show.plain(_LEFT.format(stored.request.id), style="yellow"), soft_wrap=True)
 
 
-def _row(stored: StoredExecution) -> tuple[str, ...]:
+def _row(stored: StoredExecution, labels: Mapping[str, str]) -> tuple[str, ...]:
     started = datetime.fromtimestamp(stored.request.start_us / _MICROSECONDS, UTC).strftime("%Y-%m-%d %H:%M:%S")
-    first = "(damaged)" if stored.damage else stored.request.code.strip().partition("\n")[0]
-    return stored.request.id, stored.status, stored.request.owner, started, first
+    first = "(damaged)" if stored.damage else program_title(stored.request.code)
+    owner = stored.request.owner
+    return stored.request.id, stored.status, labels.get(owner, owner), started, first
 
 
 def print_pending(waiting: Sequence[PendingCall]) -> None:

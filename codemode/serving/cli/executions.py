@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from datetime import datetime
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
@@ -15,6 +16,8 @@ from codemode.errors import ConfigurationError
 from codemode.executions.journal.expired import expired_executions
 from codemode.executions.types.records import PAGE, ExecutionStatus
 from codemode.features.cards.desk import whole_card
+from codemode.serving.cli.execution_list import FAILED, Shown
+from codemode.serving.cli.execution_list import since as begin
 from codemode.serving.cli.execution_output import (
     print_card,
     print_execution,
@@ -23,9 +26,10 @@ from codemode.serving.cli.execution_output import (
     print_pending,
 )
 from codemode.serving.cli.project_options import AsJson, Project, ProjectOptions, with_project_options, with_service
-from codemode.serving.cli.stored import find_pending, stored_execution, with_journal
+from codemode.serving.cli.stored import find_pending, labels_of_keys, pages, stored_execution, with_journal
 from codemode.serving.executions import execution_json, summary_json
 from codemode.serving.output import terminal as show
+from codemode.serving.output.exit_codes import errors_as_exit_codes
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -37,7 +41,7 @@ if TYPE_CHECKING:
 executions = typer.Typer(no_args_is_help=True, help="Show, continue, cancel and roll back executions.")
 approvals = typer.Typer(no_args_is_help=True, help="Show calls that wait for a person, and decide on them.")
 
-Execution = Annotated[str, typer.Argument(help="The id of an execution.")]
+Execution = Annotated[str, typer.Argument(help="The id of an execution, or the beginning of it.")]
 Calls = Annotated[list[str], typer.Argument(help="Ids of calls, from `codemode approvals list`.")]
 Note = Annotated[str, typer.Option(help="A note for the program and for readers of the journal.")]
 
@@ -47,20 +51,29 @@ Note = Annotated[str, typer.Option(help="A note for the program and for readers 
 def list_executions(
     project: Project,
     status: Annotated[ExecutionStatus | None, typer.Option(help="Only executions with this status.")] = None,
+    failed: Annotated[bool, typer.Option("--failed", help="Only executions that ended otherwise than meant.")] = False,  # noqa: FBT002
+    since: Annotated[
+        str, typer.Option(help="Only executions since then: today, yesterday, 3h, 2d, or 2026-11-27T08:00.")
+    ] = "",
     limit: Annotated[int, typer.Option(help="Maximum number of executions.", min=1, max=500)] = 20,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """List executions, newest first."""
 
     async def work(journal: Journal) -> int:
-        found = await journal.list(status=status, limit=limit)
+        shown = Shown(FAILED if failed else (), begin(since, datetime.now().astimezone()) if since else 0)
+        listed = await shown.of(pages(journal, status), limit)
         left = await journal.orphans()
         if as_json:
-            show.print_json([{**summary_json(stored), "orphaned": stored.request.id in left} for stored in found])
+            show.print_json([{**summary_json(stored), "orphaned": stored.request.id in left} for stored in listed])
         else:
-            print_executions(found, left)
+            print_executions(listed, left, labels_of_keys(project.settings()))
         return 0
 
+    with errors_as_exit_codes(as_json=as_json):
+        if status and failed:
+            message = "--status and --failed exclude each other: use one of them"
+            raise ConfigurationError(message)
     with_journal(project, work, as_json=as_json)
 
 
@@ -146,9 +159,10 @@ def rollback(
     """Undo the committed calls of an execution, where its tools name an inverse (`revert`)."""
 
     async def work(service: CodeMode) -> int:
+        from codemode.serving.cli.execution_control import whole
         from codemode.serving.cli.rollback import rollback as roll_back
 
-        return await roll_back(service, execution, as_json=as_json)
+        return await roll_back(service, await whole(service, execution), as_json=as_json)
 
     with_service(project, work, needs_sources=False, as_json=as_json)
 
@@ -164,16 +178,18 @@ def list_approvals(
     """List up to 100 calls that wait for a person, oldest first, and name those that expired lately."""
 
     async def work(journal: Journal) -> int:
+        whole = ""
         if execution:
-            await stored_execution(journal, execution)  # an unknown id is an error
-        waiting = await journal.waiting(execution=execution, after=after)
+            # An unknown id is an error.
+            whole = (await stored_execution(journal, execution)).request.id
+        waiting = await journal.waiting(execution=whole, after=after)
         if as_json:
             show.print_json([call.to_json() for call in waiting])
         else:
             print_pending(waiting)
             if len(waiting) == PAGE:
                 show.console.print(f"those after {waiting[-1].id}: --after {waiting[-1].id}")
-        print_expired([one for one in await expired_executions(journal) if execution in ("", one.execution)])
+        print_expired([one for one in await expired_executions(journal) if whole in ("", one.execution)])
         return 0
 
     with_journal(project, work, as_json=as_json)
@@ -183,14 +199,17 @@ def list_approvals(
 @with_project_options
 def show_approval(
     project: Project,
-    call: Annotated[str, typer.Argument(help="The id of a call.")],
+    call: Annotated[str, typer.Argument(help="The id of a call, or the beginning of it.")],
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Show the card of a call: what it does, what is known of its arguments, what differs, and the program."""
 
     async def work(journal: Journal) -> int:
         known = await journal.pending(unanswered=False, question=call)
-        (found,) = find_pending([call], known, () if known else await journal.waiting())
+        waiting = () if known else await journal.waiting()
+        begun = [one for one in waiting if one.id.startswith(call)]
+        # The beginning of one id shows it. Decisions take whole ids.
+        (found,) = begun if len(begun) == 1 else find_pending([call], known, waiting)
         stored = await stored_execution(journal, found.execution)
         card = await whole_card(journal, found, stored, public_url=project.settings().server.public_url)
         card, code = replace(card, shows_via=True), stored.request.code

@@ -12,6 +12,8 @@ import yaml
 from pydantic import BaseModel
 
 from codemode.settings import Settings, is_set, is_url
+from codemode.settings.file import GENERIC_NAMES
+from codemode.settings.namespace import is_namespace
 from codemode.settings.schema import SCHEMA_FILE
 
 if TYPE_CHECKING:
@@ -37,6 +39,10 @@ _SKIPPED = {"node_modules", "__pycache__", "venv", "site-packages", "dist", "bui
 #: Search depth below the folder, and maximum number of documents.
 _DEPTH, _MOST = 3, 10
 
+#: Words of titles that do not say which API it is, and how many of the others a name has.
+_IN_EVERY_TITLE = GENERIC_NAMES | {"a", "an", "the", "rest", "http", "service", "server", "public", "for", "of", "and"}
+_TITLE_WORDS = 3
+
 _VARIABLE = re.compile(r"\{env: (\w+)\}")
 
 
@@ -50,6 +56,21 @@ def documents_below(folder: Path) -> list[Path]:
         folders[:] = sorted(kept) if depth < _DEPTH else []
         found += [path / name for name in sorted(files) if _DOCUMENT.fullmatch(name) or _begins_as_one(path / name)]
     return sorted(found, key=lambda file: (len(file.parts), str(file)))[:_MOST]
+
+
+def has_own_name(location: str, folder: Path) -> bool:
+    """Return whether a document's file, or its folder below the configuration's, is named for its API."""
+    if is_url(location):
+        return False
+    file = Path(location).absolute()
+    return file.stem.lower() not in GENERIC_NAMES or file.parent != folder
+
+
+def name_of_title(title: str) -> str:
+    """Return a namespace from the first words of a title that say which API it is, "" if none do."""
+    words = [word for word in re.findall(r"[a-z][a-z0-9]*", title.lower()) if word not in _IN_EVERY_TITLE]
+    name = "_".join(words[:_TITLE_WORDS])
+    return name if is_namespace(name) else ""
 
 
 def _begins_as_one(file: Path) -> bool:

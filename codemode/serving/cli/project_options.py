@@ -148,12 +148,14 @@ def with_service(
     strict: bool = False,
     needs_sources: bool = True,
     needs_search: bool = True,
+    calls: bool = True,
     as_json: bool = False,
 ) -> None:
     """Enter the service, do the work, and exit with its exit code. Errors are printed as JSON with `as_json`.
 
     `only` limits the service to these sources. With `--source` the document must be readable. Without `needs_sources`,
     sources are read when the work first needs them. Without `needs_search`, the same holds for indexing their tools.
+    Without `calls`, MCP servers whose definitions are known are not started.
     """
 
     async def entered() -> int:
@@ -167,7 +169,7 @@ def with_service(
         service = CodeMode.from_settings(
             settings, strict=strict or bool(project.source), progress=bars.update if bars else ignore
         )
-        service.discovery.indexes_early = needs_search
+        service.discovery.indexes_early, service.discovery.connects = needs_search, calls
         async with AsyncExitStack() as entering:
             if needs_sources:
                 with bars.shown() if bars else nullcontext():

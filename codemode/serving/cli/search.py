@@ -66,4 +66,4 @@ def search(
             show.console.print(show.plain(answer.text), soft_wrap=True)
         return 0 if answer.hits else 1
 
-    with_service(project, work, as_json=as_json)
+    with_service(project, work, calls=False, as_json=as_json)

@@ -200,8 +200,15 @@ def list_sources(as_json: AsJson = False, config: Config = FOUND) -> None:  # no
     """List all sources with the number of their tools."""
 
     async def work(service: CodeMode) -> int:
+        from codemode.sources.check import check_surface
+
         rows: list[dict[str, Any]] = [
-            {"name": name, "title": source.surface.title, "tools": len(source.tools), "warnings": len(source.warnings)}
+            {
+                "name": name,
+                "title": source.surface.title,
+                "tools": len(source.tools),
+                "warnings": len(check_surface(source.surface).warnings),
+            }
             for name, source in service.sources.items()
         ]
         if as_json:

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 import typer
 
-from codemode.errors import ApprovalRefused, ConfigurationError, ExecutionNotFound
-from codemode.executions.journal.configured import journal_of
-from codemode.executions.types.ids import may_be_execution
+from codemode.errors import ApprovalRefused, CodeModeError, ConfigurationError
+from codemode.executions.journal.configured import journal_of, store_of
 from codemode.executions.types.outcome import unasked
 from codemode.executions.types.records import OPEN
+from codemode.serving.auth.keys import keys_of
+from codemode.serving.cli.execution_list import PAGE, whole_id
 from codemode.serving.cli.project_options import run_until_signal
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import Secrets
@@ -21,7 +23,8 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Sequence
 
     from codemode.executions.journal.base import Journal, StoredJournal
-    from codemode.executions.types.records import PendingCall, StoredExecution
+    from codemode.executions.types.records import ExecutionStatus, PendingCall, StoredExecution
+    from codemode.serving.cli.execution_list import ReadPage
     from codemode.serving.cli.project_options import Project
     from codemode.settings import Settings
 
@@ -47,12 +50,31 @@ async def on_journal(settings: Settings, work: Callable[[StoredJournal], Awaitab
         await journal.aclose()
 
 
+def pages(journal: Journal, status: ExecutionStatus | None = None) -> ReadPage:
+    """Return what reads one page of executions after another."""
+
+    async def read(before: str) -> tuple[StoredExecution, ...]:
+        return await journal.list(status=status, limit=PAGE, before=before)
+
+    return read
+
+
 async def stored_execution(journal: Journal, execution: str) -> StoredExecution:
-    """Return an execution with its outcome. Raises ExecutionNotFound, JournalDamaged."""
-    if not may_be_execution(execution):
-        raise ExecutionNotFound(execution)
-    stored = await journal.get(execution)
+    """Return an execution with its outcome, by its id or the beginning of it.
+
+    Raises ExecutionNotFound, JournalDamaged, and ConfigurationError for a beginning of several ids.
+    """
+    stored = await journal.get(await whole_id(pages(journal), execution))
     return stored if stored.status in OPEN else replace(stored, outcome=unasked(stored.outcome))
+
+
+def labels_of_keys(settings: Settings) -> dict[str, str]:
+    """Return the labels of the server's keys by id, none if the keys cannot be read."""
+    try:
+        with closing(store_of(settings, Secrets())) as store:
+            return {key.id: key.label for key in keys_of(settings, store).entries() if key.label}
+    except CodeModeError:
+        return {}
 
 
 def find_pending(ids: Sequence[str], named: Sequence[PendingCall], waiting: Sequence[PendingCall]) -> list[PendingCall]:

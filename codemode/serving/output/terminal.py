@@ -120,9 +120,7 @@ def outcome(ended: ExecutionOutcome, *, with_value: bool = True, with_calls: boo
     )
     parts.extend(plain(f"note: {note}", style="dim") for note in ended.notes)
     calls = counted(len(ended.calls), "call")
-    usage = f"{ended.usage.wall_s * 1000:.1f} ms, {calls}, {ended.usage.cpu_s * 1000:.0f} ms CPU"
-    if not ended.ok:  # its id is needed to inspect, repair or resume it
-        usage = f"{ended.id}: {usage}"
+    usage = f"{ended.id}: {ended.usage.wall_s * 1000:.1f} ms, {calls}, {ended.usage.cpu_s * 1000:.0f} ms CPU"
     return Panel(Group(*parts), title=f"[{style}]{ended.status}[/]", subtitle=usage, title_align="left")
 
 

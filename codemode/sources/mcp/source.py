@@ -52,6 +52,7 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
         store=context.store,
         secrets=context.secrets,
         contents=context.contents,
+        connects=context.connects,
     )
 
 
@@ -63,10 +64,12 @@ async def load_mcp_server(
     store: ValueStore,
     secrets: Secrets,
     contents: ContentStore | None = None,
+    connects: bool = True,
 ) -> tuple[Surface, McpTransport]:
     """Connect to a server and read its tools. `folder` holds the servers' error output, and `store` accepted
     definitions.
 
+    Without `connects`, accepted definitions are the surface, and a server that has none is started.
     If the server is unreachable, the surface has the accepted tools, a warning and a failure, and the transport keeps
     reconnecting. Raises ConfigurationError for credentials that cannot be sent.
     """
@@ -98,6 +101,12 @@ async def load_mcp_server(
         is_process=bool(settings.command),
     )
     accepted = AcceptedDefinitions(store)
+    known = {} if connects else await asyncio.to_thread(accepted.read, name)
+    if known:
+        tools, warnings = tools_of(name, tuple(known.values()))
+        return Surface(
+            tools, warnings, description=await asyncio.to_thread(accepted.instructions, name) or ""
+        ), transport
     errors.unlink(missing_ok=True)
     try:
         definitions = await transport.start()

@@ -166,7 +166,7 @@ def test_a_card_is_shown_before_and_after_the_decision(desk: Desk) -> None:
         assert text in shown
     assert "so far: bank.pay committed" in shown
     assert f"codemode approvals approve {waiting['id']} --up-to N" in shown
-    unknown = desk.type("approvals", "show", waiting["id"][:-1])
+    unknown = desk.type("approvals", "show", f"{waiting['id'][:-1]}x")
     assert (unknown.returncode, f"did you mean '{waiting['id']}'" in unknown.stderr) == (2, True)
     desk.type("approvals", "approve", waiting["id"], "--note", "as agreed")
     decided = desk.json("approvals", "show", waiting["id"])
@@ -384,3 +384,28 @@ def test_programs_of_a_conversation_share_state(desk: Desk) -> None:
     assert ended.returncode == 1
     assert "has no stored value 'n': nothing is stored" in ended.stdout + ended.stderr
     assert "expected 1 to 128 visible characters" in desk.type("run", "-", "--conversation", "a\tb", stdin="1").stderr
+
+
+def test_a_beginning_of_an_id_names_an_execution_but_never_a_call_to_approve(desk: Desk) -> None:
+    paused = desk.json("run", "-", stdin=PAYS)
+    (waiting,) = desk.json("approvals", "list", "--execution", paused["id"][:12])
+    assert desk.json("executions", "show", paused["id"][:12])["id"] == paused["id"]
+    assert desk.type("approvals", "show", waiting["id"][:8]).returncode == 0
+    refused = desk.type("approvals", "approve", waiting["id"][:8])
+    assert refused.returncode != 0
+    assert f"pending calls: {waiting['id']}" in refused.stderr
+    assert desk.book == ["ann 1"]
+    assert desk.json("executions", "cancel", paused["id"][:12])["status"] == "cancelled"
+
+
+def test_failed_executions_since_yesterday_are_listed_by_what_they_do(desk: Desk) -> None:
+    completed = desk.type("run", "-", stdin="1 + 1")
+    desk.type("run", "-", stdin="import math\nmath.sqrt(-1)")
+    every = desk.json("executions", "list")
+    (failed,) = desk.json("executions", "list", "--failed", "--since", "yesterday")
+    assert failed["status"] == "failed"
+    assert len(every) == 2
+    assert every[1]["id"] in completed.stderr
+    assert desk.type("executions", "list", "--failed").stdout.splitlines()[1].endswith("math.sqrt(-1)")
+    both = desk.type("executions", "list", "--failed", "--status", "failed")
+    assert "--status and --failed exclude each other" in both.stderr

@@ -217,3 +217,15 @@ def test_a_configuration_that_cannot_be_read_is_not_installed(run: Run, tmp_path
     assert ended.returncode == 2
     assert "cannot read the configuration" in ended.stderr
     assert not (tmp_path / ".cursor").exists()
+
+
+def test_a_search_starts_no_server_whose_definitions_are_known(tmp_path: Path) -> None:
+    server = Path(__file__).parents[4] / "unit" / "codemode" / "sources" / "asking_server.py"
+    command = ["sh", "-c", f"echo started >> {tmp_path}/starts; exec {sys.executable} {server} {tmp_path}/done"]
+    config = {"sources": {"desk": {"command": command}}, "state_folder": "state", "cache_folder": "cache"}
+    (tmp_path / "codemode.yaml").write_text(json.dumps(config))
+    first, second = (codemode("search", "file a ticket", folder=tmp_path) for _ in range(2))
+    assert first.returncode == second.returncode == 0, second.stderr
+    assert first.stdout == second.stdout
+    assert "desk." in second.stdout
+    assert (tmp_path / "starts").read_text() == "started\n"

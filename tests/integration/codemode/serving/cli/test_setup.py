@@ -6,14 +6,16 @@ import json
 import shutil
 import socket
 import subprocess
+from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from threading import Thread
 from typing import TYPE_CHECKING, Any
 
 import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
-from codemode.serving.cli.first_configuration import documents_below
+from codemode.serving.cli.first_configuration import documents_below, name_of_title
 from codemode.settings import load_settings
 from codemode.settings.schema import shipped
 from tests.command_line import SCRIPT, codemode, script_environment
@@ -42,6 +44,27 @@ def test_init_finds_documents_and_writes_what_they_say(folder: Path) -> None:
     assert source.credentials == ()
     text = (folder / "codemode.yaml").read_text(encoding="utf-8")
     assert "set SHOP_BEARER and uncomment:" in text
+
+
+def test_a_document_without_a_name_of_its_own_is_named_by_its_title(gym: Gym, tmp_path: Path) -> None:
+    shutil.copy(gym.document, tmp_path / "openapi.yaml")
+    ended = codemode("init", "--json", folder=tmp_path)
+    assert [one["name"] for one in json.loads(ended.stdout)] == ["gym_back_office"]
+    assert list(load_settings(tmp_path / "codemode.yaml").sources) == ["gym_back_office"]
+
+
+@pytest.mark.parametrize(
+    ("title", "name"),
+    [
+        ("GitHub v3 REST API", "github"),
+        ("The weather.gov API", "weather_gov"),
+        ("Swagger Petstore - OpenAPI 3.0", "petstore"),
+        ("API", ""),
+        ("Интерфейс", ""),
+    ],
+)
+def test_the_words_of_a_title_that_say_which_api_it_is_are_a_name(title: str, name: str) -> None:
+    assert name_of_title(title) == name
 
 
 def test_init_writes_the_schema_beside_the_file_for_editors(folder: Path) -> None:
@@ -241,3 +264,54 @@ sources:
     assert "no operation uses this api_key" in found["sources: api credentials.0"]["found"]
     assert "reset" in found["sources: api effects"]["found"]
     assert found[""] == 1
+
+
+@pytest.mark.parametrize(
+    ("index", "state", "found"),
+    [({"name": "codemode"}, "ok", "a codemode server listens on"), ({"name": "other"}, "failure", "")],
+)
+def test_doctor_knows_the_server_that_listens_on_the_port(
+    folder: Path, index: dict[str, str], state: str, found: str
+) -> None:
+    class Answers(BaseHTTPRequestHandler):
+        def do_GET(self) -> None:
+            self.send_response(200)
+            self.end_headers()
+            self.wfile.write(json.dumps(index).encode())
+
+        def log_message(self, format: str, *args: object) -> None:  # noqa: A002
+            pass
+
+    with HTTPServer(("127.0.0.1", 0), Answers) as server:
+        Thread(target=server.serve_forever, daemon=True).start()
+        (folder / "codemode.yaml").write_text(
+            f"sources: {{shop: {{location: shop/openapi.yaml}}}}\nserver: {{port: {server.server_port}}}\n"
+        )
+        port = findings(folder=folder)["server: port"]
+        server.shutdown()
+    assert port["state"] == state
+    assert found in port["found"]
+
+
+def test_doctor_folds_what_is_fine_and_shows_each_warning(folder: Path) -> None:
+    codemode("init", folder=folder)
+    ended = codemode("doctor", folder=folder, COLUMNS="200")
+    lines = ended.stdout.splitlines()
+    assert sum(" versions" in line for line in lines) == 1
+    assert any(" isolation " in line and "checks are fine" in line for line in lines)
+    assert any(line.startswith("warning") and "server: keys" in line for line in lines)
+
+
+def test_sources_list_counts_the_warnings_that_check_lists(folder: Path) -> None:
+    document = {
+        "openapi": "3.1.0",
+        "info": {"title": "Things", "version": "1"},
+        "paths": {
+            "/things": {"get": {"operationId": "x", "responses": {"200": {"$ref": "#/components/responses/No"}}}}
+        },
+    }
+    (folder / "things.json").write_text(json.dumps(document))
+    (folder / "codemode.yaml").write_text("sources: {things: {location: things.json}}\n")
+    (listed,) = json.loads(codemode("sources", "list", "--json", folder=folder).stdout)
+    checked = json.loads(codemode("sources", "check", "--json", folder=folder).stdout)
+    assert listed["warnings"] == len(checked["things"]["warnings"]) > 0
