@@ -78,7 +78,9 @@ COMMANDS = {
     "tools": Command("run", "List all tools, one per line, or as a tree.", _CATALOG),
     "search": Command("search", "Find tools. Hits include signatures that a program can call.", _USE),
     "cost": Command(
-        "cost", "Show what the catalog costs a model in tokens: as native tools, as a menu, and as two tools.", _CATALOG
+        "cost",
+        "Show what the catalog costs a model in tokens: as native tools, all or deferred, as a menu, and as two tools.",
+        _CATALOG,
     ),
     "menu": Command(
         "menu", "Show the tools offered for a message to a model that cannot write code, and why.", _CATALOG
