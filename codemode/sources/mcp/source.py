@@ -103,10 +103,7 @@ async def load_mcp_server(
     accepted = AcceptedDefinitions(store)
     known = {} if connects else await asyncio.to_thread(accepted.read, name)
     if known:
-        tools, warnings = tools_of(name, tuple(known.values()))
-        return Surface(
-            tools, warnings, description=await asyncio.to_thread(accepted.instructions, name) or ""
-        ), transport
+        return await asyncio.to_thread(_accepted_surface, name, accepted, known), transport
     errors.unlink(missing_ok=True)
     try:
         definitions = await transport.start()
@@ -124,6 +121,11 @@ async def load_mcp_server(
     except BaseException:
         await transport.aclose()
         raise
+
+
+def _accepted_surface(name: str, accepted: AcceptedDefinitions, known: Mapping[str, mcp_types.Tool]) -> Surface:
+    tools, warnings = tools_of(name, tuple(known.values()))
+    return Surface(tools, warnings, description=accepted.instructions(name) or "")
 
 
 def _last_error(errors: Path) -> str:
