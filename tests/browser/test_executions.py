@@ -10,7 +10,7 @@ import httpx2
 import pytest_asyncio
 
 from tests.browser.server import AGENT, Server, serving
-from tests.browser.watched import NARROW_DARK, axe, fits, screenshot
+from tests.browser.watched import NARROW_DARK, axe, fits, looks, screenshot
 from tests.integration.codemode.executions.upstream import Upstream, document, place
 
 if TYPE_CHECKING:
@@ -208,3 +208,21 @@ async def test_the_list_on_a_narrow_dark_screen_without_scripts(open_page: Opens
         await page.goto(f"{slow.server.console}/executions")
         await axe(page)
         await screenshot(page, "executions")
+
+
+async def test_the_failing_line_is_marked_and_calls_are_told_apart(open_page: Opens, slow: Slow) -> None:
+    execution = await slow.run("for n in range(3):\n    up.x.get(n=n)\nup.x.post(n=7)\n1 / 0\n")
+    told_apart = [f"\u2713 …{call}" for call in ("get(n=0)", "get(n=1)", "get(n=2)", "post(n=7)")]
+    async with open_page(server=slow.server) as (page, _):
+        await page.goto(slow.page(execution))
+        assert await page.locator(".source .failing").inner_text() == "1 / 0\n(this line failed)"
+        labels = page.locator("#waterfall g[role=button] text")
+        await labels.first.wait_for()
+        assert await labels.all_text_contents() == told_apart
+        await page.get_by_text("ZeroDivisionError", exact=False).first.wait_for()
+        assert await page.locator("details", has_text="Limits used").get_attribute("open") is None
+        await looks(page, "execution-failed")
+    async with open_page(server=slow.server, java_script_enabled=False) as (page, _):
+        await page.goto(slow.page(execution))
+        drawn = page.locator("#waterfall g text")
+        assert [text.strip() for text in await drawn.all_text_contents()] == told_apart

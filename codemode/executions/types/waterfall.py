@@ -6,6 +6,7 @@ Everything in it comes from programs and services, so all text is escaped, and t
 from __future__ import annotations
 
 import json
+import math
 from html import escape
 from typing import TYPE_CHECKING
 
@@ -22,7 +23,10 @@ MAX_CALLS = 200
 #: Characters of the value, the output and a label.
 MAX_TEXT, MAX_LABEL = 2_000, 100
 
-_WIDTH, _ROW, _NAMES = 760, 20, 260
+_WIDTH, _ROW, _NAMES = 760, 20, 280
+
+#: Characters of a label, and the most ticks of the clock. `static/waterfall.js` has the same rules.
+_LABEL, _TICKS = _NAMES // 8 - 2, 6
 
 #: The colour and the mark of each state. `static/waterfall.js` of the console has the same.
 STATES = {
@@ -54,18 +58,68 @@ def waterfall_svg(calls: Iterable[LedgerEntry]) -> str:
     calls = tuple(calls)
     shown = calls[:MAX_CALLS]
     end = max((call.start_s + call.duration_s for call in shown), default=0.0) or 1.0
-    rows, place = [], 0
+    labels = call_labels(shown)
+    rows, place = [_ticks(end, _ROW * len(shown))], 0
     for number, lane in enumerate(_lanes(shown)):
         rows.append(_band(number, place, len(lane)))
-        rows += [_row(call, place + offset, end) for offset, call in enumerate(lane)]
+        rows += [_row(call, labels[call.path], place + offset, end) for offset, call in enumerate(lane)]
         place += len(lane)
     height = _ROW * (len(shown) + 1)
     more = f", {len(calls) - len(shown)} more calls" if len(calls) > len(shown) else ""
-    foot = f'<text x="{_NAMES}" y="{height - 6}">0 to {end:.2f} s{more}</text>'
+    foot = f'<text x="2" y="{height - 6}">{end:.2f} s{more}</text>'
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="The calls on one clock" '
         f'width="{_WIDTH}" height="{height}" viewBox="0 0 {_WIDTH} {height}" '
         f'font-family="monospace" font-size="12" fill="currentColor">{"".join(rows)}{foot}</svg>'
+    )
+
+
+def call_labels(calls: Iterable[LedgerEntry]) -> dict[str, str]:
+    """Return a short name of each call by its path: the last part of its tool, and the arguments that tell it apart.
+
+    These are the ones in which it differs from other calls of its tool, all of them if its tool is called once.
+    """
+    by_tool: dict[str, list[LedgerEntry]] = {}
+    for call in calls:
+        by_tool.setdefault(call.tool, []).append(call)
+    labels = {}
+    for tool, several in by_tool.items():
+        texts = [{name: _compact(value) for name, value in call.arguments.items()} for call in several]
+        differing = [name for name in {name: None for text in texts for name in text} if _differs(texts, name)]
+        for call, text in zip(several, texts, strict=True):
+            named = ", ".join(f"{name}={text[name]}" for name in differing if name in text)
+            labels[call.path] = f"{_last_part(tool)}({named})"
+    return labels
+
+
+def _differs(texts: list[dict[str, str]], name: str) -> bool:
+    return len(texts) == 1 or len({text.get(name) for text in texts}) > 1
+
+
+def _last_part(tool: str) -> str:
+    before, _, last = tool.rpartition(".")
+    return f"…{last}" if "." in before else tool
+
+
+def _compact(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"), default=str)
+
+
+def tick_step(end: float) -> float:
+    """Return the seconds between two ticks of a clock that ends at `end`: 1, 2 or 5 times a power of ten."""
+    power = 10.0 ** math.floor(math.log10(end / _TICKS))
+    return next(step for times in (1, 2, 5, 10) if (step := times * power) * _TICKS >= end * (1 - 1e-9))
+
+
+def _ticks(end: float, height: int) -> str:
+    """Return the ticks of the clock, each a line with its seconds below."""
+    step, scale = tick_step(end), (_WIDTH - _NAMES) / end
+    places = [number * step for number in range(int(end / step + 1e-9) + 1)]
+    return "".join(
+        f'<path d="M{_NAMES + at * scale:.1f} 0V{height}" stroke="currentColor" opacity=".2"/>'
+        f'<text x="{_NAMES + at * scale:.1f}" y="{height + _ROW - 6}" font-size="11" '
+        f'text-anchor="{"end" if at > 0.9 * end else "middle"}">{at:.4g} s</text>'
+        for at in places
     )
 
 
@@ -89,7 +143,7 @@ def _band(number: int, place: int, rows: int) -> str:
     return f'<rect y="{place * _ROW}" width="{_WIDTH}" height="{rows * _ROW}" fill="currentColor" opacity=".06"/>'
 
 
-def _row(call: LedgerEntry, place: int, end: float) -> str:
+def _row(call: LedgerEntry, label: str, place: int, end: float) -> str:
     scale = (_WIDTH - _NAMES) / end
     x, width = _NAMES + call.start_s * scale, max(call.duration_s * scale, 2.0)
     state = call.shown_state
@@ -98,7 +152,7 @@ def _row(call: LedgerEntry, place: int, end: float) -> str:
     return (
         f'<g data-path="{_text(call.path, MAX_LABEL)}" data-state="{_text(state, MAX_LABEL)}">'
         f"<title>{_text(title, MAX_TEXT)}</title>"
-        f'<text x="2" y="{y + 14}">{mark} {_text(call.tool, _NAMES // 8 - 2)}</text>'
+        f'<text x="2" y="{y + 14}">{mark} {_text(label, _LABEL)}</text>'
         f'<rect x="{x:.1f}" y="{y + 4}" width="{width:.1f}" height="{_ROW - 8}" rx="2" fill="{colour}"/></g>'
     )
 

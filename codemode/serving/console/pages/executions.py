@@ -17,7 +17,8 @@ from codemode.executions.report.html_report import outcome_page
 from codemode.executions.run.ends import recorded_calls
 from codemode.executions.types.ledger import LedgerEntry
 from codemode.executions.types.outcome import ExecutionOutcome
-from codemode.executions.types.records import OPEN, ExecutionStatus
+from codemode.executions.types.outcome_lines import failure_text
+from codemode.executions.types.records import LABEL, OPEN, ExecutionStatus
 from codemode.executions.types.waterfall import waterfall_svg
 from codemode.gateway.call import CallState
 from codemode.serving.console.execution_list import GROUPS, FigureReader, Period, Wanted, list_executions
@@ -25,6 +26,7 @@ from codemode.serving.console.paging import Page, page_of
 from codemode.serving.console.session import caller_of
 from codemode.serving.executions import read_execution
 from codemode.serving.web.event_stream import event_stream
+from codemode.text.program_title import program_title
 from codemode.text.shrunk_json import shrink
 from sandbox import JsonText
 
@@ -84,13 +86,15 @@ def routes(console: Console) -> list[Route]:
     async def show(request: Request) -> Response:
         caller, id_ = caller_of(request), request.path_params["id"]
         found = await read_execution(service, id_, caller)
+        stored = await service.executions.get(id_, caller)
         calls = await _calls(console, found, caller)
         view = execution_view(found, calls, page_of(request, len(calls)), service.settings.limits)
         return console.page(
             request,
             "executions/execution.html",
-            title=f"Execution {id_}",
+            title=program_title(found["code"]) or f"Execution {id_}",
             data={"execution": found, "calls": [call._asdict() for call in calls]},
+            label=stored.request.settings.get(LABEL) or found["owner"],
             is_own=found["owner"] == caller.id,
             **view,
         )
@@ -130,6 +134,8 @@ def execution_view(
     return {
         "outcome": found["outcome"],
         "outcome_sections": _sections(found["outcome"]),
+        "failure": failure_lines(found),
+        "lines": program_lines(found),
         "used": used(found["outcome"], limits),
         "groups": repeats(calls),
         "page": page,
@@ -141,6 +147,22 @@ def execution_view(
     }
 
 
+def failure_lines(found: dict[str, Any]) -> str:
+    """Return what failed, where, and what to do next, "" for an execution that did not fail."""
+    if found["outcome"] is None or found["status"] in ("paused", "completed"):
+        return ""
+    return failure_text(ExecutionOutcome.from_json(found["outcome"]).failure)
+
+
+def program_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
+    """Return the lines of a program, each with what it is: `failing`, `waiting`, or ""."""
+    failure = (found["outcome"] or {}).get("failure") or {}
+    marked = {failure.get("line"), *(refusal["line"] for refusal in failure.get("refusals") or ())}
+    mark = "waiting" if found["status"] == "paused" else "failing"
+    lines = found["code"].split("\n")
+    return [(line, mark if number in marked else "") for number, line in enumerate(lines, 1)]
+
+
 async def _calls(console: Console, found: dict[str, Any], caller: Caller) -> list[LedgerEntry]:
     """Return the calls of the outcome. While a program runs, they are read from its record."""
     if found["outcome"] is not None and found["status"] not in GOES_ON:
@@ -150,10 +172,10 @@ async def _calls(console: Console, found: dict[str, Any], caller: Caller) -> lis
 
 
 def _sections(outcome: dict[str, Any] | None) -> list[tuple[str, str]]:
-    """Return the texts of an outcome. Its output and its pending calls have places of their own."""
+    """Return the texts of an outcome. Its output, its failure and its pending calls have places of their own."""
     if outcome is None:
         return []
-    ended = ExecutionOutcome.from_json({**outcome, "calls": (), "output": "", "pending": ()})
+    ended = ExecutionOutcome.from_json({**outcome, "calls": (), "output": "", "pending": (), "failure": None})
     return ended.sections(_shortened(ended.result) if ended.has_value else "")
 
 

@@ -3,7 +3,10 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const ROW = 22;
-const NAMES = 260;
+const place = document.querySelector("#waterfall");
+const NAMES = Math.min(280, Math.max(130, Math.round((place?.clientWidth ?? 0) * 0.45))); // a phone has little room
+const LABEL = Math.floor(NAMES / 8) - 2;
+const TICKS = 6;
 const MOST_ROWS = 2000;
 const TICK_MS = 250;
 const LOOK_AGAIN_MS = 3000;
@@ -83,6 +86,29 @@ class Calls {
   }
 }
 
+/** Return a short name of each call by its path, by the rules of codemode/executions/types/waterfall.py. */
+export function labels(calls) {
+  const byTool = Map.groupBy(calls, (call) => call.tool);
+  const named = new Map();
+  for (const [tool, several] of byTool) {
+    const texts = several.map((call) => Object.fromEntries(Object.entries(call.arguments ?? {}).map(([name, value]) => [name, JSON.stringify(value)])));
+    const names = [...new Set(texts.flatMap(Object.keys))].filter((name) => texts.length === 1 || new Set(texts.map((text) => text[name])).size > 1);
+    const dot = tool.lastIndexOf(".");
+    const short = tool.slice(0, Math.max(dot, 0)).includes(".") ? `…${tool.slice(dot + 1)}` : tool;
+    several.forEach((call, at) => {
+      const differing = names.filter((name) => name in texts[at]).map((name) => `${name}=${texts[at][name]}`);
+      named.set(call.path, `${short}(${differing.join(", ")})`);
+    });
+  }
+  return named;
+}
+
+/** Return the seconds between two ticks of a clock that ends at `end`: 1, 2 or 5 times a power of ten. */
+export function tickStep(end) {
+  const power = 10 ** Math.floor(Math.log10(end / TICKS));
+  return [1, 2, 5, 10].map((times) => times * power).find((step) => step * TICKS >= end * (1 - 1e-9));
+}
+
 /** The picture. `onSelect(call)` is called when a person chooses a bar. */
 class Picture {
   #rows = new Map();
@@ -94,8 +120,9 @@ class Picture {
     this.holder = holder;
     this.onSelect = onSelect;
     this.svg = element("svg", { role: "group", "aria-label": "The calls on one clock", "font-family": "monospace", "font-size": 12, fill: "currentColor" });
-    this.foot = element("text", { x: NAMES });
-    this.svg.append(this.foot);
+    this.foot = element("text", { x: 2 });
+    this.clock = element("g", { "aria-hidden": "true", "font-size": 11 });
+    this.svg.append(this.clock, this.foot);
     this.svg.addEventListener("keydown", (event) => this.#key(event));
   }
 
@@ -104,21 +131,35 @@ class Picture {
     const shown = lanes.flat().slice(0, MOST_ROWS);
     if (!shown.length) return;
     const end = Math.max(...shown.map((call) => call.start_s + (call.duration_s ?? Math.max(0, nowS - call.start_s))), 0.001);
-    const width = Math.max(this.holder.clientWidth - NAMES - 8, 300) * this.zoom;
+    const width = Math.max(this.holder.clientWidth - NAMES - 8, 160) * this.zoom;
     const order = shown.map((call) => call.path).join(" ");
     if (order !== this.#order) this.#arrange(shown, lanes, order);
     for (const call of shown) this.#bar(call, nowS, width / end);
     for (const band of this.#bands) band.setAttribute("width", NAMES + width);
     const height = ROW * (shown.length + 1);
     const more = calls.byPath.size - shown.length;
-    this.foot.textContent = `0 to ${end.toFixed(2)} s${more ? `, ${more} more calls` : ""}`;
+    this.#ticks(end, width / end, ROW * shown.length);
+    this.foot.textContent = `${end.toFixed(2)} s${more ? `, ${more} more calls` : ""}`;
     this.foot.setAttribute("y", height - 6);
     for (const [name, value] of [["width", NAMES + width], ["height", height], ["viewBox", `0 0 ${NAMES + width} ${height}`]]) this.svg.setAttribute(name, value);
     if (!this.svg.isConnected) this.holder.replaceChildren(this.svg);
   }
 
+  #ticks(end, scale, height) {
+    const step = tickStep(end / this.zoom);
+    const marks = [];
+    for (let number = 0; number * step <= end + 1e-9; number += 1) {
+      const x = NAMES + number * step * scale;
+      const anchor = number * step > 0.9 * end ? "end" : "middle";
+      marks.push(element("path", { d: `M${x} 0V${height}`, stroke: "currentColor", opacity: 0.2 }));
+      marks.push(element("text", { x, y: height + ROW - 6, "text-anchor": anchor }, `${Number((number * step).toPrecision(4))} s`));
+    }
+    this.clock.replaceChildren(...marks);
+  }
+
   #arrange(shown, lanes, order) {
     this.#order = order;
+    const named = labels(shown);
     const focused = document.activeElement;
     for (const band of this.#bands) band.remove();
     this.#bands = [];
@@ -131,6 +172,8 @@ class Picture {
     shown.forEach((call, at) => {
       const row = this.#row(call);
       row.group.setAttribute("transform", `translate(0 ${at * ROW})`);
+      row.name = named.get(call.path);
+      row.state = undefined; // so that its label is written again
       this.svg.append(row.group);
     });
     this.svg.append(this.foot);
@@ -159,12 +202,12 @@ class Picture {
     row.state = call.state;
     row.bar.setAttribute("fill", colour);
     row.group.setAttribute("data-state", call.state);
-    row.group.setAttribute("aria-label", visible(`${call.tool}, ${call.state}`));
-    row.label.textContent = visible(`${mark} ${shortened(call.tool, NAMES / 8)}`);
+    row.group.setAttribute("aria-label", visible(`${call.tool}${row.name.slice(row.name.indexOf("("))}, ${call.state}`));
+    row.label.textContent = visible(`${mark} ${shortened(row.name, LABEL)}`);
   }
 
   #key(event) {
-    const groups = [...this.svg.querySelectorAll("g")];
+    const groups = [...this.svg.querySelectorAll("g[data-path]")];
     const at = groups.indexOf(event.target);
     const next = { ArrowDown: at + 1, ArrowUp: at - 1, Home: 0, End: groups.length - 1 }[event.key];
     if (event.key === "Enter" || event.key === " ") this.#select(event.target.dataset.path);
@@ -192,13 +235,13 @@ class Picture {
     copy.setAttribute("xmlns", SVG);
     copy.setAttribute("color", "#1c2128");
     copy.prepend(element("rect", { width: "100%", height: "100%", fill: "#fff" }));
-    for (const group of copy.querySelectorAll("g")) ["tabindex", "role"].forEach((name) => group.removeAttribute(name));
+    for (const group of copy.querySelectorAll("g[data-path]")) ["tabindex", "role"].forEach((name) => group.removeAttribute(name));
     return new Blob([new XMLSerializer().serializeToString(copy)], { type: "image/svg+xml" });
   }
 }
 
 function shortened(text, most) {
-  return text.length <= most - 2 ? text : `${text.slice(0, most - 3)}…`;
+  return text.length <= most ? text : `${text.slice(0, most)}…`;
 }
 
 /** Show what is known of a call. */

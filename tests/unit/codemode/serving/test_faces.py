@@ -212,7 +212,14 @@ def page(ended: ExecutionOutcome) -> str:
         "sections": [],
         "user": None,
     }
-    frame |= {"path": lambda *parts, **_: "/".join(map(str, parts)), "notice": "", "title": "", "is_own": True}
+    frame |= {
+        "path": lambda *parts, **_: "/".join(map(str, parts)),
+        "notice": "",
+        "title": "",
+        "label": "",
+        "waiting": 0,
+    }
+    frame["is_own"] = True
     return _TEMPLATES.render("executions/execution.html", {**frame, "execution": found, **view})
 
 

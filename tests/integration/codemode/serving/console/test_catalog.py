@@ -179,11 +179,12 @@ async def test_a_page_of_fifty_thousand_tools_takes_a_few_steps_for_each() -> No
     service = cast("CodeMode", SimpleNamespace(view=view, settings=settings, discovery=discovery))
     console = Console(service, (), Admission(LoadSettings(), processors=1))
     listing: Any = catalog.routes(console)[0].endpoint
-    for query in ("", "page=400", "q=thing+4", "effect=read&tier=money", "group=s3"):
+    for number, query in enumerate(("page=2", "", "page=400", "q=thing+4", "effect=read&tier=money", "group=s3")):
         state = {"caller": Caller("a"), "session": None}
         scope = {"type": "http", "path": "/console/catalog", "query_string": query.encode(), "headers": []}
         request = Request({**scope, "state": state})
         with counted() as lines:
             page = await listing(request)
         assert page.body.count(b"<tr>") == 101
-        assert lines.count < 20 * len(tools), (query, lines.count)
+        is_compiled = number > 0  # the first page compiles the templates
+        assert not is_compiled or lines.count < 20 * len(tools), (query, lines.count)
