@@ -20,6 +20,7 @@ from codemode.model.background import Background
 from codemode.model.corrections import native_call, with_example
 from codemode.model.decisions import Decisions, ways_to_decide
 from codemode.model.definitions import HAS_MENU, RUNS_PROGRAMS, Offer, offered
+from codemode.model.first_message import FirstMessage, first_message
 from codemode.model.json_arguments import Malformed, read_text
 from codemode.model.names import native_names, offered_name, tool_of, unknown_name
 from codemode.model.outcome_text import Audience, shown_to_model
@@ -40,6 +41,7 @@ if TYPE_CHECKING:
     from codemode.model.background import Running
     from codemode.model.definitions import Form
     from codemode.model.host import Host
+    from codemode.search.result import SearchAnswer
     from codemode.settings import ModeName
 
 _NO_SANDBOX = "no program can run here at present; the operator can diagnose this with `codemode doctor`"
@@ -67,7 +69,7 @@ _PLAIN = CallOptions()
 
 @dataclass(slots=True)
 class Memory:
-    """What a conversation remembers between calls: the introduced namespaces, its menu, and its inline signatures.
+    """What a conversation remembers between calls: the introduced namespaces, its menu, and the signatures it is shown.
 
     The signatures change with the catalog only.
     """
@@ -75,6 +77,7 @@ class Memory:
     told: set[str] = field(default_factory=set)
     menu: MenuSession | None = None
     inline: tuple[weakref.ref[Catalog], Inline] | None = None
+    first: FirstMessage = field(default_factory=FirstMessage)
 
 
 class Memories:
@@ -142,16 +145,24 @@ class ModelTools:
     def introduce_again(self) -> None:
         """Say conventions again, with the next hits: another conversation begins with the same object."""
         self._memory.told.clear()
+        self._memory.first.forget()
 
     async def offer(self, message: str = "", history: Iterable[Any] = (), summary: str = "") -> Offer:
         """Return the tools for the next request, as the caller may see them. A menu depends on the message.
 
+        In the mode `code`, the prompt has signatures for the first message, if the definitions lack some.
+
         Raises ModeRejected if the mode is `native` and there are too many tools.
         """
+        history = tuple(history)
         menu = await (await self._menus()).offer(message, history, summary) if self.mode in HAS_MENU else None
         catalog = (await self._host.view(self.caller)).catalog
         inline = await self._inline(catalog) if self.mode in RUNS_PROGRAMS else NOTHING_INLINE
-        return offered(self.mode, catalog, self._host.settings, menu, inline)
+        offer = offered(self.mode, catalog, self._host.settings, menu, inline)
+        if self.mode != "code" or inline.is_whole or not self._host.settings.definitions.inline_tokens:
+            return offer
+        first = first_message(message, history)
+        return replace(offer, prompt=await self._memory.first.prompt(first, catalog, self._find, self._memory.told))
 
     async def definitions(self, form: Form = "chat") -> list[dict[str, Any]]:
         """Return the tools in the form of an API: `chat` and `responses` of OpenAI, `anthropic`, or `mcp`."""
@@ -238,11 +249,14 @@ class ModelTools:
     async def _search(self, given: Mapping[str, Any]) -> Answer:
         arguments, notes = read_arguments(SearchRequest, given)
         request = SearchRequest.model_validate({"introduce": False, **arguments})
-        async with self._background.turn(self.caller):
-            answer = await self._host.find(request, self.caller)
+        answer = await self._find(request)
         return Answer(
             "\n".join([*(f"# {note}" for note in notes), answer.introduced(self._memory.told)]), hits=answer.hits
         )
+
+    async def _find(self, request: SearchRequest) -> SearchAnswer:
+        async with self._background.turn(self.caller):
+            return await self._host.find(request, self.caller)
 
     def _asked(self, given: Mapping[str, Any]) -> tuple[ExecuteArguments, tuple[str, ...]]:
         arguments, notes = read_arguments(ExecuteArguments, given)

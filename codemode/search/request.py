@@ -16,6 +16,9 @@ Detail = Literal["auto", "full"]
 #: The longest page of hits.
 MAX_LIMIT = 200
 
+#: The most characters of a query.
+MAX_QUERY = 1_000
+
 
 def _listed(value: Any) -> Any:
     """Accept one query as a plain string."""
@@ -28,7 +31,7 @@ def _readable(value: Any) -> Any:
 
 
 Queries = Annotated[
-    list[Annotated[str, Field(max_length=1000), BeforeValidator(_readable)]],
+    list[Annotated[str, Field(max_length=MAX_QUERY), BeforeValidator(_readable)]],
     Field(min_length=1, max_length=20),
     BeforeValidator(_listed, json_schema_input_type=str | list[str]),
 ]
