@@ -28,7 +28,7 @@ SAME_CALL = 250
 
 
 class Record(dict[str, Any]):
-    """A dict that a tool returned. Its fields also read as attributes; the methods of dict win."""
+    """A dict that a tool returned. Its fields also read as attributes, see `attributes.METHODS_OF_DICT`."""
 
     __slots__ = ()
 

@@ -75,8 +75,14 @@ def _no_field(value: Any, name: str, text: str) -> str:
     if not value:
         return f"{text} is an empty dict"
     near = get_close_matches(name, [key for key in value if isinstance(key, str)], n=3)
-    also = f'; nearest: {text}["{near[0]}"]' if near else ""
+    also = f'; nearest: {text}["{near[0]}"]' if near else _only_list(value, text)
     return f"{text} has the keys {keys_of(value)}{also}"
+
+
+def _only_list(value: dict[Any, Any], text: str) -> str:
+    """`r.data`, where r holds one list under another name."""
+    lists = [key for key, item in value.items() if isinstance(item, list)]
+    return f"; its list is {text}[{lists[0]!r}]" if len(lists) == 1 else ""
 
 
 def _meant_of_list(value: Any, name: str, text: str) -> str:

@@ -12,7 +12,7 @@ from sandbox.guest.advice.keys import missing_key, near_keys, sliced
 from sandbox.guest.advice.message_texts import hint_for_text
 from sandbox.guest.advice.missing_names import imported, undefined
 from sandbox.guest.advice.values import UNKNOWN, keys_of, parts, source
-from sandbox.guest.tools import Record, ToolError, ToolRejected
+from sandbox.guest.tools import ToolError, ToolRejected
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -74,7 +74,7 @@ def _not_got(at: Situation) -> str:
 
 
 def _method_used(at: Situation) -> str:
-    """`pods.items` where the field was meant: the methods of dict win over fields."""
+    """`for x in pods.items`, where pods is a dict of the program, or has no such field."""
     for node in parts(at.node):
         if isinstance(node, ast.Attribute):
             owner = at.value(node.value)
@@ -83,11 +83,7 @@ def _method_used(at: Situation) -> str:
                 if node.attr not in owner:
                     return f"{text} is a method of dict: write {text}()"
                 return f'{text} is the method of dict, not the field: write {source(node.value)}["{node.attr}"]'
-    for name, value in at.variables.items():
-        if type(value) is Record and "items" in value and isinstance(at.node, ast.AST):
-            field, method = f'{name}["items"]', f"{name}.items()"
-            return f"x.items is the method of dict: for the field write {field}; for the method write {method}"
-    return 'a method was used without calling it: write () after it; a field named like a method of dict is x["name"]'
+    return "a method was used without calling it: write () after it"
 
 
 def _list_as_dict(at: Situation) -> str:

@@ -19,6 +19,7 @@ NAMES: dict[str, str] = {
     "parseFloat": "write float(...)",
     "require": "write import",
     "fetch": "there is no network: call the bound operations",
+    "inputs": "each input is a variable under its own name: leave inputs out",
     "call_tool": "call the operation itself: namespace.group.operation(name=value)",
     "callTool": "call the operation itself: namespace.group.operation(name=value)",
     "execute": "the program runs already: write its statements",
@@ -37,7 +38,7 @@ NAMES: dict[str, str] = {
 #: Attributes that responses of HTTP libraries have.
 OF_ANSWERS: dict[str, str] = {
     **dict.fromkeys(
-        ("content", "body", "result", "results", "response", "payload", "dict", "to_dict", "model_dump", "headers"),
+        ("content", "body", "result", "response", "payload", "dict", "to_dict", "model_dump", "headers"),
         "the answer is the data itself: leave .{name} out",
     ),
     **dict.fromkeys(("ok", "raise_for_status"), "a failed call raises ToolError: leave .{name} out"),
@@ -65,7 +66,6 @@ ATTRIBUTES: dict[str, str] = {
     "json": "the answer is data already: leave .json() out",
     "status_code": "the answer is the data itself; a failed call raises ToolError, which has .status",
     "text": "the answer is data already: leave .text out",
-    "data": "the answer is the data itself: leave .data out",
 }
 
 #: Methods of another kind of container.

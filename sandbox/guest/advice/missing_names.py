@@ -7,17 +7,21 @@ import builtins
 import re
 import sys
 from difflib import get_close_matches
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.advice.idioms import NAMES
 from sandbox.guest.advice.values import copy_written, known_names, parts, source
 from sandbox.guest.language.bindings import bindings
 from sandbox.guest.language.variables import UNAVAILABLE
+from sandbox.guest.library.allowlist import MODULES
 from sandbox.guest.library.modules import OFFERED
 from sandbox.guest.library.not_offered import NOT_OFFERED
 from sandbox.guest.library.tables import Table
+from sandbox.guest.tools import Record, Tool
 
 if TYPE_CHECKING:
+    from collections.abc import Collection
+
     from sandbox.guest.advice.situation import Situation
 
 #: Modules whose names are often used without an import, the most frequent ones first.
@@ -27,6 +31,8 @@ _NAMED_ALONE = """
     asyncio io base64 hashlib uuid html threading queue types warnings traceback
 """
 _MADE_NOWHERE = "nothing here makes {}, and no program sees what one before it left: make it in this program."
+#: Kinds of data, which is not called and has no other attributes than these kinds.
+_DATA = frozenset({str, int, float, bool, type(None), list, dict, tuple, set, Record})
 #: Names of exceptions.
 _OF_ERRORS = re.compile(r"[A-Z]\w*(Error|Exception)")
 
@@ -36,7 +42,7 @@ def undefined(at: Situation) -> str:
     found = re.search(r"(?:name|variable) '(\w+)'", at.message)
     if found is None:
         return ""
-    rules = (_was_there, _made_elsewhere, _known, _nearest)
+    rules = (_was_there, _made_elsewhere, _nearest_variable, _known, _nearest_of_others, _of_nothing)
     return next(filter(None, (rule(at, found[1]) for rule in rules)), "")
 
 
@@ -62,6 +68,41 @@ def _made_elsewhere(at: Situation, name: str) -> str:
     )
 
 
+def _nearest_variable(at: Situation, name: str) -> str:
+    """Name variables and inputs, then tools, that are written alike and can be used like the missing name."""
+    cutoff = 0.9 if _OF_ERRORS.fullmatch(name) else 0.85 if name in NAMES else 0.7
+    use = _use(at)
+    fitting = {key: value for key, value in at.variables.items() if key.isidentifier() and _fits(value, use)}
+    for is_tool in (False, True):
+        names = [key for key, value in fitting.items() if isinstance(value, Tool) is is_tool and key[0] != "_"]
+        if near := get_close_matches(name, names, n=3, cutoff=cutoff):
+            return f"did you mean {', '.join(near)}?"
+    return ""
+
+
+def _use(at: Situation) -> ast.expr | None:
+    """Return the call of the missing name, or the expression that reads an attribute of it."""
+    uses = (each for each in parts(at.tree) if isinstance(each, ast.Call | ast.Attribute))
+    return next((each for each in uses if _span(at.node) == _span(_used(each))), None)
+
+
+def _used(use: ast.Call | ast.Attribute) -> ast.expr:
+    return use.func if isinstance(use, ast.Call) else use.value
+
+
+def _span(node: Any) -> tuple[int, int] | None:
+    return (node.lineno, node.col_offset) if isinstance(node, ast.Name) else None
+
+
+def _fits(value: Any, use: ast.expr | None) -> bool:
+    """Return whether data can be used so; what else there is can."""
+    if type(value) not in _DATA:
+        return True
+    if isinstance(use, ast.Attribute):
+        return hasattr(type(value), use.attr) or (type(value) is Record and use.attr in value)
+    return not isinstance(use, ast.Call)
+
+
 def _known(_: Situation, name: str) -> str:
     if name in NAMES:
         return NAMES[name].replace("{x}", name)
@@ -70,16 +111,22 @@ def _known(_: Situation, name: str) -> str:
     return f"there is no {name} here: {NOT_OFFERED[name]}" if name in NOT_OFFERED else ""
 
 
-def _nearest(at: Situation, name: str) -> str:
+def _nearest_of_others(at: Situation, name: str) -> str:
+    """Name builtins, then modules and what they hold, that are written alike."""
     is_error = _OF_ERRORS.fullmatch(name) is not None
-    near = get_close_matches(name, set(known_names(at.variables)), n=3, cutoff=0.9 if is_error else 0.7)
-    if is_error and not near:
+    if near := get_close_matches(name, set(known_names(at.variables)), n=3, cutoff=0.9 if is_error else 0.7):
+        return f"did you mean {', '.join(near)}?"
+    if is_error:
         return (
             "a failed call raises ToolError: write `except ToolError as e`, and look at e.status; "
             f"an error of your own is `class {name}(Exception): pass`"
         )
-    if near:
-        return f"did you mean {', '.join(near)}?"
+    offered = [*_NAMED_ALONE.split(), *(each for module in _NAMED_ALONE.split() for each in _names_of(module))]
+    near = get_close_matches(name, offered, n=1, cutoff=0.85) if _use(at) is not None else []
+    return f"did you mean {near[0]}? {import_of(near[0])}" if near else ""
+
+
+def _of_nothing(at: Situation, name: str) -> str:
     hints = [_MADE_NOWHERE.format(name)]
     if at.namespaces:
         first, shown = at.namespaces[0], ", ".join(at.namespaces[:12])
@@ -94,7 +141,7 @@ def import_of(name: str, *, but: str = "") -> str:
     if _is_builtin(name):
         return f"{name} is there without an import: write {name}(...)"
     meant = ("collections.abc " if but == "collections" else "") + _NAMED_ALONE
-    module = next((each for each in meant.split() if each != but and _has(each, name)), None)
+    module = next((each for each in meant.split() if each != but and name in _names_of(each)), None)
     if name not in OFFERED:
         return f"write `from {module} import {name}` {'instead' if but else 'first'}" if module else ""
     if module != name:
@@ -106,12 +153,9 @@ def _is_builtin(name: str) -> bool:
     return hasattr(builtins, name) and name not in UNAVAILABLE
 
 
-def _has(module: str, name: str) -> bool:
-    held = sys.modules.get(module)
-    names = getattr(held, "__all__", None)
-    return hasattr(held, name) and (
-        name in names if names is not None else not hasattr(sys.modules.get(name), "__name__")
-    )
+def _names_of(module: str) -> Collection[str]:
+    listed = MODULES[module]
+    return (*listed.raw, *listed.lent, *listed.facade)
 
 
 def imported(at: Situation) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import sys
 from keyword import kwlist
 
 #: Patterns of other languages, with the Python for each. They are searched line by line, outside of strings.
@@ -37,6 +38,8 @@ _FOREIGN: list[tuple[str, str]] = [
     ),
 ]
 _SENTENCE = re.compile(r"[A-Z*-][\w'\u2019*]*,?(?: [\w'\u2019`,.:/*-]+){3,}[.!:?)]*")
+#: An f-string whose quote comes before the end of a replacement field.
+_NESTED_QUOTES = re.compile(r"""\b[fF][rR]?(\"{3}|'{3}|["'])(?:(?!\1).)*(?<!\{)\{(?!\{)(?:(?!\1)[^}])*\1(?=.*\})""")
 _CURLY_QUOTES = re.compile("[\u2018\u2019\u201c\u201d]")
 
 
@@ -50,13 +53,27 @@ def hint_for_syntax(error: SyntaxError, code: str) -> str:
             "`await` stands only in an `async def` or at the top level: write `async def`, or drop the await, "
             "since plain calls work too"
         )
+    line = code.split("\n")[(error.lineno or 1) - 1].strip()
+    if nested := _nested_quotes(line):
+        return nested
     foreign = _foreign(code)
     if foreign:
         return "this is not Python: " + "; ".join(foreign)
-    line = code.split("\n")[(error.lineno or 1) - 1].strip()
     if _SENTENCE.fullmatch(line):
         return f"line {error.lineno} is a sentence: leave it out, or put # in front of it"
     return _general(message, code)
+
+
+def _nested_quotes(line: str) -> str:
+    """`f"{r["id"]}"`, which Python reads from 3.12 on."""
+    found = None if sys.version_info >= (3, 12) else _NESTED_QUOTES.search(line)
+    if found is None:
+        return ""
+    outer, other = found[1], "'" if '"' in found[1] else '"'
+    return (
+        f"nested quotes: in Python {sys.version_info[0]}.{sys.version_info[1]} the f-string ends at the {outer} in its "
+        f"braces; write {other} there, or compute the value in a variable first"
+    )
 
 
 def _foreign(code: str) -> list[str]:
@@ -82,6 +99,10 @@ _MESSAGES: list[tuple[str, str]] = [
     (
         r"invalid non-printable character",
         "the line holds an invisible character: write it anew, with a plain space in its place",
+    ),
+    (
+        r"f-string.* backslash",
+        'in Python before 3.12, the braces of f"..." hold no backslash: compute the value in a variable first',
     ),
     (
         r"f-string",

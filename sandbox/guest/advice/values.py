@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any
 
+from sandbox.guest.language.access import field
 from sandbox.guest.tools import Record, Tool
 
 UNKNOWN: Any = object()
@@ -21,7 +22,7 @@ def value_of(node: ast.AST | None, variables: dict[str, Any]) -> Any:
     if isinstance(node, ast.Attribute):
         owner = value_of(node.value, variables)
         if type(owner) is Record:
-            return owner.get(node.attr, UNKNOWN) if node.attr not in dir(dict) else getattr(owner, node.attr)
+            return field(owner, node.attr) if node.attr in owner or hasattr(dict, node.attr) else UNKNOWN
         if isinstance(owner, Tool):
             return getattr(owner, node.attr) if not node.attr.startswith("_") else UNKNOWN
         return getattr(owner, node.attr) if type(owner) is dict and node.attr in dir(dict) else UNKNOWN

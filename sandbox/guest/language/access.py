@@ -13,7 +13,16 @@ from types import BuiltinMethodType, FunctionType, MappingProxyType, MethodDescr
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.base.values import CALLED
-from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, ENUM, NAMED_TUPLE, Decision, decide, walks_plainly
+from sandbox.guest.language.attributes import (
+    ASSIGNABLE,
+    DEFINABLE,
+    ENUM,
+    METHODS_OF_DICT,
+    NAMED_TUPLE,
+    Decision,
+    decide,
+    walks_plainly,
+)
 from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.kinds import SHOWN_AS
 from sandbox.guest.language.own import OWN, is_own, is_own_class, is_own_function, ours
@@ -63,6 +72,13 @@ def writable(value: Any, name: str) -> Any:
         raise TypeError(message)
     message = f"{type(value).__name__!r} object has no attribute {name!r} that can be set"
     raise AttributeError(message, name=name)
+
+
+def field(value: Any, name: str) -> Any:
+    """Read an attribute that is not called. Fields of an answer come before the methods of dict."""
+    if type(value) in DATA and isinstance(value, dict) and name in value:
+        return value[name]
+    return getattr(value, name)
 
 
 def looked_at(value: Any, name: str) -> Any:
@@ -176,14 +192,15 @@ def getattr_(value: Any, name: str, default: Any = _MISSING, /) -> Any:
     """Do what `getattr` does, by the same decisions as compiled code."""
     name = exact(name)
     try:
-        return _read(value, name)
+        return field(value, name) if name in METHODS_OF_DICT else read_method(value, name)
     except AttributeError:
         if default is _MISSING:
             raise
         return default
 
 
-def _read(value: Any, name: str) -> Any:
+def read_method(value: Any, name: str) -> Any:
+    """Read an attribute by its decision. Methods of dict come before the fields of an answer."""
     decision = decide(name)
     if decision is Decision.LOOKED_AT:
         return looked_at(value, name)

@@ -48,6 +48,11 @@ def decide(name: str) -> Decision:
     return Decision.REFUSED if is_reserved(name) and name not in ENUM else Decision.PRIVATE
 
 
+def is_read_as_it_stands(name: str) -> bool:
+    """Return whether reading an attribute needs neither a look at the object nor one at its fields."""
+    return decide(name) is Decision.PLAIN and name not in METHODS_OF_DICT
+
+
 def _names(text: str) -> frozenset[str]:
     return frozenset(text.split())
 
@@ -58,6 +63,9 @@ REFUSED = _names("""
     co_code co_consts gi_frame gi_code gi_yieldfrom cr_frame cr_code cr_await cr_origin ag_frame ag_code ag_await
     gr_frame gr_context from_callable getbuffer
     """)
+
+#: Plain names that are methods of dict where they are called, and otherwise the field of an answer that has one.
+METHODS_OF_DICT = frozenset(name for name in dir(dict) if not name.startswith("_"))
 
 #: Names that need a look at the object, with the reason.
 LOOKED_AT = {
@@ -139,7 +147,7 @@ INSTEAD = {
 
 @lru_cache(maxsize=256)
 def walks_plainly(text: str) -> bool:
-    """Return whether the replacement fields of a text read only plain attributes, which C may do."""
+    """Return whether the replacement fields of a text read attributes as they stand, which C may do."""
     try:
         for _, field, spec, _ in _string.formatter_parser(text):
             if field and ("." in field or "[" in field) and not _is_plain_field(field):
@@ -153,7 +161,7 @@ def walks_plainly(text: str) -> bool:
 
 def _is_plain_field(field: str) -> bool:
     _, rest = _string.formatter_field_name_split(field)
-    return all(not is_attribute or decide(key) is Decision.PLAIN for is_attribute, key in rest)
+    return all(not is_attribute or is_read_as_it_stands(key) for is_attribute, key in rest)
 
 
 def is_harmless_format(node: ast.Attribute) -> bool:

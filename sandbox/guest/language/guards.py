@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from typing import Any, TypeVar
 
-from sandbox.guest.language.attributes import Decision, decide
+from sandbox.guest.language.attributes import Decision, decide, is_read_as_it_stands
 from sandbox.guest.language.bindings import bindings
 
 FunctionNode = ast.FunctionDef | ast.AsyncFunctionDef
@@ -107,7 +107,7 @@ def direct(node: ast.Call) -> str | None:
         case ast.Call(ast.Name("type"), [_]):
             return ".kind"
         case ast.Call(ast.Name("getattr"), [_, ast.Constant(str(name))] | [_, ast.Constant(str(name)), _]):
-            return ".getattr" if decide(name) is Decision.PLAIN else None
+            return ".getattr" if is_read_as_it_stands(name) else None
         case ast.Call(ast.Name("hasattr"), [_, ast.Constant(str(name))]):
             return ".hasattr" if decide(name) is Decision.PLAIN else None
     return None

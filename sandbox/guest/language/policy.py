@@ -4,6 +4,7 @@
 RestrictedPython's transformer refuses each node that has no method. Attribute names are decided here, at compile time,
 so that plain code runs at the speed of plain Python. Three kinds of access get a run-time guard: names that begin with
 `_`, the names in `attributes.LOOKED_AT`, and writes to attributes. `self` is checked once, where its method begins.
+Names of methods of dict that are not called are looked up in the fields of an answer first.
 """
 
 from __future__ import annotations
@@ -13,7 +14,15 @@ from typing import TYPE_CHECKING, Any
 
 from RestrictedPython.transformer import RestrictingNodeTransformer
 
-from sandbox.guest.language.attributes import ASSIGNABLE, DEFINABLE, INSTEAD, Decision, decide, is_harmless_format
+from sandbox.guest.language.attributes import (
+    ASSIGNABLE,
+    DEFINABLE,
+    INSTEAD,
+    METHODS_OF_DICT,
+    Decision,
+    decide,
+    is_harmless_format,
+)
 from sandbox.guest.language.bindings import parameters
 from sandbox.guest.language.guards import (
     FunctionNode,
@@ -61,6 +70,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
         self._deferred = deferred
         self._checked = ""  # the `self` of the method around, which is checked where the method begins
         self._in_class = False  # directly in the body of a class
+        self._called: ast.expr | None = None  # the function of the call that is visited
 
     # --- frame -----------------------------------------------------------------------------------------------
 
@@ -159,10 +169,13 @@ class LanguagePolicy(RestrictingNodeTransformer):
         if decision is Decision.REFUSED:
             self._refuse_attribute(node)
             return node
+        is_called = node is self._called
         is_super = isinstance(node.value, ast.Call) and not node.value.args and _name(node.value.func) == "super"
         node = self.node_contents_visit(node)
         if not isinstance(node.ctx, ast.Load):
             return self._write(node, decision)
+        if node.attr in METHODS_OF_DICT and not (is_called or is_super or self._is_checked(node.value)):
+            return call(".field", [node.value, ast.Constant(node.attr)], node)
         if decision is Decision.LOOKED_AT and not is_harmless_format(node):
             return call(".looked_at", [node.value, ast.Constant(node.attr)], node)
         if decision is Decision.PRIVATE and not (is_super or self._is_checked(node.value)):
@@ -195,6 +208,7 @@ class LanguagePolicy(RestrictingNodeTransformer):
             instead = direct(node)
             if instead is not None:
                 node.func = load(instead, node.func)
+        self._called = node.func
         node = self.node_contents_visit(node)
         if deferred:
             node.args.insert(0, node.func)

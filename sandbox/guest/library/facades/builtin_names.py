@@ -8,7 +8,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from sandbox.guest.base.identities import IDENTITIES
-from sandbox.guest.language.access import delattr_, getattr_, hasattr_, private, receiver, setattr_, vars_of, writable
+from sandbox.guest.language.access import (
+    delattr_,
+    field,
+    getattr_,
+    hasattr_,
+    private,
+    receiver,
+    setattr_,
+    vars_of,
+    writable,
+)
 from sandbox.guest.language.access import looked_at as look_at
 from sandbox.guest.language.compilation import FILENAME
 from sandbox.guest.language.kinds import Type, kind_of, metaclass, subclass_hook
@@ -57,6 +67,7 @@ def static_builtins() -> dict[str, Any]:
         ".private": private,
         ".writable": writable,
         ".receiver": receiver,
+        ".field": field,
         ".looked_at": look_at,
         ".metaclass": metaclass,
         ".mark": MARK,

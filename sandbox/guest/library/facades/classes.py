@@ -13,8 +13,8 @@ import typing
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.language.access import getattr_
-from sandbox.guest.language.attributes import Decision, decide
+from sandbox.guest.language.access import exact, getattr_, read_method
+from sandbox.guest.language.attributes import Decision, decide, is_read_as_it_stands
 from sandbox.guest.language.kinds import ABC_META, ENUM_META, Code, Function, Type, stand_in
 from sandbox.guest.language.own import is_own, is_own_class, own_class, show_addresses
 from sandbox.guest.library.facades.descriptions import INSPECT
@@ -66,7 +66,7 @@ class singledispatchmethod(functools.singledispatchmethod):  # type: ignore[type
 
 def attrgetter(*names: str) -> Any:
     """Return a function that reads attributes as `getattr` does."""
-    if all(type(name) is str and all(decide(part) is Decision.PLAIN for part in name.split(".")) for name in names):
+    if all(type(name) is str and all(map(is_read_as_it_stands, name.split("."))) for name in names):
         return operator.attrgetter(*names)
     texts = [str.__str__(name) for name in names]
 
@@ -78,8 +78,8 @@ def attrgetter(*names: str) -> Any:
 
 
 def methodcaller(name: str, /, *args: Any, **kwargs: Any) -> Any:
-    """Return a function that calls a method, read as `getattr` does."""
-    return lambda value: getattr_(value, name)(*args, **kwargs)
+    """Return a function that calls a method."""
+    return lambda value: read_method(value, exact(name))(*args, **kwargs)
 
 
 def dataclass(target: Any = None, /, **options: Any) -> Any:

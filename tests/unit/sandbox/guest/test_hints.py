@@ -35,7 +35,9 @@ HINTS = {
     "r = ns.list()\nr['stars']": ["items", "total"],
     "r = ns.list()['items'][0]\nr['stars']": ["stargazers_count"],
     "r = ns.list()\nr[0]": ["r['items'][0]"],
-    "r = ns.list()\n[x for x in r.items]": ['r["items"]'],
+    "r = ns.list()\nr.data": ["r has the keys items, total", "its list is r['items']"],
+    "r = ns.list()\nr.results[0]": ["its list is r['items']"],
+    "r = dict(ns.list())\n[x for x in r.items]": ['r["items"]'],
     "r = ns.list()\nr.totl": ['r["total"]'],
     "r = ns.list()\nr['due']['start']": ["r['due'] is None", "or {}"],
     "r = ns.list()\n[i['owner']['login'] for i in r['items']]": ["i['owner'] is None"],
@@ -528,6 +530,16 @@ def test_a_namespace_that_is_imported_from_an_invented_module_is_bound(code: str
     [
         ("member_list = [1]\nlen(members_list)", "did you mean member_list?"),
         ("len(row)", "did you mean rows?"),
+        ("Counter(rows)", "write `from collections import Counter` first"),
+        ("counter = 1\nCounter(rows)", "write `from collections import Counter` first"),
+        ("mean(rows)", "write `from statistics import mean` first"),
+        ("Conuter(rows)", "did you mean Counter? write `from collections import Counter` first"),
+        ("jsn.dumps(rows)", "did you mean json? write `import json` first"),
+        ("dates = [1]\nlen(date)", "did you mean dates?"),
+        ("dates = [1]\ndate.today()", "write `from datetime import date` first"),
+        ("answers = [1]\nlen(answer)", "did you mean answers?"),
+        ("tree = 1\nx = true", "Python writes True"),
+        ("len(inputs['rows'])", "each input is a variable under its own name: leave inputs out"),
         ("nss.rows()", "did you mean ns?"),
         ("p = ns.rows()[0]\nfor x in p.items: pass", "p.items is a method of dict: write p.items()"),
         ("p = {'items': [1]}\np.items[0]", 'p.items is the method of dict, not the field: write p["items"]'),
@@ -540,3 +552,31 @@ def test_a_hint_names_one_cause(code: str, hint: str) -> None:
     assert ended.failure is not None
     assert ended.failure["hint"].startswith(hint)
     assert "The tools are bound as" not in ended.failure["hint"]
+
+
+@pytest.mark.parametrize(
+    ("code", "value"),
+    [
+        ('f"{r["id"]} of {len(rows)}"', "1 of 1"),
+        ("f'{r['id']:>3}'", "  1"),
+        ('f"{r.get("id")}"', "1"),
+        ('f"{"-".join(["a", "b"])}"', "a-b"),
+        ('f"{f"{r.id}"}"', "1"),
+    ],
+)
+def test_nested_quotes_of_an_f_string_are_named_where_python_cannot_read_them(code: str, value: str) -> None:
+    ended = run_guest(f"r = ns.rows()[0]\n{code}", TOOLS, inputs={"rows": [1]})
+
+    if sys.version_info >= (3, 12):
+        assert ended.value == value
+    else:
+        assert ended.failure is not None
+        assert ended.failure["hint"].startswith("nested quotes: in Python 3.11 the f-string ends at the "), code
+
+
+@pytest.mark.parametrize("code", ['f"{1"', "x = f'{'", 'f"{{"1'])
+def test_other_mistakes_in_f_strings_are_no_nested_quotes(code: str) -> None:
+    ended = run_guest(code, TOOLS)
+
+    assert ended.failure is not None
+    assert "nested quotes" not in ended.failure["hint"]
