@@ -27,8 +27,8 @@ class Answer:
     `text` is what the model reads. `data` holds the same of a program's outcome as JSON data, for clients that show
     structured content instead, and is empty for other calls. `content` are the images and files that the result refers
     to. `waiting` are the ids of calls that need a decision. `loaded` are the ids of tools that a meta-tool loaded, and
-    None for other calls. `hits` are those of a search. A `malformed` call was not made, and the model may correct and
-    repeat it.
+    None for other calls. `changes_offer` says that another tool is offered from now on. `hits` are those of a search. A
+    `malformed` call was not made, and the model may correct and repeat it.
     """
 
     text: str
@@ -39,6 +39,7 @@ class Answer:
     waiting: tuple[str, ...] = ()
     loaded: tuple[str, ...] | None = None
     hits: tuple[Hit, ...] = ()
+    changes_offer: bool = False
     malformed: bool = False
 
     @property

@@ -16,6 +16,7 @@ from codemode.catalog.arguments import accepts, takes
 from codemode.errors import WrongArgument
 from codemode.executions.life.programs import Request
 from codemode.model.json_arguments import unfenced
+from codemode.model.whole_results import LoadArguments
 from codemode.search.request import SearchRequest
 from codemode.text.normal_form import joined
 from codemode.text.validation import described
@@ -39,7 +40,7 @@ _NO_VALUE = frozenset(("", "null", "none", "undefined"))
 _BEGINNINGS = frozenset("{[-0123456789")
 
 #: Arguments that say what is asked for. Without any of them, an unknown argument stands for one.
-_PURPOSES = frozenset(("queries", "code", "resume_from", "plan"))
+_PURPOSES = frozenset(("queries", "code", "resume_from", "plan", "handle"))
 
 #: Arguments that clients add to each call of any tool: n8n, LangChain, agents of the AI SDK.
 _OF_CLIENTS = frozenset(
@@ -84,7 +85,8 @@ class ExecuteArguments(BaseModel):
 
 def problem_of(error: ValidationError) -> str:
     """Return a message that lists the invalid arguments and names the valid ones."""
-    model = SearchRequest if error.title == SearchRequest.__name__ else ExecuteArguments
+    models: tuple[type[BaseModel], ...] = (SearchRequest, LoadArguments)
+    model = next((one for one in models if error.title == one.__name__), ExecuteArguments)
     return f"{described(error, model.model_fields)}; valid: {', '.join(model.model_fields)}"
 
 

@@ -25,6 +25,9 @@ Form = Literal["chat", "responses", "anthropic", "mcp"]
 #: Modes in which programs run.
 RUNS_PROGRAMS: tuple[ModeName, ...] = ("code", "hybrid")
 
+#: Modes in which a model calls one tool at a time and writes no program.
+ONE_CALL: tuple[ModeName, ...] = ("menu", "native")
+
 #: Modes with a menu.
 HAS_MENU: tuple[ModeName, ...] = ("menu", "hybrid")
 

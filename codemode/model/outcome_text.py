@@ -135,9 +135,11 @@ def _parts_text(ended: ExecutionOutcome, limit: int, to: Audience) -> str:
         parts.append(f"printed:\n{printed}" if ended.has_value or not ended.ok else printed)
     if ended.has_value:
         shown, cuts = _shown_value(ended, limit)
-        whole = f"load({handle_of(ended.id)!r}) in the next program is the whole result"
+        handle = handle_of(ended.id)
         whole = (
-            whole if to.runs_programs else "Ask for less to see the rest: a filter, a smaller page, a part by its id"
+            f"load({handle!r}) in the next program is the whole result"
+            if to.runs_programs
+            else f"load_result(handle={handle!r}, path=…, start=…) shows the rest of a part"
         )
         parts += [f"result: {shown}" if ended.output else shown]
         parts += [f"shortened: {'; '.join(cuts)}. {whole}"] if cuts else []

@@ -19,12 +19,13 @@ from codemode.model.arguments import ExecuteArguments, problem_of, read_argument
 from codemode.model.background import Background
 from codemode.model.corrections import native_call, with_example
 from codemode.model.decisions import Decisions, ways_to_decide
-from codemode.model.definitions import HAS_MENU, RUNS_PROGRAMS, Offer, offered
+from codemode.model.definitions import HAS_MENU, ONE_CALL, RUNS_PROGRAMS, Offer, offered
 from codemode.model.first_message import FirstMessage, first_message
 from codemode.model.json_arguments import Malformed, read_text
 from codemode.model.names import native_names, offered_name, tool_of, unknown_name
 from codemode.model.outcome_text import Audience, shown_to_model
 from codemode.model.shown_content import shown_content
+from codemode.model.whole_results import LOAD_RESULT, LoadArguments
 from codemode.search.request import SearchRequest
 from codemode.shared.callbacks import ignore
 from sandbox import SandboxError
@@ -71,13 +72,14 @@ _PLAIN = CallOptions()
 class Memory:
     """What a conversation remembers between calls: the introduced namespaces, its menu, and the signatures it is shown.
 
-    The signatures change with the catalog only.
+    The signatures change with the catalog only. `loads` is whether a result was cut, of which `load_result` shows more.
     """
 
     told: set[str] = field(default_factory=set)
     menu: MenuSession | None = None
     inline: tuple[weakref.ref[Catalog], Inline] | None = None
     first: FirstMessage = field(default_factory=FirstMessage)
+    loads: bool = False
 
 
 class Memories:
@@ -159,6 +161,8 @@ class ModelTools:
         catalog = (await self._host.view(self.caller)).catalog
         inline = await self._inline(catalog) if self.mode in RUNS_PROGRAMS else NOTHING_INLINE
         offer = offered(self.mode, catalog, self._host.settings, menu, inline)
+        if self._memory.loads:
+            return replace(offer, tools=(*offer.tools, LOAD_RESULT))
         if self.mode != "code" or inline.is_whole or not self._host.settings.definitions.inline_tokens:
             return offer
         first = first_message(message, history)
@@ -239,6 +243,8 @@ class ModelTools:
             return await self._search(given)
         if self.mode in RUNS_PROGRAMS and name == "execute":
             return await self._execute(given, options)
+        if self.mode in ONE_CALL and name == LOAD_RESULT.name:
+            return await self._load(given, options)
         if self.mode in HAS_MENU:
             answer = await (await self._menus()).handle(name=name, arguments=given)
             if answer is not None:
@@ -265,6 +271,11 @@ class ModelTools:
     async def _execute(self, given: Mapping[str, Any], options: CallOptions) -> Answer:
         asked, notes = self._asked(given)
         return await self._run(asked.request(), options, notes, dry_run=asked.dry_run)
+
+    async def _load(self, given: Mapping[str, Any], options: CallOptions) -> Answer:
+        arguments, notes = read_arguments(LoadArguments, given)
+        program = LoadArguments.model_validate(arguments).program()
+        return await self._run(Request(program), options, notes, made_a_call=True)
 
     async def _native(self, name: str, given: Mapping[str, Any], options: CallOptions, near: Sequence[str]) -> Answer:
         catalog = (await self._host.view(self.caller)).catalog
@@ -322,10 +333,12 @@ class ModelTools:
         text, data = shown_to_model(
             ended, self._host.hooks, Audience(can_resume, made_a_call, ways, runs_programs=self.mode in RUNS_PROGRAMS)
         )
+        changes_offer = self.mode in ONE_CALL and "shortened" in data and not self._memory.loads
+        self._memory.loads |= changes_offer
         types = self._shows
         content = () if types == () else await shown_content(self._host, ended, self.caller, media_types=types)
         waiting = tuple(call.id for call in ended.pending)
-        return Answer(text, ended.status, data, ended, tuple(content), waiting)
+        return Answer(text, ended.status, data, ended, tuple(content), waiting, changes_offer=changes_offer)
 
     async def _callable(self) -> Collection[str]:
         return (*_TWO, *native_names((await self._host.view(self.caller)).catalog))

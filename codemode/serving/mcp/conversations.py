@@ -11,7 +11,6 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
-from codemode.model.definitions import HAS_MENU
 from codemode.model.modes import mode_of
 from codemode.model.tools import Memory, ModelTools
 
@@ -88,9 +87,9 @@ class McpConversations:
         )
 
     def remembered(self, context: Context, caller: Caller, mode: str) -> ConversationMemory:
-        """Return what a conversation remembers. Requests without one remember what menus have loaded, and no more."""
+        """Return what a conversation remembers. Requests without one remember what was added to their tools alone."""
         conversation = self._of(context)
-        if not conversation and mode not in HAS_MENU:
+        if not conversation and mode == "code":
             return ConversationMemory()
         key = (conversation, caller.id, caller.role, mode)
         known = self._remembered.setdefault(key, ConversationMemory())

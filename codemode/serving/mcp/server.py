@@ -160,7 +160,7 @@ class McpServer:
                     return reply
             async with self._options(context) as options:
                 answer = await tools.call(params.name, params.arguments or {}, options=options)
-            if answer.loaded:
+            if answer.loaded or answer.changes_offer:
                 await self._changes.tell(context)
             return await self._asked(tools, answer, context)
         except (CodeModeError, SandboxError) as error:

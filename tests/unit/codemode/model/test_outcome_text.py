@@ -66,4 +66,4 @@ def test_a_large_result_is_shown_by_its_head_its_count_and_its_handle() -> None:
     assert "load('h_1')" in text
     native = outcome_text(ended(has_value=True, result=rows), to=Audience(made_a_call=True, runs_programs=False))
     assert "load(" not in native
-    assert "Ask for less to see the rest" in native
+    assert "load_result(handle='h_1', path=…, start=…) shows the rest" in native

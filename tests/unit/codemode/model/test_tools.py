@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,6 +16,8 @@ from codemode.settings import Settings
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
     from pathlib import Path
+
+    from codemode.settings import ModeName
 
 CLERK = Caller("clerk")
 MANAGER = Caller("mia", "approver")
@@ -133,3 +136,56 @@ def test_an_approver_who_may_not_decide_is_rejected_at_once(approver: Caller, sa
 def test_an_approver_needs_the_journal() -> None:
     with pytest.raises(ConfigurationError, match="pauses need the journal"):
         CodeMode.from_functions(shop=[refund]).tools(CLERK, approver=MANAGER)
+
+
+LONG = "word " * 3_000
+
+
+def report() -> dict[str, Any]:
+    """Return a report."""
+    return {"rows": [{"id": number, "text": "x" * 40} for number in range(500)], "text": LONG}
+
+
+@pytest.fixture
+async def reports(tmp_path: Path) -> AsyncIterator[CodeMode]:
+    settings = Settings.model_validate({"state_folder": tmp_path})
+    async with CodeMode.from_settings(settings, functions={"shop": [report, refund]}) as opened:
+        yield opened
+
+
+@pytest.mark.parametrize("mode", ["native", "menu"])
+async def test_a_model_without_programs_loads_the_rest_of_a_cut_result(reports: CodeMode, mode: ModeName) -> None:
+    tools = reports.tools(CLERK, mode=mode)
+    before = (await tools.offer()).names
+    assert "load_result" not in before
+    cut = await tools.call("shop-report", {})
+    assert cut.changes_offer
+    assert f"load_result(handle='h_{cut.execution.removeprefix('ex_')}', path=…, start=…)" in cut.text
+    assert set((await tools.offer()).names) - set(before) == {"load_result"}
+    handle = cut.data["whole"]
+    last = await tools.call("load_result", {"handle": handle, "path": "rows", "start": "499"})
+    assert last.text == json.dumps([{"id": 499, "text": "x" * 40}])
+    assert not last.changes_offer
+    assert (await tools.call("load_result", {"handle": handle, "path": "rows[7].id"})).text == "7"
+    rest = await tools.call("load_result", {"handle": handle, "path": "text", "start": 14_990})
+    assert rest.text == '"word word "'
+
+
+async def test_what_load_result_cannot_load_is_answered(reports: CodeMode) -> None:
+    tools = reports.tools(CLERK, mode="native")
+    cut = await tools.call("shop-report", {})
+    handle = cut.data["whole"]
+    wrong = await tools.call("load_result", {"handle": handle, "path": "rows[x"})
+    assert "path: expected names and places, such as items[3].text" in wrong.text
+    assert "valid: handle, path, start" in (await tools.call("load_result", {"handel": handle})).text
+    assert "'lines'" in (await tools.call("load_result", {"handle": handle, "path": "lines"})).text
+    of_other = await reports.tools(MANAGER, mode="native").call("load_result", {"handle": handle})
+    assert not of_other.ok
+    assert handle in of_other.text
+
+
+async def test_a_model_with_programs_is_not_offered_load_result(reports: CodeMode) -> None:
+    tools = reports.tools(CLERK)
+    cut = await tools.call("execute", {"code": "shop.report()"})
+    assert "load(" in cut.text
+    assert (await tools.offer()).names == ("search", "execute")
