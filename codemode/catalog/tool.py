@@ -153,6 +153,7 @@ class Tool:
         returns: the schema of the result. None if it is undocumented.
         key: the identity of the operation in its source (`GET /path`).
         tier: a class that the author or the operator chose.
+        open_world: whether its server says that it deals with outsiders (`openWorldHint` of MCP).
         revert: the call that undoes one of this tool (`members.unfreeze(id=result.id)`, see
             `codemode.catalog.inverse`).
         effect_word: the word that made the effect destructive, or empty.
@@ -178,6 +179,7 @@ class Tool:
     deprecated: bool
     key: str
     tier: str
+    open_world: bool
     revert: str
     selection: FieldSelection | None
     _lazy: _LazyDetails
@@ -203,6 +205,7 @@ class Tool:
         deprecated: bool = False,
         key: str = "",
         tier: str = "",
+        open_world: bool = False,
         revert: str = "",
         selection: FieldSelection | None = None,
         names: tuple[str, ...] | None = None,
@@ -225,6 +228,7 @@ class Tool:
             "deprecated": deprecated,
             "key": key,
             "tier": tier,
+            "open_world": open_world,
             "revert": revert,
             "selection": selection,
             "_lazy": _LazyDetails(details or _no_details, names, known),
@@ -313,6 +317,7 @@ class Tool:
             deprecated=self.deprecated,
             key=self.key,
             tier=self.tier if tier is None else tier,
+            open_world=self.open_world,
             revert=self.revert if revert is None else revert,
             selection=selection or self.selection,
             names=self._lazy.known_names if names is None else names,

@@ -51,8 +51,9 @@ class CallContext:
 
     A transport awaits `before_send` right before the request may have an effect, and again before each further attempt.
     If the hook raises, the transport sends nothing and lets the exception pass. `on_progress` takes each progress
-    message of the service, `on_note` what the caller should know of an answer beside its value, and `on_page` the
-    headers of an answer that describe a page of a list.
+    message of the service, `on_note` what the caller should know of an answer beside its value, `on_page` the headers
+    of an answer that describe a page of a list, and `on_label` what a server says of who wrote an answer and who may
+    read it (`_meta.ifc` of MCP servers).
 
     `query` is that of the URL of the next page, as the service gave it. It is sent instead of the arguments in the
     query, or after them if it begins with `&`; `/SEGMENT?QUERY` is sent below the operation's path. `answers` holds
@@ -68,6 +69,7 @@ class CallContext:
     on_progress: Callable[[str], None] = ignore
     on_note: Callable[[str], None] = ignore
     on_page: Callable[[Mapping[str, str]], None] = ignore
+    on_label: Callable[[Mapping[str, Any]], None] = ignore
     query: str = ""
     answers: Mapping[str, Any] = field(default_factory=dict)
     wait_out: Callable[[float], Awaitable[bool]] | None = None

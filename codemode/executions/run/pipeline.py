@@ -213,6 +213,7 @@ class Pipeline:
             on_progress=partial(self.run.ledger.progress, path),
             on_note=self.run.ledger.note,
             on_page=partial(self._page_headers.__setitem__, path),
+            on_label=partial(self._labelled, path),
             answers=self.recorder.answers(path),
             wait_out=partial(self.run.waits.wait, judged.tool.source if judged.tool else "", given_up=given_up),
         )
@@ -225,6 +226,10 @@ class Pipeline:
             outcome = await self.run.left.guard(work, is_sent=is_sent, left=left, given_up=given_up)
         await self.recorder.end(judged, outcome)
         return outcome
+
+    def _labelled(self, path: str, label: Mapping[str, Any]) -> None:
+        for stage in self._stages:
+            stage.labelled(path, label)
 
     async def _checked(self, judged: JudgedCall, context: CallContext, send: Send) -> ToolOutcome:
         with self.run.floor.busy():

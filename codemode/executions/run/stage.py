@@ -46,6 +46,9 @@ class Stage:
         """Return the value of a call. Raises CallFailed, and ProgramStopped if the execution stops."""
         raise NotImplementedError
 
+    def labelled(self, path: str, label: Mapping[str, Any]) -> None:
+        """Take what a service says of the answer that comes: who wrote it, and who may read it."""
+
     def answered(self, path: str, value: Any) -> None:
         """Take the value of a call that succeeded."""
 

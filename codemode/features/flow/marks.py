@@ -12,7 +12,7 @@ from codemode.gateway.policy import Globs
 from codemode.transports.base import Page
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Mapping
 
     from codemode.catalog.tool import Tool
     from codemode.settings.flow import FlowSettings
@@ -65,6 +65,7 @@ class Marks:
         self._untrusted, self._trusted, self._private = (
             tuple(map(_Pattern, patterns)) for patterns in (settings.untrusted, settings.trusted, settings.private)
         )
+        self._labels: dict[str, tuple[bool, bool]] = {}
         self._of_tools: WeakKeyDictionary[Tool, _ToolMarks] = WeakKeyDictionary()
 
     def texts(self, tool: Tool, answer: Any) -> Iterator[Text]:
@@ -76,6 +77,18 @@ class Marks:
             is_untrusted = _fits(marks.untrusted, path) or is_from_outside
             is_private = _fits(marks.private, path)
             yield Text(text, ".".join(path), is_untrusted and not is_trusted, is_private, is_filled_in)
+
+    def restrict(self, tool: Tool, label: Mapping[str, Any]) -> None:
+        """Mark a tool as its server labels an answer, from then on. A label never makes an answer more trusted.
+
+        `label` is `_meta.ifc` of a result: `{"integrity": "untrusted", "confidentiality": "private"}`, as GitHub's MCP
+        server writes it.
+        """
+        before = self._labels.get(tool.id, (False, False))
+        is_untrusted = label.get("integrity") in ("untrusted", "low")
+        is_private = label.get("confidentiality", "public") not in ("public", ["public"])
+        self._labels[tool.id] = (before[0] or is_untrusted, before[1] or is_private)
+        self._of_tools.pop(tool, None)
 
     def may_mark(self, tool: Tool) -> bool:
         """Return whether an answer of the tool may hold text that is not trusted, or private."""
@@ -89,8 +102,12 @@ class Marks:
                 tuple(pattern.field for pattern in patterns if pattern.fits(tool.id))
                 for patterns in (self._untrusted, self._trusted, self._private)
             )
+            is_untrusted, is_private = self._labels.get(tool.id, (False, False))
+            untrusted, private = (*untrusted, *[()] * is_untrusted), (*private, *[()] * is_private)
             words = {*snake(tool.id.replace(".", "_")).split("_")}
-            marks = self._of_tools[tool] = _ToolMarks(untrusted, trusted, private, bool(words & _OUTSIDE))
+            marks = self._of_tools[tool] = _ToolMarks(
+                untrusted, trusted, private, tool.open_world or bool(words & _OUTSIDE)
+            )
         return marks
 
 
@@ -102,7 +119,7 @@ def fields(value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
         if isinstance(part, str):
             yield path, part
         elif isinstance(part, Page):
-            unvisited.append((path, part.items))
+            unvisited += [(path, part.headers), (path, part.value)]
         elif isinstance(part, dict):
             inner = [((*path, str(name)), each) for name, each in part.items()]
             yield from (

@@ -18,7 +18,7 @@ from codemode.gateway.policy import Decision, Ruling
 from sandbox import JsonText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from codemode.executions.run.stage import Staging
     from codemode.executions.types.outcome import ExecutionOutcome
@@ -39,6 +39,7 @@ class FlowStage(Stage):
 
     def __init__(self, staging: Staging, marks: Marks, rules: FlowRules, memory: Memory) -> None:
         self._run = staging.run
+        self._marks = marks
         self._rules = rules
         self._memory = memory
         self._remembered: Remembered | None = None
@@ -77,6 +78,12 @@ class FlowStage(Stage):
         call = FlowCall(tool, judged.arguments, judged.call.caller.role, shown)
         ruling = await self._rules.ruling(call, rules, self._reading)
         return judged if ruling is None else self._run.amend(_ruled(judged, ruling))
+
+    def labelled(self, path: str, label: Mapping[str, Any]) -> None:
+        """See `codemode.executions.run.stage.Stage`."""
+        tool = self._run.ledger.entry(path).tool
+        if tool in self._run.catalog:
+            self._marks.restrict(self._run.catalog.get(tool), label)
 
     def answered(self, path: str, value: Any) -> None:
         """See `codemode.executions.run.stage.Stage`."""

@@ -314,6 +314,7 @@ def _tool(id_: str, source: str, definition: mcp_types.Tool) -> Tool:
         aliases=(definition.name,),
         retrieval_text=f"{definition.name} {title}",
         key=definition.name,
+        open_world=bool(definition.annotations and definition.annotations.open_world_hint),
     )
 
 

@@ -158,6 +158,9 @@ class McpTransport:
         except (ValueError, RecursionError) as error:
             message = f"{self._source} returned an unusable result: {_reason(error)}"
             raise AnswerInvalid(message) from None
+        label = (result.meta or {}).get("ifc")
+        if isinstance(label, dict):
+            context.on_label(label)
         if result.is_error:
             message = f"{self._source}: {shorten(error_text(result, value), _LONGEST_ERROR)}"
             raise UpstreamError(self._redactor.text(message), body=self._redactor.value(value))

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import sys
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from codemode import CodeMode, tool
@@ -12,7 +14,6 @@ from codemode.settings import Settings
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
-    from pathlib import Path
 
 APPROVER = Caller("key-9", "approver")
 EVIL = "evil.person@attacker.example"
@@ -178,3 +179,16 @@ async def test_rules_are_off_by_default(tmp_path: Path) -> None:
     async with served(tmp_path, world, mode="off") as service:
         assert (await service.execute(f"{FIND}outbox.send_mail(to=address)\n1")).ok
     assert world.sent == [{"to": EVIL, "body": ""}]
+
+
+async def test_what_an_mcp_server_says_of_its_answers_adds_marks(tmp_path: Path) -> None:
+    server = Path(__file__).with_name("labelling_server.py")
+    source = {"command": [sys.executable, str(server)], "timeout_s": 200}
+    allowed = {"rules": [{"tools": ["*"], "decision": "allow"}]}
+    folders = {"state_folder": tmp_path / "state", "cache_folder": tmp_path / "cache"}
+    chosen = {"sources": {"labels": source}, "flow": {"mode": "on"}, "policy": allowed, **folders}
+    async with CodeMode.from_settings(Settings.model_validate(chosen)) as service:
+        for tool_, status in {"own": "completed", "page": "paused", "entry": "paused"}.items():
+            outcome = await service.execute(f"labels.send(to=labels.{tool_}())\n1", conversation=tool_)
+            assert outcome.status == status, tool_
+            assert outcome.calls[-1].rule.endswith("flow: directions" if status == "paused" else "rule 1")
