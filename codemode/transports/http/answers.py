@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from datetime import UTC, datetime
 from email.message import Message
-from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from math import isinf
 from typing import TYPE_CHECKING, Any, AnyStr
@@ -17,6 +15,7 @@ from codemode.errors import AnswerInvalid, UpstreamError
 from codemode.shared.collection import without_collection
 from codemode.text.prose import shorten
 from codemode.transports.content import Content
+from codemode.transports.http.headers import retry_after
 from codemode.transports.http.reasons import reason_of, text_of
 from codemode.transports.http.slices import parsed_in_slices
 from codemode.transports.media_types import is_text
@@ -166,19 +165,6 @@ def error_of(body: bytes, headers: Mapping[str, str], status: int, source: str) 
     return UpstreamError(message, status=status, body=data, retry_after_s=wait)
 
 
-def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
-    """Return the seconds given by `Retry-After` (RFC 9110, 10.2.3), None if there are none."""
-    value = headers.get("retry-after", "").strip()
-    if re.fullmatch(r"\d{1,9}(\.\d+)?", value):
-        return float(value)
-    try:
-        when = parsedate_to_datetime(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-    moment = when if when.tzinfo else when.replace(tzinfo=UTC)
-    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
-
-
 def filename_of(headers: Mapping[str, str]) -> str:
     """Return the file name in `Content-Disposition`, without folders."""
     message = Message()
@@ -209,7 +195,8 @@ def _undeclared(body: bytes, name: str, charset: str, *, wants_json: bool, statu
 
 def _json(body: bytes, charset: str, status: int) -> Any:
     _check_parts(body, status)
-    body = _GUARD.sub(b"", body, count=1) if body[:1] in _BEFORE_GUARD else body
+    guard = _GUARD.match(body) if body[:1] in _BEFORE_GUARD else None
+    body = body[guard.end() :] if guard else body
     try:
         data = loaded(_decoded(body, charset))
     except (ValueError, RecursionError) as error:

@@ -1,8 +1,10 @@
-"""The headers of an answer that a program receives: without secrets, and bounded."""
+"""The headers of an answer: those that a program receives, without secrets and bounded, and when to ask again."""
 
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
@@ -51,6 +53,19 @@ def shown_headers(headers: Mapping[str, str], redactor: Redactor) -> dict[str, s
         if len(value) <= LONGEST_VALUE and left >= 0 and len(shown) < MOST_HEADERS:
             shown[name] = value
     return shown
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Return the seconds given by `Retry-After` (RFC 9110, 10.2.3), None if there are none."""
+    value = headers.get("retry-after", "").strip()
+    if re.fullmatch(r"\d{1,9}(\.\d+)?", value):
+        return float(value)
+    try:
+        when = parsedate_to_datetime(value)
+    except (TypeError, ValueError, OverflowError):
+        return None
+    moment = when if when.tzinfo else when.replace(tzinfo=UTC)
+    return max(0.0, (moment - (now or datetime.now(UTC))).total_seconds())
 
 
 def _in_order(headers: Mapping[str, str]) -> Iterable[str]:

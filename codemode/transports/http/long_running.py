@@ -14,7 +14,7 @@ from urllib.parse import urljoin
 
 from codemode.errors import UpstreamError
 from codemode.transports.http.addresses import is_same_origin, without_query
-from codemode.transports.http.answers import retry_after
+from codemode.transports.http.headers import retry_after
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable

@@ -65,7 +65,7 @@ async def test_one_note_for_each_tool_whose_answers_differ(gym: Gym, tmp_path: P
 
 async def test_a_clock_in_the_description_is_noted_and_a_configured_one_is_described(gym: Gym) -> None:
     program = f"import datetime\n{INFO}()['name']\ndatetime.date.today() and None"
-    own = "gym has another clock: today is the `today` of get_gym_info"
+    own = f"gym has another clock: today is the `today` of {INFO}"
     async with CodeMode.from_settings(gym.settings(journal={"enabled": True})) as service:
         (note,) = (await service.execute(program)).notes
         assert note.endswith(own)

@@ -6,7 +6,6 @@ import asyncio
 import gzip
 import json
 import zlib
-from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -15,7 +14,7 @@ from codemode.errors import AnswerInvalid, UpstreamError, UpstreamTimeout
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.base import CallContext
 from codemode.transports.content import ContentStore
-from codemode.transports.http.answers import decode, error_of, events, filename_of, loaded, retry_after
+from codemode.transports.http.answers import decode, error_of, events, filename_of, loaded
 from codemode.transports.http.decompression import PackedWrongly, Unpacker
 from codemode.transports.http.transport import HttpTransport, Reach
 from tests.unit.codemode.transports.recorder import Answered
@@ -215,6 +214,8 @@ async def test_a_stream_that_does_not_end_gives_what_came_whole(media_type: str,
         (b")]}',\n[1]", "application/json", [1]),
         (b"while(1);[1]", "application/json", [1]),
         (b"for (;;);{}", "application/json", {}),
+        (b"\n  for(;;);\n[\"for(;;);\"]", "application/json", ["for(;;);"]),
+        (b"\n\n[\"while(1);\"]", "application/json", ["while(1);"]),
         (b"false", "application/json", False),
         (b'{"a": 1}\n{"a": 2}\n', "application/json", [{"a": 1}, {"a": 2}]),
         (b'a,b\r\n"x\r\ny",2\r\n', "text/csv", 'a,b\r\n"x\r\ny",2\r\n'),
@@ -296,26 +297,6 @@ def test_problem_details_are_said(recorder: Recorder) -> None:
     assert str(error).startswith("api answered 403 Forbidden: Out of credit: You need 30, you have 5; retry after ")
     assert (error.status, error.body) == (403, problem)
     assert error_of(b"", {}, 599, "api").args == ("api answered 599",)
-
-
-@pytest.mark.parametrize(
-    ("value", "expected"),
-    [
-        ("7", 7.0),
-        ("1.5", 1.5),
-        ("Wed, 21 Oct 2026 07:28:10 GMT", 10.0),
-        ("Wed, 21 Oct 2026 07:27:00 GMT", 0.0),
-        ("Wed, 21 Oct 2026 09:28:10 +0200", 10.0),
-        ("-5", None),
-        ("soon", None),
-        ("", None),
-        ("99999999999999", None),
-        ("Wed, 21 Oct 99999 07:28:10 GMT", None),
-    ],
-)
-def test_the_advice_of_retry_after(value: str, expected: float | None) -> None:
-    now = datetime(2026, 10, 21, 7, 28, tzinfo=UTC)
-    assert retry_after({"retry-after": value}, now) == expected
 
 
 class Dropping:

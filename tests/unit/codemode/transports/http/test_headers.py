@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,14 @@ from codemode.errors import UpstreamError
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.auth.credentials import Credential
 from codemode.transports.base import CallContext
-from codemode.transports.http.headers import LONGEST_HEADERS, LONGEST_VALUE, MOST_HEADERS, is_shown, shown_headers
+from codemode.transports.http.headers import (
+    LONGEST_HEADERS,
+    LONGEST_VALUE,
+    MOST_HEADERS,
+    is_shown,
+    retry_after,
+    shown_headers,
+)
 from codemode.transports.http.transport import HttpTransport, Reach
 from codemode.transports.redaction import Redactor
 from tests.unit.codemode.transports.recorder import Answered, always
@@ -114,3 +122,23 @@ def test_declared_headers_are_shown_to_the_model() -> None:
     assert ".response(...) gives status, headers (location) and value" in stub(tool)
     assert "headers: location, x-ratelimit-limit; op.response(...)" in full(tool)
     assert ".response" not in stub(_tool(headers={"X-RateLimit-Limit": {}}))
+
+
+@pytest.mark.parametrize(
+    ("value", "expected"),
+    [
+        ("7", 7.0),
+        ("1.5", 1.5),
+        ("Wed, 21 Oct 2026 07:28:10 GMT", 10.0),
+        ("Wed, 21 Oct 2026 07:27:00 GMT", 0.0),
+        ("Wed, 21 Oct 2026 09:28:10 +0200", 10.0),
+        ("-5", None),
+        ("soon", None),
+        ("", None),
+        ("99999999999999", None),
+        ("Wed, 21 Oct 99999 07:28:10 GMT", None),
+    ],
+)
+def test_the_advice_of_retry_after(value: str, expected: float | None) -> None:
+    now = datetime(2026, 10, 21, 7, 28, tzinfo=UTC)
+    assert retry_after({"retry-after": value}, now) == expected
