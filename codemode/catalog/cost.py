@@ -43,7 +43,7 @@ LOADED = 5
 #: Estimated tokens of compact JSON definitions, for each counted one: 1.11 to 1.16 in the documents of seven services.
 _ESTIMATED_PER_COUNTED = 1.15
 #: Calls of the tasks that reports compare.
-TASKS = (1, 5, 20)
+_TASKS = (1, 5, 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,6 +68,10 @@ class ModeCost:
         turns = calls + 1 if self.turns is None else self.turns
         return self.once + turns * self.tokens
 
+    def of_tasks(self) -> dict[int, int]:
+        """Return the tokens of each task that reports compare, by its calls."""
+        return {calls: self.of_task(calls) for calls in _TASKS}
+
 
 @dataclass(frozen=True, slots=True)
 class CostReport:
@@ -90,7 +94,7 @@ class CostReport:
 
     def to_json(self) -> dict[str, Any]:
         """Return the report as JSON data."""
-        tasks = {mode.key: {str(calls): mode.of_task(calls) for calls in TASKS} for mode in self.modes}
+        tasks = {mode.key: {str(calls): tokens for calls, tokens in mode.of_tasks().items()} for mode in self.modes}
         return asdict(self) | {"tasks": tasks}
 
 

@@ -14,7 +14,6 @@ from rich.segment import Segment
 from rich.table import Table
 from rich.text import Text
 
-from codemode.catalog.cost import TASKS
 from codemode.executions.types.outcome_lines import failure_text, question_line
 from codemode.serving.output.waterfall import Waterfall
 from codemode.text.counted import counted
@@ -138,10 +137,10 @@ def cost(report: CostReport) -> RenderableType:
         )
     tasks = Table(box=None, padding=(0, 2), header_style="dim")
     tasks.add_column("tokens of a task, results left out")
-    for calls in TASKS:
+    for calls in report.modes[0].of_tasks():
         tasks.add_column(counted(calls, "call"), justify="right")
     for mode in report.modes:
-        tasks.add_row(mode.name, *(f"{mode.of_task(calls):,}" for calls in TASKS))
+        tasks.add_row(mode.name, *(f"{tokens:,}" for tokens in mode.of_tasks().values()))
     per_tool = f"median per tool: {report.median_tokens:,} tokens; counted {report.method}"
     lines = (Text(per_tool, style="dim"), Text(f"→ {report.verdict}", style="bold"), Text(f"→ {report.pays}"))
     return Group(table, Text(), tasks, *lines)
