@@ -131,7 +131,7 @@ def test_an_mcp_client_is_answered_and_its_programs_are_told_why(folder: Path) -
         greeting = {"protocolVersion": "2025-06-18", "capabilities": {}, "clientInfo": client}
         assert asked(1, "initialize", greeting)["serverInfo"]["name"] == "codemode"
         tools = asked(2, "tools/list", {})["tools"]
-        assert "Domains: clock, gone, graph, pets, robot, shop" in tools[0]["description"]
+        assert "Domains: clock, pets, shop, gone, graph, robot" in tools[0]["description"]
         call = {"name": "execute", "arguments": {"code": "shop.find_order(number=3)"}}
         assert asked(3, "tools/call", call)["structuredContent"]["value"] == 3
         refused = asked(4, "tools/call", {"name": "execute", "arguments": {"code": "gone.things.list()"}})
