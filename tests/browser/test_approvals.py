@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.browser.server import AGENT, BOSS, CONFIGURATION, Server, serving
-from tests.browser.watched import NARROW_DARK, axe, fits, screenshot
+from tests.browser.watched import NARROW_DARK, axe, fits, looks, screenshot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -61,12 +61,12 @@ async def test_a_second_person_approves_and_the_program_goes_on(open_page: Opens
         await owner.go_back()
 
         await boss.goto(f"{asking.console}/approvals")
-        await axe(boss)
+        await looks(boss, "approvals-one")
         await screenshot(boss, "approvals")
         await boss.keyboard.press("j")
         await boss.keyboard.press("Enter")
         await boss.get_by_role("heading", name="May this call be made?").wait_for()
-        await axe(boss)
+        await looks(boss, "approval")
         await screenshot(boss, "approval")
         await boss.keyboard.press("a")
         assert await boss.evaluate("document.activeElement.textContent") == "Approve gym.leads.create_lead"
@@ -100,6 +100,33 @@ async def test_several_calls_are_decided_together(open_page: Opens, asking: Serv
         await page.get_by_role("button", name="Approve the chosen calls").click()
         await page.get_by_role("status").filter(has_text="3 calls: approved").wait_for()
         await _status(page, "completed")
+
+
+async def test_two_of_three_equal_requests_are_approved_in_the_list(open_page: Opens, asking: Server) -> None:
+    calls = "gym.leads.create_lead(branchId=1, name=n) for n in ('Ann', 'Mallory', 'Cleo')"
+    outcome = await _pause(asking, f"import asyncio\nawait asyncio.gather(*[{calls}], return_exceptions=True)")
+    async with open_page(BOSS, server=asking) as (page, _):
+        await page.goto(f"{asking.console}/approvals")
+        group = page.locator("section.group", has_text="These calls differ in name")
+        assert sorted(await group.locator(".differs").all_inner_texts()) == ["Ann", "Cleo", "Mallory"]
+        await looks(page, "approvals")
+        assert "(3)" in await page.title()
+        await page.get_by_label("Note").press("Enter")  # no button is pressed by that
+        assert await page.locator("section.group li").count() == 3
+        for call in outcome["pending"]:
+            verdict = "Reject" if call["arguments"]["name"] == "Mallory" else "Approve"
+            await page.get_by_role("button", name=f"{verdict} {call['id']}").click()
+            await page.get_by_role("status").filter(has_text="1 call: ").wait_for()
+        await _status(page, "completed")
+
+
+async def test_a_card_shows_the_program_with_the_line_that_waits(open_page: Opens, asking: Server) -> None:
+    outcome = await _pause(asking, "lead = 'shown'\ngym.leads.create_lead(branchId=1, name=lead)")
+    async with open_page(BOSS, server=asking) as (page, _):
+        await page.goto(f"{asking.console}/approvals/{outcome['pending'][0]['id']}")
+        waiting = page.locator(".source .waiting code")
+        assert await waiting.inner_text() == "gym.leads.create_lead(branchId=1, name=lead)"
+        await page.get_by_role("button", name="Reject").click()
 
 
 async def test_a_call_that_the_inbox_does_not_show_whole_must_be_opened(open_page: Opens, asking: Server) -> None:
@@ -139,6 +166,7 @@ async def test_one_approval_covers_further_calls_of_its_tool(open_page: Opens, a
     outcome = await _pause(asking, "for n in ('a', 'b', 'c'):\n    gym.leads.create_lead(branchId=1, name=f'tag {n}')")
     async with open_page(BOSS, server=asking) as (page, _):
         await page.goto(f"{asking.console}/approvals/{outcome['pending'][0]['id']}")
+        await page.get_by_text("More calls of this tool may follow").click()
         await page.get_by_label("Also approve further calls").fill("3")
         await page.get_by_role("button", name="Approve").click()
         await _status(page, "completed")
@@ -154,7 +182,7 @@ async def test_foreign_text_stays_in_its_box(open_page: Opens, asking: Server) -
         card = await page.locator(".card").bounding_box()
         assert box is not None
         assert card is not None
-        assert card["y"] + card["height"] <= box["y"]
+        assert box["y"] + box["height"] <= card["y"]
         text = await page.locator(".card").inner_text()
         assert "\\u202eevil" in text
         assert "\u202e" not in text
@@ -172,7 +200,7 @@ async def test_a_decision_that_was_made_meanwhile_is_shown(open_page: Opens, ask
         watch.expected.append("409")
         await second.get_by_role("button", name="Approve").click()
         await second.get_by_role("alert").wait_for()
-        await second.get_by_text("rejected by").wait_for()
+        await second.locator("p.message:not([role])", has_text="rejected by").wait_for()
 
 
 @pytest.mark.parametrize("place", ["approvals", "unknown"])

@@ -6,19 +6,23 @@ A call of which anything is cut is not decided on in a list, because what is cut
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, NamedTuple
+import re
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from codemode.text.visible import visible_text
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
+    from codemode.executions.types.card import ApprovalCard
     from codemode.executions.types.records import PendingCall
 
 #: Characters of one value, and of one name.
 _VALUE, _NAME = 200, 80
 #: Arguments of one call.
 _MOST = 20
+
+_PLACEHOLDER = re.compile(r"\{(\w+)\}")
 
 
 class BriefArgument(NamedTuple):
@@ -56,3 +60,35 @@ def brief_call(call: PendingCall) -> BriefCall:
 
 def _json(value: object) -> str:
     return json.dumps(value, ensure_ascii=False, default=str)
+
+
+def filled_operation(operation: str, arguments: Mapping[str, Any]) -> str:
+    """Return an operation with the values of its path: `POST /salaries/7/pay` for `POST /salaries/{salaryId}/pay`."""
+
+    def value(found: re.Match[str]) -> str:
+        return visible_text(str(arguments[found[1]]), _VALUE) if found[1] in arguments else found[0]
+
+    return _PLACEHOLDER.sub(value, operation)
+
+
+class CallGroup(NamedTuple):
+    """Calls of one tool by one caller. `differing` are the names of the arguments in which they differ."""
+
+    cards: tuple[ApprovalCard, ...]
+    differing: frozenset[str]
+
+
+def call_groups(cards: Iterable[ApprovalCard]) -> list[CallGroup]:
+    """Return calls in groups, in the order of their first calls."""
+    groups: dict[tuple[str, ...], list[ApprovalCard]] = {}
+    for card in cards:
+        call = card.call
+        kind = "damaged" if call.damage or call.omitted else call.kind
+        groups.setdefault((kind, call.tool, call.host, card.requester.id), []).append(card)
+    return [CallGroup(tuple(group), _differing(group)) for group in groups.values()]
+
+
+def _differing(cards: list[ApprovalCard]) -> frozenset[str]:
+    arguments = [card.call.arguments for card in cards]
+    names = {name for one in arguments for name in one}
+    return frozenset(name for name in names if len({_json(one.get(name, ...)) for one in arguments}) > 1)

@@ -5,22 +5,24 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from starlette.datastructures import ImmutableMultiDict
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from codemode.errors import ApprovalRefused
 from codemode.executions.types.records import PAGE, VERDICTS, Decision
 from codemode.features.cards.desk import Cards
-from codemode.serving.console.brief_calls import brief_call, twins_among
+from codemode.serving.console.brief_calls import brief_call, call_groups, filled_operation, twins_among
 from codemode.serving.console.forms import form_of
+from codemode.serving.console.program_lines import program_lines
 from codemode.serving.console.session import caller_of
+from codemode.serving.console.waiting import waiting_calls
 from codemode.serving.executions import continue_after_decision
 from codemode.serving.web.program_requests import keep_turn
 from codemode.text.counted import counted
 from codemode.text.visible import marked_data
 
 if TYPE_CHECKING:
-    from starlette.datastructures import ImmutableMultiDict
     from starlette.requests import Request
     from starlette.responses import Response
 
@@ -68,6 +70,8 @@ class _Listing:
             title=self._inbox.title,
             data={"approvals": [card.brief() for card in shown]},
             inbox=self._inbox,
+            groups=call_groups(shown),
+            operations={card.call.id: filled_operation(card.call.operation, card.call.arguments) for card in shown},
             decides=self._console.service.executions.sees_all(caller),
             caller_id=caller.id,
             twins=twins_among((card.requester.id, card.call) for card in shown),
@@ -84,6 +88,7 @@ class _Card:
         """Show one call with all that is known of it."""
         caller = caller_of(request)
         card = await self._console.service.part(Cards).show(request.path_params["id"], caller)
+        stored = await self._console.service.executions.get(card.call.execution, caller)
         return self._console.page(
             request,
             "approvals/card.html",
@@ -94,6 +99,8 @@ class _Card:
             mistake=mistake,
             why_not=self._why_not(card, caller),
             verdicts=VERDICTS[card.call.kind],
+            operation=filled_operation(card.call.operation, card.call.arguments),
+            lines=program_lines(stored),
         )
 
     def _why_not(self, card: ApprovalCard, caller: Caller) -> str:
@@ -122,15 +129,19 @@ class _Deciding:
         return self._back(request, *decided)
 
     async def several(self, request: Request) -> Response:
-        """Decide on the chosen calls, all or none."""
+        """Decide on the chosen calls, all or none, or on the one call whose button was pressed."""
         form = await form_of(request)
-        chosen = [text.partition(" ") for text in form.getlist("call")]  # an id and a digest each
+        verdict, _, call = form.get("decide", "").partition(" ")
+        chosen = [text.partition(" ") for text in ([call] if verdict else form.getlist("call"))]  # an id and a digest
         if not chosen:
             raise HTTPException(422, "choose at least one call")
         for id_, _, _ in chosen:
             await self._require_whole(id_, caller_of(request))
-        decisions = [_decision(id_, digest, form) for id_, _, digest in chosen]
-        return self._back(request, *await self._decide(request, decisions))
+        fields = form if not verdict else ImmutableMultiDict({"verdict": verdict, "note": form.get("note", "")})
+        decided = await self._decide(request, [_decision(id_, digest, fields) for id_, _, digest in chosen])
+        if verdict and await waiting_calls(self._console.service, caller_of(request)):
+            return self._console.redirect(request, "approvals", message=_told(*decided))
+        return self._back(request, *decided)
 
     async def _require_whole(self, id_: str, caller: Caller) -> None:
         """Raise HTTPException if the list does not show the whole of a call."""
@@ -152,9 +163,13 @@ class _Deciding:
         return decided, reasons
 
     def _back(self, request: Request, decided: tuple[PendingCall, ...], reasons: list[str]) -> Response:
-        verdict = (decided[0].verdict or "").replace("_", " ")
-        message = ". ".join((f"{counted(len(decided), 'call')}: {verdict}", *reasons))
-        return self._console.redirect(request, "executions", decided[0].execution, message=message)
+        return self._console.redirect(request, "executions", decided[0].execution, message=_told(decided, reasons))
+
+
+def _told(decided: tuple[PendingCall, ...], reasons: list[str]) -> str:
+    """Return what a person has decided, and why executions do not continue."""
+    verdict = (decided[0].verdict or "").replace("_", " ")
+    return ". ".join((f"{counted(len(decided), 'call')}: {verdict}", *reasons))
 
 
 def _decision(id_: str, digest: str, form: ImmutableMultiDict[str, str]) -> Decision:

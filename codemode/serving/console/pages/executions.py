@@ -23,6 +23,7 @@ from codemode.executions.types.waterfall import waterfall_svg
 from codemode.gateway.call import CallState
 from codemode.serving.console.execution_list import GROUPS, FigureReader, Period, Wanted, list_executions
 from codemode.serving.console.paging import Page, page_of
+from codemode.serving.console.program_lines import program_lines
 from codemode.serving.console.session import caller_of
 from codemode.serving.executions import read_execution
 from codemode.serving.web.event_stream import event_stream
@@ -94,6 +95,7 @@ def routes(console: Console) -> list[Route]:
             "executions/execution.html",
             title=program_title(found["code"]) or f"Execution {id_}",
             data={"execution": found, "calls": [call._asdict() for call in calls]},
+            lines=program_lines(stored),
             label=stored.request.settings.get(LABEL) or found["owner"],
             is_own=found["owner"] == caller.id,
             **view,
@@ -135,7 +137,6 @@ def execution_view(
         "outcome": found["outcome"],
         "outcome_sections": _sections(found["outcome"]),
         "failure": failure_lines(found),
-        "lines": program_lines(found),
         "used": used(found["outcome"], limits),
         "groups": repeats(calls),
         "page": page,
@@ -152,15 +153,6 @@ def failure_lines(found: dict[str, Any]) -> str:
     if found["outcome"] is None or found["status"] in ("paused", "completed"):
         return ""
     return failure_text(ExecutionOutcome.from_json(found["outcome"]).failure)
-
-
-def program_lines(found: dict[str, Any]) -> list[tuple[str, str]]:
-    """Return the lines of a program, each with what it is: `failing`, `waiting`, or ""."""
-    failure = (found["outcome"] or {}).get("failure") or {}
-    marked = {failure.get("line"), *(refusal["line"] for refusal in failure.get("refusals") or ())}
-    mark = "waiting" if found["status"] == "paused" else "failing"
-    lines = found["code"].split("\n")
-    return [(line, mark if number in marked else "") for number, line in enumerate(lines, 1)]
 
 
 async def _calls(console: Console, found: dict[str, Any], caller: Caller) -> list[LedgerEntry]:

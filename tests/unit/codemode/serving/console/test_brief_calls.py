@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
+from codemode.executions.types.card import ApprovalCard, Requester
 from codemode.executions.types.records import PendingCall
-from codemode.serving.console.brief_calls import brief_call, twins_among
+from codemode.serving.console.brief_calls import brief_call, call_groups, filled_operation, twins_among
 
 
 def call(**arguments: Any) -> PendingCall:
@@ -38,3 +39,17 @@ def test_a_call_with_many_arguments_or_long_names_is_not_whole() -> None:
     assert (len(many.arguments), many.more, many.is_whole) == (20, 5, False)
     assert not brief_call(call(**{"n" * 81: 1})).is_whole
     assert not brief_call(call(nested={"a": "x" * 300})).is_whole
+
+
+def test_the_path_of_a_call_is_filled_in() -> None:
+    assert filled_operation("POST /salaries/{salaryId}/pay/{x}", {"salaryId": 7}) == "POST /salaries/7/pay/{x}"
+    assert filled_operation("GET /{name}", {"name": "\u202eevil"}) == "GET /\\u202eevil"
+
+
+def test_calls_of_one_tool_by_one_caller_are_a_group_and_say_in_what_they_differ() -> None:
+    ada, bob = Requester("a", "Ada", "default"), Requester("b", "Bob", "default")
+    first, second = call(to="acct-1", amount=5), call(to="acct-2", amount=5)
+    cards = [ApprovalCard(one, who, 0, {}) for one, who in ((first, ada), (first, bob), (second, ada))]
+    groups = call_groups(cards)
+    assert [[card.call for card in group.cards] for group in groups] == [[first, second], [first]]
+    assert [group.differing for group in groups] == [{"to"}, set()]

@@ -1,0 +1,27 @@
+"""A program as lines, of which some fail or wait."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+if TYPE_CHECKING:
+    from codemode.executions.types.records import StoredExecution
+
+
+class ProgramLine(NamedTuple):
+    """A line, and what it is: `failing`, `waiting`, or ""."""
+
+    text: str
+    mark: str
+
+
+def program_lines(stored: StoredExecution) -> list[ProgramLine]:
+    """Return the lines of an execution's program. Those that make a call that waits are `waiting`."""
+    lines = stored.request.code.removesuffix("\n").split("\n")
+    outcome = stored.outcome or {}
+    if stored.status == "paused":
+        waiting = tuple(f"{call['tool']}(" for call in outcome.get("pending", ()))
+        return [ProgramLine(line, "waiting" if any(call in line for call in waiting) else "") for line in lines]
+    failure = outcome.get("failure") or {}
+    failing = {failure.get("line"), *(refusal["line"] for refusal in failure.get("refusals") or ())}
+    return [ProgramLine(line, "failing" if number in failing else "") for number, line in enumerate(lines, 1)]
