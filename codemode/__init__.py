@@ -29,6 +29,8 @@ if TYPE_CHECKING:
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.promotion import Promotion
     from codemode.executions.types.records import Decision
+    from codemode.features.plans.plans import Plans
+    from codemode.features.saved.saved import SavedPrograms
     from codemode.gateway.caller import Caller
     from codemode.model.answer import Answer
     from codemode.model.tools import ModelTools
@@ -61,10 +63,12 @@ __all__ = [
     "ExecutionFailed",
     "ExecutionOutcome",
     "ModelTools",
+    "Plans",
     "Plugin",
     "PluginCall",
     "Promotion",
     "Rejected",
+    "SavedPrograms",
     "SearchAnswer",
     "SecretReference",
     "Settings",
@@ -92,7 +96,9 @@ _HOME = {
     "Effect": "codemode.catalog.tool",
     "ExecutionOutcome": "codemode.executions.types.outcome",
     "ModelTools": "codemode.model.tools",
+    "Plans": "codemode.features.plans.plans",
     "Promotion": "codemode.executions.types.promotion",
+    "SavedPrograms": "codemode.features.saved.saved",
     "SearchAnswer": "codemode.search.result",
     "SecretReference": "codemode.settings",
     "Settings": "codemode.settings",

@@ -80,6 +80,8 @@ def test_no_test_module_imports_another() -> None:
 
 #: The module that lists the features.
 LIST = "codemode.features.all"
+#: The package, which names what is public, and imports it when it is first used.
+PUBLIC = "codemode"
 
 
 def folder(feature: Feature) -> str:
@@ -87,13 +89,13 @@ def folder(feature: Feature) -> str:
 
 
 def intruders(imports: dict[str, set[str]], features: Iterable[Feature]) -> set[str]:
-    """Return the imports of a feature by anything but itself, the list, and the faces that its record names."""
+    """Return the imports of a feature by anything but itself, the list, the public names, and its faces."""
     return {
         f"{module} imports {other}"
         for feature in features
         for module, others in imports.items()
         if not f"{module}.".startswith(f"{folder(feature)}.")
-        and module not in {LIST, *(f"codemode.serving.{face}" for face in feature.faces)}
+        and module not in {LIST, PUBLIC, *(f"codemode.serving.{face}" for face in feature.faces)}
         for other in others
         if f"{other}.".startswith(f"{folder(feature)}.")
     }

@@ -105,6 +105,21 @@ def test_every_key_of_the_configuration_is_documented_with_its_default(tmp_path:
     assert set(documented["sources"]["gym"]) == set(defaults["sources"]["gym"])
 
 
+#: What a guide may import from this project: docs/reference/api.md and docs/reference/deprecation.md name it.
+PUBLIC = re.compile(
+    r"codemode|sandbox(\.testing)?|codemode\.(settings|serving\.agent|(adapters|testing|bench)(\.\w+)?)|api_specs\S*"
+)
+
+
+@pytest.mark.parametrize(
+    "page", [page for page in PAGES if page.parent.name in ("how-to", "tutorial") or page.name == "README.md"], ids=name
+)
+def test_a_guide_imports_public_names_only(page: Path) -> None:
+    texts = [block.text for block in blocks_of(page) if block.language in ("python", "bash")]
+    imported = re.findall(r"^(?:from|import) ((?:codemode|sandbox|api_specs)[\w.]*)", "\n".join(texts), re.MULTILINE)
+    assert [module for module in imported if not PUBLIC.fullmatch(module)] == []
+
+
 def test_blocks_have_a_language_that_is_run_or_is_plain_text() -> None:
     assert {block.language for block in BLOCKS} <= {"bash", "python", "yaml", "text", "json"}
 

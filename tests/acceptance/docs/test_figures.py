@@ -61,6 +61,14 @@ def test_the_readme_tells_the_measured_task() -> None:
     ]
 
 
+def test_the_first_page_of_the_site_tells_the_measured_task() -> None:
+    text = INDEX.read_text(encoding="utf-8")
+    assert QUESTION in " ".join(text.split())
+    assert f"takes {TASK['calls']} calls" in text
+    shown = re.findall(r"<b>([\d,]+)</b> tokens .*, in (\d) requests", text)
+    assert shown == [(f"{TASK[key]['tokens']:,}", str(TASK[key]["requests"])) for key in MODES.values()]
+
+
 def test_the_benchmarks_page_has_the_task_too() -> None:
     text = BENCHMARKS.read_text(encoding="utf-8")
     for name, key in (
