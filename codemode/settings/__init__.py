@@ -27,6 +27,7 @@ from codemode.settings.file import (
     API_KEY_VARIABLE,
     DEFAULT_FILE,
     load_settings,
+    namespace_of,
     settings_for_document,
     settings_for_mcp_server,
 )
@@ -139,6 +140,7 @@ __all__ = [
     "load_settings",
     "mcp_clients",
     "namespace",
+    "namespace_of",
     "references",
     "runs_codemode",
     "servers_in",

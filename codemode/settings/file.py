@@ -35,7 +35,7 @@ DEFAULT_FILE = "codemode.yaml"
 API_KEY_VARIABLE = "CODEMODE_API_KEY"
 
 #: File names without information about the API.
-GENERIC_NAMES = {"openapi", "swagger", "api", "spec", "index", "schema", "v1", "v2", "v3", "docs"}
+GENERIC_NAMES = {"openapi", "swagger", "api", "spec", "index", "schema", "v1", "v2", "v3", "docs", "mcp", "sse"}
 
 
 def load_settings(path: str | Path = DEFAULT_FILE, *, needs_sources: bool = True, is_named: bool = True) -> Settings:
@@ -141,7 +141,7 @@ def settings_for_document(
         source["keep_names"] = False  # the same name may mean another document next time
         source.setdefault("credentials", [{"kind": "none"}])
     content = {
-        "sources": {name or _namespace(location): source},
+        "sources": {name or namespace_of(location): source},
         "journal": {"enabled": True},
         "server": {"keys": [{"env": API_KEY_VARIABLE}] if os.environ.get(API_KEY_VARIABLE) else []},
     }
@@ -168,12 +168,16 @@ def settings_for_mcp_server(server: str | Sequence[str], *, name: str, headers: 
     return settings
 
 
-def _namespace(location: str) -> str:
+def namespace_of(location: str) -> str:
     """Return a namespace from a location: its file, folder or host, the first with more meaning than 'openapi'."""
-    parts = [part for part in re.split(r"[/\\\\]", location.partition("://")[2] or location) if part]
-    words = [re.sub(r"\W+", "_", part.lower().split(".")[0]).strip("_") for part in reversed(parts)]
-    found = (name for word in words if word not in GENERIC_NAMES for name in (word, f"{word}_api"))
-    return next(filter(is_namespace, found), "api")
+    scheme, _, rest = location.rpartition("://")
+    parts = [part for part in re.split(r"[/\\\\]", rest) if part]
+    names = [part.lower().split(".")[0] for part in reversed(parts)]
+    if scheme and parts:  # of `mcp.linear.app` the second word is the name
+        names += parts[0].lower().split(".")[1:-1]
+    words = [re.sub(r"\W+", "_", name).strip("_") for name in names]
+    named = (name for word in words if word not in GENERIC_NAMES for name in (word, f"{word}_api"))
+    return next(filter(is_namespace, named), "api")
 
 
 def _with_servers(settings: Settings, folder: Path) -> Settings:

@@ -25,12 +25,13 @@ class Failure:
     """Why the current state of a source could not be read.
 
     `message` is for the operator. `told` is for models and names no hosts or paths. `is_connecting` is true if the
-    transport reconnects by itself.
+    transport reconnects by itself, `needs_login` if the operator's login would help.
     """
 
     message: str
     told: str
     is_connecting: bool = False
+    needs_login: bool = False
 
 
 @dataclass(frozen=True, slots=True)

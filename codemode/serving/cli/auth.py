@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import webbrowser
 from contextlib import closing
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Annotated, Any
@@ -12,6 +11,7 @@ import typer
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.journal.configured import store_of
+from codemode.serving.cli.logins import LoginOptions, configured_login, log_in, planned, source_named
 from codemode.serving.cli.project_options import FOUND, AsJson, Config, configuration
 from codemode.serving.cli.tables import print_table
 from codemode.serving.output import terminal as show
@@ -20,47 +20,39 @@ from codemode.settings import NoCredential, OAuth2Credential, Secrets
 from codemode.transports.auth.token_store import TokenStore
 
 if TYPE_CHECKING:
-    from codemode.settings import CredentialSettings, Settings, SourceSettings
+    from codemode.settings import CredentialSettings, SourceSettings
     from codemode.shared.values import ValueStore
-    from codemode.transports.oauth.login import Login
 
 app = typer.Typer(no_args_is_help=True, help="Log in to the services behind the sources.")
+_NO_BROWSER = "Only print the address, or a code for another device."
+_NO_BROWSER = "Only print the address, or a code for another device."
 Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
 
 
 @app.command("login")
 def login(
     name: Name,
-    no_browser: Annotated[bool, typer.Option("--no-browser", help="Only print the address.")] = False,  # noqa: FBT002
+    no_browser: Annotated[bool, typer.Option("--no-browser", help=_NO_BROWSER)] = False,  # noqa: FBT002
+    device: Annotated[bool, typer.Option("--device", help="Log in by a code on another device.")] = False,  # noqa: FBT002
+    client_id: Annotated[str, typer.Option("--client-id", help="A client that you registered there.")] = "",
+    client_secret_env: Annotated[
+        str, typer.Option("--client-secret-env", help="Environment variable with that client's secret.")
+    ] = "",
+    scope: Annotated[list[str] | None, typer.Option("--scope", help="Also ask for this scope. Repeatable.")] = None,
+    redirect_port: Annotated[
+        int, typer.Option("--redirect-port", help="Port of http://127.0.0.1:PORT/callback.", min=0, max=65535)
+    ] = 0,
     as_json: AsJson = False,  # noqa: FBT002
     config: Config = FOUND,
 ) -> None:
-    """Log in with a browser or another device, and store the tokens."""
+    """Log in with a browser or another device, and store the tokens. An MCP server says how; others need settings."""
     with errors_as_exit_codes(as_json=as_json):
-        from codemode.transports.oauth.login import log_in_by_browser, log_in_by_device
-
-        settings = configuration(config)
-        setting = _login_of(name, settings)
-        with closing(store_of(settings, Secrets())) as store:
-            planned = _planned(name, settings.sources[name], setting, store)
-
-            def tell(address: str) -> None:
-                show.errors.print(show.plain(f"open {address}"), soft_wrap=True)
-                if not no_browser and setting.flow == "authorization_code":
-                    webbrowser.open(address)
-
-            log_in = log_in_by_browser if setting.flow == "authorization_code" else log_in_by_device
-            tokens = asyncio.run(log_in(planned, tell))
-            value = store.value("tokens", name)
-            try:
-                TokenStore(value, name).write(tokens)
-            except OSError as error:
-                message = f"cannot store the tokens in {value.title}: {error.strerror}"
-                raise ConfigurationError(message) from None
-            if as_json:
-                show.print_json({"source": name, "logged_in": True})
-            else:
-                show.errors.print(f"logged in to {name}")
+        options = LoginOptions(not no_browser, device, client_id, client_secret_env, tuple(scope or ()), redirect_port)
+        log_in(name, configuration(config), options)
+        if as_json:
+            show.print_json({"source": name, "logged_in": True})
+        else:
+            show.errors.print(f"logged in to {name}")
 
 
 @app.command("logout")
@@ -68,9 +60,8 @@ def logout(name: Name, as_json: AsJson = False, config: Config = FOUND) -> None:
     """Delete the tokens of a source. If the issuer has a revocation endpoint, revoke them too."""
     with errors_as_exit_codes(as_json=as_json):
         settings = configuration(config)
-        setting = _login_of(name, settings)
+        source = source_named(name, settings)
         with closing(store_of(settings, Secrets())) as store:
-            planned = _planned(name, settings.sources[name], setting, store)
             kept = TokenStore(store.value("tokens", name), name)
             tokens = kept.read()
             revoked, problem = False, "the issuer names no revocation endpoint"
@@ -78,7 +69,7 @@ def logout(name: Name, as_json: AsJson = False, config: Config = FOUND) -> None:
                 from codemode.transports.oauth.login import log_out
 
                 try:
-                    revoked = asyncio.run(log_out(planned, tokens))
+                    revoked = asyncio.run(log_out(planned(name, source, store, tokens), tokens))
                 except CodeModeError as error:
                     problem = str(error)
             had = kept.remove()
@@ -103,42 +94,13 @@ def status(as_json: AsJson = False, config: Config = FOUND) -> None:  # noqa: FB
                 for name, source in settings.sources.items()
                 for one in source.credentials
             ]
+            rows += [row for name, source in settings.sources.items() if (row := _stored(name, source, store))]
             if as_json:
                 show.print_json(rows)
             else:
                 columns = ("source", "kind", "state", "detail")
                 print_table(columns, [[row[name] for name in columns] for row in rows], may_be_cut=())
             raise typer.Exit(0 if all(row["state"] in ("present", "of the caller", "logged in") for row in rows) else 1)
-
-
-def _login_of(name: str, settings: Settings) -> OAuth2Credential:
-    """Return the one credential of a source that needs a login. Raises ConfigurationError."""
-    source = settings.sources.get(name)
-    if source is None:
-        message = f"there is no source {name!r}; there are: {', '.join(settings.sources)}"
-        raise ConfigurationError(message)
-    found = [one for one in source.credentials if isinstance(one, OAuth2Credential) and one.is_login]
-    if len(found) != 1:
-        message = (
-            f"sources.{name}.credentials: a login needs exactly one credential of kind oauth2 with "
-            f"`flow: authorization_code` or `flow: device_code`; found {len(found)}"
-        )
-        raise ConfigurationError(message)
-    return found[0]
-
-
-def _planned(name: str, source: SourceSettings, setting: OAuth2Credential, store: ValueStore) -> Login:
-    from codemode.sources.authentication import grant_of
-    from codemode.transports.oauth.login import Login
-
-    return Login(
-        source=name,
-        grant=grant_of(name, setting, Secrets(), store),
-        authorization_url=setting.authorization_url,
-        device_url=setting.device_url,
-        redirect_port=setting.redirect_port,
-        ca_file=None if source.ca_file is None else str(source.ca_file),
-    )
 
 
 def _state(name: str, setting: CredentialSettings, secrets: Secrets, store: ValueStore) -> dict[str, Any]:
@@ -161,10 +123,23 @@ def _state(name: str, setting: CredentialSettings, secrets: Secrets, store: Valu
     return {"kind": setting.kind, "state": "present", "detail": where}
 
 
+def _stored(name: str, source: SourceSettings, store: ValueStore) -> dict[str, Any] | None:
+    """Return the login of a source without settings for one, None if nobody has logged in."""
+    tokens = TokenStore(store.value("tokens", name), name).read()
+    if tokens is None or not tokens.server or configured_login(name, source) is not None:
+        return None
+    if tokens.server != source.location:
+        detail = f"the login is for {tokens.server}; run: codemode auth login {name}"
+        return {"source": name, "kind": "login", "state": "logged out", "detail": detail}
+    return {"source": name, "kind": "login", **_login_state(name, store)}
+
+
 def _login_state(name: str, store: ValueStore) -> dict[str, str]:
     kept = TokenStore(store.value("tokens", name), name).read()
     if kept is None:
         return {"state": "logged out", "detail": f"run: codemode auth login {name}"}
+    if kept.wanted:
+        return {"state": "lacks scopes", "detail": f"{kept.wanted}; run: codemode auth login {name}"}
     until = f"{datetime.fromtimestamp(kept.expires_at, UTC):%Y-%m-%d %H:%M} UTC"
     if kept.refresh_token:
         return {"state": "logged in", "detail": f"access token valid until {until}, renewed automatically"}

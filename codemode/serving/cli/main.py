@@ -68,7 +68,7 @@ COMMANDS = {
         _CONFIGURE,
     ),
     "sources": Command("sources", "Manage the sources of a configuration file.", _START),
-    "auth": Command("auth", "Log in to the services behind the sources.", _CONFIGURE),
+    "auth": Command("auth", "Log in to the services behind the sources.", _START),
     "run": Command("run", "Run a program in the sandbox, with all tools in their namespaces.", _USE),
     "call": Command(
         "run",

@@ -25,7 +25,8 @@ from codemode.serving.cli.configuration_file import (
     without_source,
     write,
 )
-from codemode.serving.cli.consent import edited
+from codemode.serving.cli.consent import edited, has_terminal
+from codemode.serving.cli.logins import WAITS_FOR_LOGIN, LoginOptions, log_in
 from codemode.serving.cli.project_options import (
     FOUND,
     AsJson,
@@ -45,6 +46,7 @@ from codemode.settings import (
     is_python,
     is_url,
     namespace,
+    namespace_of,
     settings_for_document,
 )
 from codemode.text.nearest import did_you_mean
@@ -54,6 +56,7 @@ if TYPE_CHECKING:
 
     from codemode.gateway.answer_checks import Differences
     from codemode.service import CodeMode
+    from codemode.shared.values import ValueStore
     from codemode.sources.changes import Changes
     from codemode.sources.factory import LoadedSource
     from codemode.sources.loaded import Surface
@@ -74,10 +77,10 @@ _UNREAD = 3
 
 @app.command("add")
 def add(
-    name: Name,
+    name: Annotated[str, typer.Argument(help="The namespace of the source. Without it, the name of its host or file.")],
     location: Annotated[
         str, typer.Argument(help="A document (path or URL), Python code, the URL of an MCP server, or its command.")
-    ],
+    ] = "",
     arguments: Annotated[list[str] | None, typer.Argument(help="After --: arguments of the command.")] = None,
     base_url: Annotated[str, typer.Option("--base-url", help="Base URL of its operations.")] = "",
     bearer_env: Annotated[str, typer.Option("--bearer-env", help="Environment variable with a bearer token.")] = "",
@@ -86,8 +89,13 @@ def add(
     as_json: AsJson = False,  # noqa: FBT002
     config: Config = FOUND,
 ) -> None:
-    """Read a source, report its tools, and add it to the configuration. Its kind is detected."""
+    """Read a source, report its tools, and add it to the configuration. Its kind is detected.
+
+    A server that asks for a login is added without tools, with exit code 75. At a terminal the login follows at once.
+    """
     with errors_as_exit_codes(as_json=as_json):
+        if not location:
+            name, location = namespace_of(name), name
         namespace(name)
         if arguments or _is_command(location):
             settings = SourceSettings(command=(location, *(arguments or ())))
@@ -99,6 +107,8 @@ def add(
         base = base_url or (next(iter(_absolute(source)), "") if is_document else "")
         with edited(config):
             write(config, with_source(read(config), name, _entry(settings, base, bearer_env, config)))
+        if _needs_login(source):
+            source = _after_login(name, config, as_json=as_json)
         if as_json:
             show.print_json({name: _as_data(source)})
         else:
@@ -291,11 +301,35 @@ def _print_changes(name: str, operations: int, changes: Changes | None) -> None:
             show.console.print(f"  … and {len(ids) - SHOWN} more (--json shows all)")
 
 
-async def _read(name: str, settings: SourceSettings) -> LoadedSource:
+async def _read(name: str, settings: SourceSettings, store: ValueStore | None = None) -> LoadedSource:
     from codemode.sources.factory import load_source
+    from codemode.sources.source import SourceContext
 
-    source = await load_source(name, settings)
+    source = await load_source(name, settings, None if store is None else SourceContext(store=store))
     await source.transport.aclose()
+    return source
+
+
+def _needs_login(source: LoadedSource) -> bool:
+    return source.failure is not None and source.failure.needs_login
+
+
+def _after_login(name: str, config: Path, *, as_json: bool) -> LoadedSource:
+    """Offer the login that a new source asks for, and return the source as it is then. Exits if nobody logs in."""
+    message = f"{name} is added, and asks for a login"
+    if as_json or not has_terminal() or not typer.confirm(f"{message}. Log in now?", default=True, err=True):
+        later = f"codemode auth login {name}"
+        if as_json:
+            show.print_json({name: {"needs_login": True, "next": later}})
+        else:
+            show.errors.print(show.plain(f"{message}; run: {later}"), soft_wrap=True)
+        raise typer.Exit(WAITS_FOR_LOGIN)
+    settings = configuration(config)
+    log_in(name, settings, LoginOptions())
+    with closing(store_of(settings, Secrets())) as store:
+        source = asyncio.run(_read(name, settings.sources[name], store))
+    if source.failure is not None:
+        raise SourceError(source.failure.message, location=name)
     return source
 
 
@@ -340,10 +374,10 @@ async def _found(name: str, settings: SourceSettings, bearer_env: str) -> tuple[
             return service, await _read(name, service)
         server = SourceSettings(kind="mcp", location=settings.location, timeout_s=MCP_ASKED_S)
         source = await _read(name, server)
-        if not source.tools:
+        if not source.tools and not _needs_login(source):
             raise error from None
         return server, source
-    if settings.is_mcp and not source.tools:
+    if settings.is_mcp and not source.tools and not _needs_login(source):
         raise SourceError(source.warnings[0].reason if source.warnings else "has no tools", location=name)
     return settings, source
 

@@ -9,8 +9,19 @@ from difflib import ndiff
 from functools import partial
 from typing import TYPE_CHECKING
 
+from mcp.shared.auth_utils import resource_url_from_server_url
+
 from codemode.errors import ConfigurationError, SourceError
-from codemode.settings import ApiKeyCredential, BasicCredential, BearerCredential, SecretReference, Secrets
+from codemode.settings import (
+    ApiKeyCredential,
+    BasicCredential,
+    BearerCredential,
+    NoCredential,
+    OAuth2Credential,
+    SecretReference,
+    Secrets,
+)
+from codemode.sources.authentication import grant_of
 from codemode.sources.loaded import Failure, SourceWarning, Surface
 from codemode.sources.mcp.definitions import (
     AcceptedDefinitions,
@@ -21,10 +32,15 @@ from codemode.sources.mcp.definitions import (
     tools_of,
 )
 from codemode.transports.auth.credentials import Credential, Place
+from codemode.transports.auth.token_store import TokenStore
+from codemode.transports.mcp.authorization import Authorization
 from codemode.transports.mcp.connections import at_url
 from codemode.transports.mcp.process import started
 from codemode.transports.mcp.repairs import repaired
 from codemode.transports.mcp.transport import McpTransport
+from codemode.transports.oauth.exchange import open_exchange
+from codemode.transports.oauth.stored_login import StoredLogin
+from codemode.transports.oauth.tokens import TokenSource
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:
@@ -37,6 +53,7 @@ if TYPE_CHECKING:
     from codemode.shared.values import ValueStore
     from codemode.sources.mcp.definitions import Held
     from codemode.sources.source import SourceContext
+    from codemode.transports.auth.grant import AccessTokens
     from codemode.transports.content import ContentStore
 
 #: The most characters of a server's last error line in a warning.
@@ -75,6 +92,7 @@ async def load_mcp_server(
     """
     headers = await asyncio.to_thread(_headers, name, settings, secrets)
     headers |= await asyncio.to_thread(_resolved, settings.headers, secrets)
+    authorization = Authorization(name, await asyncio.to_thread(_tokens, name, settings, headers, secrets, store))
     env = await asyncio.to_thread(_resolved, settings.env, secrets)
     limit_bytes = settings.response_limit_bytes
     errors = folder / f"{name}.stderr.log"
@@ -87,7 +105,8 @@ async def load_mcp_server(
             limit_bytes=limit_bytes,
             is_sse=_is_sse(settings),
             address=settings.address,
-            ca_file=None if settings.ca_file is None else str(settings.ca_file),
+            ca_file=_ca_file(settings),
+            authorization=authorization,
         )
     )
     secret_values = tuple(part for value in (*headers.values(), *env.values()) for part in (value, *value.split()))
@@ -99,6 +118,7 @@ async def load_mcp_server(
         contents=contents,
         secrets=secret_values,
         is_process=bool(settings.command),
+        authorization=authorization,
     )
     accepted = AcceptedDefinitions(store)
     known = {} if connects else await asyncio.to_thread(accepted.read, name)
@@ -114,7 +134,7 @@ async def load_mcp_server(
         known = await asyncio.to_thread(accepted.read, name)
         tools, _ = tools_of(name, tuple(known.values()))
         last_error = Redactor(secret_values).text(_last_error(errors))
-        failure = Failure(f"{error}{last_error}", error.told, is_connecting=True)
+        failure = Failure(f"{error}{last_error}", error.told, is_connecting=True, needs_login=transport.needs_login)
         description = await asyncio.to_thread(accepted.instructions, name) or ""
         warning = SourceWarning("", failure.message)
         return Surface(tools, (warning,), failure=failure, description=description), transport
@@ -195,11 +215,41 @@ def _resolved(values: Mapping[str, SecretReference | str], secrets: Secrets) -> 
     return {key: secrets.text(value) if isinstance(value, SecretReference) else value for key, value in values.items()}
 
 
+def _tokens(
+    name: str, settings: SourceSettings, headers: Mapping[str, str], secrets: Secrets, store: ValueStore
+) -> AccessTokens | None:
+    """Return the access tokens of a server: a configured grant, else the stored login, else none."""
+    if settings.command or any(header.lower() == "authorization" for header in headers):
+        return None
+    for setting in settings.credentials:
+        if isinstance(setting, NoCredential):
+            return None
+        if isinstance(setting, OAuth2Credential):
+            grant = grant_of(name, setting, secrets, store)
+            if not grant.audience:
+                grant = replace(grant, resource=resource_url_from_server_url(settings.location))
+            exchange = open_exchange(name, grant.addresses, ca_file=_ca_file(settings), timeout_s=settings.timeout_s)
+            return TokenSource(grant, exchange, name, owns_exchange=True)
+    return StoredLogin(
+        TokenStore(store.value("tokens", name), name),
+        settings.location,
+        name,
+        ca_file=_ca_file(settings),
+        timeout_s=settings.timeout_s,
+    )
+
+
+def _ca_file(settings: SourceSettings) -> str | None:
+    return None if settings.ca_file is None else str(settings.ca_file)
+
+
 def _headers(name: str, settings: SourceSettings, secrets: Secrets) -> dict[str, str]:
     """Return the headers of the credentials. Raises ConfigurationError for any that do not fit in a header."""
     credentials = []
     for setting in settings.credentials:
         match setting:
+            case OAuth2Credential() | NoCredential():
+                continue
             case BearerCredential() if setting.token.caller is None:
                 credentials.append(Credential.bearer(secrets.text(setting.token)))
             case BasicCredential() if setting.password.caller is None:
@@ -210,7 +260,7 @@ def _headers(name: str, settings: SourceSettings, secrets: Secrets) -> dict[str,
             case _:
                 message = (
                     f"sources.{name}.credentials: this {setting.kind} credential cannot be sent to an MCP server; use"
-                    " bearer, basic or api_key with location: header, without caller references"
+                    " oauth2, bearer, basic or api_key with location: header, without caller references"
                 )
                 raise ConfigurationError(message)
     return {credential.name: credential.value for credential in credentials}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from codemode.errors import CredentialsMissing
     from codemode.transports.auth.credentials import Credential
     from codemode.transports.auth.token_store import TokenStore
 
@@ -15,7 +16,9 @@ class OAuthGrant:
     """The parameters of token requests.
 
     The operator configures `token_url`, or else the `issuer` that publishes it (RFC 8414). Tokens come from a login if
-    there is a `store`, else from the `refresh_token`, else from client credentials.
+    there is a `store`, else from the `refresh_token`, else from client credentials. `resource` is the address that they
+    are for (RFC 8707). With `server`, the address of a service without settings for its login, everything else comes
+    from the `store`.
     """
 
     token_url: str
@@ -24,9 +27,11 @@ class OAuthGrant:
     scopes: tuple[str, ...] = ()
     refresh_token: str = ""
     audience: str = ""
+    resource: str = ""
     secret_in_body: bool = False
     issuer: str = ""
     store: TokenStore | None = None
+    server: str = ""
 
     def __repr__(self) -> str:
         return f"OAuthGrant({self.token_url or self.issuer}, {self.client_id})"
@@ -54,6 +59,9 @@ class AccessTokens(Protocol):
 
     def reject(self, credential: Credential) -> None:
         """Mark a credential as rejected by the service, so that the next one is new."""
+
+    async def lacks(self, scopes: str) -> CredentialsMissing:
+        """Return the error of a call for which the service asks for further scopes, separated by spaces."""
 
     async def aclose(self) -> None:
         """Finish a renewal in progress."""

@@ -6,7 +6,7 @@ import asyncio
 import json
 import logging
 from contextlib import asynccontextmanager
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, fields, replace
 from typing import TYPE_CHECKING
 
 from codemode.shared.values import UNAVAILABLE
@@ -24,7 +24,11 @@ _LOOK_AGAIN_S = 0.05
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Tokens:
-    """The tokens of a login. `expires_at` is in seconds since 1970; `token_url` and `client_id` identify the grant."""
+    """The tokens of a login. `expires_at` is in seconds since 1970; `token_url` and `client_id` identify the grant.
+
+    A login without settings also stores the rest of its grant, `server`, the address that its tokens are for, and
+    `revocation_url`. `wanted` are further scopes, for which the server has asked since.
+    """
 
     access_token: str
     refresh_token: str
@@ -32,6 +36,12 @@ class Tokens:
     token_url: str
     client_id: str
     scope: str = ""
+    client_secret: str = ""
+    secret_in_body: bool = False
+    resource: str = ""
+    server: str = ""
+    revocation_url: str = ""
+    wanted: str = ""
 
     def __repr__(self) -> str:
         return f"Tokens({self.token_url}, {self.client_id})"
@@ -39,7 +49,14 @@ class Tokens:
     @property
     def secrets(self) -> tuple[str, ...]:
         """The texts to redact."""
-        return tuple(secret for secret in (self.access_token, self.refresh_token) if secret)
+        return tuple(secret for secret in (self.access_token, self.refresh_token, self.client_secret) if secret)
+
+    def replaces(self, data: bytes | None, spent: Tokens | None) -> bytes | None:
+        """Return these tokens encoded in place of `spent` ones, None if the stored ones are others by now."""
+        stored = _parsed(data)
+        if stored is None or spent is None or stored.secrets != spent.secrets:
+            return None
+        return _encoded(replace(self, wanted=stored.wanted))
 
 
 class TokenStore:
@@ -94,6 +111,18 @@ class TokenStore:
         """Replace the stored tokens atomically. Raises OSError, JournalUnavailable."""
         self._value.change(lambda _: _encoded(tokens))
 
+    def want(self, scopes: str) -> None:
+        """Note scopes that the next login must ask for. Raises OSError, JournalUnavailable."""
+
+        def change(data: bytes | None) -> bytes | None:
+            stored = _parsed(data)
+            if stored is None or set(scopes.split()) <= set(stored.wanted.split()):
+                return None
+            wanted = dict.fromkeys((*stored.wanted.split(), *scopes.split()))
+            return _encoded(replace(stored, wanted=" ".join(wanted)))
+
+        self._value.change(change)
+
     def remove(self) -> bool:
         """Delete the tokens. Return whether there were any. Raises OSError, JournalUnavailable."""
         return self._value.remove()
@@ -133,7 +162,7 @@ class TokenStore:
             return
         renewed, before = self._unwritten, self._written
         try:
-            self._value.change(lambda data: _encoded(renewed) if _parsed(data) == before else None)
+            self._value.change(lambda data: renewed.replaces(data, before))
         except UNAVAILABLE as error:
             if not self._is_reported:
                 why = getattr(error, "strerror", None) or error
@@ -152,7 +181,7 @@ def _encoded(tokens: Tokens) -> bytes:
 def _parsed(data: bytes | None) -> Tokens | None:
     try:
         content = json.loads(data or b"")
-        return Tokens(**{field.name: content[field.name] for field in fields(Tokens)})
+        return Tokens(**{field.name: content[field.name] for field in fields(Tokens) if field.name in content})
     except (ValueError, KeyError, TypeError):
         return None
 

@@ -11,9 +11,12 @@ from mcp.client.streamable_http import streamable_http_client
 
 from codemode.transports.http.addresses import PermittedOrigins, origin
 from codemode.transports.http.network import PinnedTransport, open_pool
+from codemode.transports.mcp.authorization import AuthorizedTransport
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Mapping
+
+    from codemode.transports.mcp.authorization import Authorization
 
     Connect = Callable[[Callable[[], None]], AbstractAsyncContextManager[Any]]
 
@@ -30,6 +33,7 @@ def at_url(
     is_sse: bool = False,
     address: str | None = None,
     ca_file: str | None = None,
+    authorization: Authorization | None = None,
 ) -> Connect:
     """Return a factory of connections over streamable HTTP, or over SSE (2024-11-05, HTTP with SSE).
 
@@ -44,7 +48,8 @@ def at_url(
     ) -> httpx2.AsyncClient:
         """Return a pinned client for the SDK, whose own options are ignored."""
         pinned = PinnedTransport(open_pool(permitted, ca_file=ca_file), limit_bytes=limit_bytes)
-        return httpx2.AsyncClient(headers=sent, timeout=_HTTP_TIMEOUT, transport=pinned)
+        transport = pinned if authorization is None else AuthorizedTransport(pinned, authorization)
+        return httpx2.AsyncClient(headers=sent, timeout=_HTTP_TIMEOUT, transport=transport)
 
     @asynccontextmanager
     async def streamable(_ended: Callable[[], None]) -> AsyncIterator[Any]:

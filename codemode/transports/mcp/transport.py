@@ -18,11 +18,20 @@ from mcp.client.subscriptions import ListenNotSupportedError, SubscriptionLost
 from mcp_types import CONNECTION_CLOSED, INVALID_REQUEST, PARSE_ERROR, REQUEST_TIMEOUT
 
 from codemode.catalog.tool import Effect
-from codemode.errors import AnswerInvalid, CallError, SourceError, UpstreamError, UpstreamTimeout, UpstreamUnreachable
+from codemode.errors import (
+    AnswerInvalid,
+    CallError,
+    CredentialsMissing,
+    SourceError,
+    UpstreamError,
+    UpstreamTimeout,
+    UpstreamUnreachable,
+)
 from codemode.text.prose import shorten
 from codemode.transports.content import ContentStore
 from codemode.transports.http.certificates import distrusted
 from codemode.transports.http.rate_limit import Pace
+from codemode.transports.mcp.authorization import Authorization
 from codemode.transports.mcp.definition_repairs import left_out
 from codemode.transports.mcp.elicitation import Exchanges, question_in
 from codemode.transports.mcp.keepalive import PATIENCE_S, answers
@@ -69,9 +78,9 @@ class McpTransport:
     """Calls the tools of one server.
 
     `connect` opens a connection. It receives a callback to call when the connection ends by itself, if that is known.
-    With `is_process`, a server that lets a call time out and answers no ping is replaced. `on_change` receives the
-    definitions when the server reports a change, and after a reconnection that changed them. `left_out` says which
-    definitions cannot be used.
+    `authorization` knows why a server at a URL rejects requests. With `is_process`, a server that lets a call time out
+    and answers no ping is replaced. `on_change` receives the definitions when the server reports a change, and after a
+    reconnection that changed them. `left_out` says which definitions cannot be used.
     """
 
     idempotency_header = ""
@@ -87,7 +96,9 @@ class McpTransport:
         secrets: tuple[str, ...] = (),
         on_change: Callable[[Definitions], None] = lambda _: None,
         is_process: bool = False,
+        authorization: Authorization | None = None,
     ) -> None:
+        self._authorization = authorization or Authorization(source)
         self._is_process = is_process
         self._probe: asyncio.Task[None] | None = None
         self._source = source
@@ -95,7 +106,8 @@ class McpTransport:
         self._timeout_s = timeout_s
         self._pace = Pace(concurrency)
         self._contents = contents or ContentStore()
-        self._redactor = Redactor(secrets)
+        self._lasting = self._known = Redactor(secrets)
+        self._tokens: tuple[str, ...] = ()
         self.on_change = on_change
         self._definitions: Definitions = ()
         self.left_out: tuple[str, ...] = ()
@@ -108,6 +120,7 @@ class McpTransport:
         self._lost = asyncio.Event()
         self._changed = asyncio.Event()  # reported by the server, list not read since
         self._failure = ""
+        self._rejection: CallError | None = None
         self._owner: asyncio.Task[None] | None = None
 
     async def start(self) -> Definitions:
@@ -189,6 +202,20 @@ class McpTransport:
                 with suppress(asyncio.CancelledError):
                     await task
         self._owner = self._probe = None
+        await self._authorization.aclose()
+
+    @property
+    def needs_login(self) -> bool:
+        """Whether the server rejected the last attempt to connect, because of its credentials."""
+        return isinstance(self._rejection, CredentialsMissing)
+
+    @property
+    def _redactor(self) -> Redactor:
+        """What redacts all secrets, with the present access tokens and the last few before them."""
+        tokens = self._authorization.secrets
+        if tokens != self._tokens:
+            self._tokens, self._known = tokens, self._lasting.extended(tokens)
+        return self._known
 
     async def _send(
         self, name: str, arguments: dict[str, Any], context: CallContext, is_sent: asyncio.Event, *, again: bool
@@ -254,6 +281,10 @@ class McpTransport:
         self._lost.set()
 
     def _failed(self, error: MCPError) -> CallError:
+        rejection = self._authorization.rejection(error)
+        if rejection is not None:
+            self._redactor.clean(rejection)
+            return rejection
         if error.code == PARSE_ERROR and _UNPARSED in error.message:  # its message is a page long
             if _NO_RESULT in error.message:
                 return UpstreamError(f"{self._source}: an unreadable error")
@@ -275,7 +306,9 @@ class McpTransport:
 
         return progressed
 
-    def _unreachable(self) -> UpstreamUnreachable:
+    def _unreachable(self) -> CallError:
+        if self._rejection is not None:
+            return self._rejection
         reason = self._failure or f"no call could be sent within {self._timeout_s:g} s"
         message = f"the MCP server of {self._source} is unavailable: {self._redactor.text(reason)}"
         return UpstreamUnreachable(message, source=self._source)
@@ -290,7 +323,9 @@ class McpTransport:
                 await self._connection()
                 self._report("closed the connection")
             except Exception as error:  # noqa: BLE001 -- one server's failure must not affect others
-                self._report(f"cannot be reached: {_reason(error)}")
+                self._rejection = self._authorization.rejection(error)
+                rejected = self._rejection and f"cannot be used: {self._rejection}"
+                self._report(rejected or f"cannot be reached: {_reason(error)}")
                 if self._connections == connections:
                     self._settled.set()
             finally:
@@ -320,7 +355,7 @@ class McpTransport:
             self._instructions = self._redactor.text(client.instructions or "")
             self._client = client
             self._connections += 1
-            self._failure = ""
+            self._failure, self._rejection = "", None
             self._settled.set()
             self._tried.set()
             async with _beside(self._relist(client)):

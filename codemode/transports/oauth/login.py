@@ -14,22 +14,22 @@ import json
 import secrets
 import time
 from contextlib import asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
 from codemode.errors import ConfigurationError, UpstreamError, UpstreamTimeout
 from codemode.transports.auth.token_store import Tokens
-from codemode.transports.http.addresses import PermittedOrigins, origin
-from codemode.transports.http.exchange import Exchange
-from codemode.transports.http.network import open_pool
+from codemode.transports.http.addresses import origin
+from codemode.transports.oauth.exchange import open_exchange
 from codemode.transports.oauth.tokens import ask_for_tokens, discover, post_as_client, tokens_of
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable, Mapping
+    from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 
     from codemode.transports.auth.grant import OAuthGrant
+    from codemode.transports.http.exchange import Exchange
 
 #: Time limit for a person's login, in seconds.
 PATIENCE_S = 300.0
@@ -38,7 +38,6 @@ PATIENCE_S = 300.0
 _DEVICE_INTERVAL_S = 5.0
 
 _REVOKED = 200
-_ANSWER_BYTES = 1024 * 1024
 _CALLBACK = "/callback"
 
 
@@ -48,6 +47,9 @@ class Login:
 
     `redirect_port` is for services that register the redirect address; 0 uses a free port. `ca_file` is the operator's
     own authority. `patience_s` is the time limit for the person.
+
+    Logins that were discovered also have the `issuer`, whether its answers name it (RFC 9207), the `server` that the
+    tokens are for, and `register`, which registers a client for a redirect address and returns its grant (RFC 7591).
     """
 
     source: str
@@ -57,6 +59,15 @@ class Login:
     redirect_port: int = 0
     ca_file: str | None = None
     patience_s: float = PATIENCE_S
+    issuer: str = ""
+    names_issuer: bool = False
+    server: str = ""
+    revocation_url: str = ""
+    register: Callable[[str], Awaitable[OAuthGrant]] | None = None
+
+    async def registered(self, redirect_url: str) -> Login:
+        """Return the login of a client that may use a redirect address. Raises UpstreamError, UpstreamTimeout."""
+        return self if self.register is None else replace(self, grant=await self.register(redirect_url))
 
 
 async def log_in_by_browser(login: Login, show: Callable[[str], None]) -> Tokens:
@@ -69,6 +80,7 @@ async def log_in_by_browser(login: Login, show: Callable[[str], None]) -> Tokens
         verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
         challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
         async with _Callback.listening(login, state) as callback:
+            login = await login.registered(callback.url)
             parameters = {
                 "response_type": "code",
                 "client_id": login.grant.client_id,
@@ -97,6 +109,7 @@ async def log_in_by_device(login: Login, show: Callable[[str], None]) -> Tokens:
     """
     async with _exchange(login) as exchange:
         endpoints = await _endpoints(login, exchange, "device_authorization_endpoint", login.device_url)
+        login = await login.registered(f"http://127.0.0.1{_CALLBACK}")
         parameters = {"client_id": login.grant.client_id, **_wishes(login.grant)}
         answer = await post_as_client(login.grant, endpoints["device_authorization_endpoint"], parameters, exchange)
         try:
@@ -125,7 +138,7 @@ async def log_out(login: Login, tokens: Tokens) -> bool:
     """
     async with _exchange(login) as exchange:
         endpoints = await discover(login.grant.issuer, exchange) if login.grant.issuer else {}
-        url = endpoints.get("revocation_endpoint", "")
+        url = login.revocation_url or endpoints.get("revocation_endpoint", "")
         for kind in ("refresh_token", "access_token") if url else ():
             token = getattr(tokens, kind)
             parameters = {"token": token, "token_type_hint": kind}
@@ -146,16 +159,26 @@ async def _device_tokens(login: Login, url: str, fields: Mapping[str, str], exch
 
 
 async def _tokens(login: Login, url: str, fields: Mapping[str, str], exchange: Exchange) -> Tokens:
-    return _tokens_from(login, url, await ask_for_tokens(login.grant, url, fields, exchange))
+    resource = {"resource": login.grant.resource} if login.grant.resource else {}
+    return _tokens_from(login, url, await ask_for_tokens(login.grant, url, {**fields, **resource}, exchange))
 
 
 def _tokens_from(login: Login, url: str, data: Mapping[str, Any]) -> Tokens:
     before = Tokens("", "", 0.0, url, login.grant.client_id, " ".join(login.grant.scopes))
+    if login.server:
+        before = replace(
+            before,
+            client_secret=login.grant.client_secret,
+            secret_in_body=login.grant.secret_in_body,
+            resource=login.grant.resource,
+            server=login.server,
+            revocation_url=login.revocation_url,
+        )
     return tokens_of(data, before, now=time.time())
 
 
 def _wishes(grant: OAuthGrant) -> dict[str, str]:
-    wishes = {"scope": " ".join(grant.scopes), "audience": grant.audience}
+    wishes = {"scope": " ".join(grant.scopes), "audience": grant.audience, "resource": grant.resource}
     return {name: value for name, value in wishes.items() if value}
 
 
@@ -175,9 +198,8 @@ async def _endpoints(login: Login, exchange: Exchange, name: str, configured: st
 @asynccontextmanager
 async def _exchange(login: Login) -> AsyncIterator[Exchange]:
     """Yield connections to the configured endpoints. Redact the secrets in their errors."""
-    configured = [url for url in (*login.grant.addresses, login.device_url) if url]
-    pool = open_pool(PermittedOrigins(tuple(origin(url) for url in configured)), most=2, ca_file=login.ca_file)
-    exchange = Exchange(login.source, timeout_s=30.0, limit_bytes=_ANSWER_BYTES, connections=pool)
+    addresses = (*login.grant.addresses, login.device_url, login.revocation_url)
+    exchange = open_exchange(login.source, addresses, ca_file=login.ca_file)
     try:
         yield exchange
     except (UpstreamError, UpstreamTimeout) as error:
@@ -191,7 +213,8 @@ class _Callback:
     """A local server that waits for the browser's redirect with a code."""
 
     def __init__(self, login: Login, state: str) -> None:
-        self._issuer = login.grant.issuer
+        self._issuer = login.issuer or login.grant.issuer
+        self._names_issuer = login.names_issuer
         self._state = state
         self._arrived: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._host = ""
@@ -250,7 +273,8 @@ class _Callback:
         return "200 OK", "You can close this window.\n"
 
     def _end(self, parameters: Mapping[str, str]) -> None:
-        if "iss" in parameters and self._issuer and parameters["iss"].rstrip("/") != self._issuer.rstrip("/"):
+        issuer = parameters.get("iss", "" if self._names_issuer else self._issuer)
+        if self._issuer and issuer.rstrip("/") != self._issuer.rstrip("/"):
             message = "the answer came from a different issuer; the login failed"
             self._arrived.set_exception(UpstreamError(message))
         elif parameters.get("code"):

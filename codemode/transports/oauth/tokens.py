@@ -8,10 +8,18 @@ import re
 import time
 from collections import deque
 from contextlib import suppress
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus, urlencode, urlsplit
 
-from codemode.errors import AddressNotAllowed, CredentialsMissing, UpstreamError
+from codemode.errors import (
+    AddressNotAllowed,
+    CallError,
+    CredentialsMissing,
+    UpstreamError,
+    UpstreamTimeout,
+    UpstreamUnreachable,
+)
 from codemode.transports.auth.credentials import Credential
 from codemode.transports.auth.token_store import Tokens
 from codemode.transports.http.addresses import is_same_origin, origin
@@ -34,6 +42,9 @@ _FOREVER_S = 10 * 365 * 86_400.0
 #: Time limit for a renewal in progress when its source is closed, in seconds.
 _ENDING_S = 5.0
 
+#: The first status of a server whose answer says nothing about the request.
+_SERVER_ERROR = 500
+
 #: Valid access tokens (RFC 6749, A.12).
 _TOKEN = re.compile(r"[\x20-\x7e]+")
 
@@ -42,15 +53,25 @@ _REMEMBERED = 8
 
 
 class TokenSource:
-    """Provides a valid access token, and renews it if there is none or it is about to expire."""
+    """Provides a valid access token, and renews it if there is none or it is about to expire.
+
+    With `owns_exchange`, the connections are closed with it.
+    """
 
     def __init__(
-        self, grant: OAuthGrant, exchange: Exchange, source: str, *, clock: Callable[[], float] = time.time
+        self,
+        grant: OAuthGrant,
+        exchange: Exchange,
+        source: str,
+        *,
+        owns_exchange: bool = False,
+        clock: Callable[[], float] = time.time,
     ) -> None:
         for url in grant.addresses:
             origin(url)
         self._grant = grant
         self._exchange = exchange
+        self._owns_exchange = owns_exchange
         self._source = source
         self._clock = clock
         self._renewal: asyncio.Task[None] | None = None
@@ -58,6 +79,11 @@ class TokenSource:
         self._tokens = Tokens("", grant.refresh_token, 0.0, grant.token_url, grant.client_id)
         self._seen: deque[str] = deque(maxlen=_REMEMBERED)
         self._refused = ""
+
+    @property
+    def client_id(self) -> str:
+        """The client whose tokens these are."""
+        return self._grant.client_id
 
     @property
     def secrets(self) -> tuple[str, ...]:
@@ -75,7 +101,11 @@ class TokenSource:
             if self._renewal is None:
                 self._renewal = asyncio.create_task(self._renew())
                 self._renewal.add_done_callback(self._renewal_ended)
-            await asyncio.shield(self._renewal)
+            try:
+                await asyncio.shield(self._renewal)
+            except CallError:
+                if not self._is_good(self._tokens, margin_s=0):  # else there is time to try again
+                    raise
         elif self._grant.store is not None and self._grant.store.is_behind and self._late_write is None:
             self._late_write = asyncio.create_task(self._grant.store.keep_late())
             self._late_write.add_done_callback(self._late_write_ended)
@@ -89,11 +119,23 @@ class TokenSource:
                 await asyncio.gather(*under_way, return_exceptions=True)
                 if self._grant.store is not None:
                     await self._grant.store.aclose()
+        if self._owns_exchange:
+            await self._exchange.aclose()
+
+    def forget(self) -> None:
+        """Read the stored tokens again for the next credential: there may be a newer login."""
+        self._tokens = replace(self._tokens, access_token="")
 
     def reject(self, credential: Credential) -> None:
         """Mark a credential as rejected by the service, so that the next one is new."""
         if credential.value == f"Bearer {self._tokens.access_token}":
             self._refused = self._tokens.access_token
+
+    async def lacks(self, scopes: str) -> CredentialsMissing:
+        """See `AccessTokens.lacks`. The scopes of a configured grant are configured too."""
+        reason = f"{self._source} asks for the scopes {scopes}"
+        message = f"{reason}: write them under sources.{self._source}.credentials, at scopes"
+        return CredentialsMissing(message, hint=f"{reason}, which the operator has not configured")
 
     def _renewal_ended(self, renewal: asyncio.Task[None]) -> None:
         self._renewal = None
@@ -103,9 +145,9 @@ class TokenSource:
     def _late_write_ended(self, _: asyncio.Task[None]) -> None:
         self._late_write = None
 
-    def _is_good(self, tokens: Tokens) -> bool:
+    def _is_good(self, tokens: Tokens, *, margin_s: float = _MARGIN_S) -> bool:
         token = tokens.access_token
-        return bool(token) and token != self._refused and self._clock() < tokens.expires_at - _MARGIN_S
+        return bool(token) and token != self._refused and self._clock() < tokens.expires_at - margin_s
 
     async def _renew(self) -> None:
         try:
@@ -135,7 +177,7 @@ class TokenSource:
             if not stored.refresh_token:
                 raise self._log_in("the login has expired")
             try:
-                renewed = await self._request(stored)
+                renewed = await self._request_twice(stored)
             except UpstreamError as error:
                 if error.status in (400, 401) and "invalid_grant" in str(error):
                     raise self._log_in("the login has expired, and the service does not renew it") from None
@@ -148,8 +190,16 @@ class TokenSource:
         self._seen.extend(secret for secret in tokens.secrets if secret not in self._seen)
 
     def _log_in(self, reason: str) -> CredentialsMissing:
-        message = f"{reason} at {self._source}; run: codemode auth login {self._source}"
-        return CredentialsMissing(message, hint=f"{reason} at {self._source}: the operator must log in")
+        return login_needed(self._source, f"{reason} at {self._source}")
+
+    async def _request_twice(self, tokens: Tokens) -> Tokens:
+        """Request tokens again if the answer was lost: services accept a spent refresh token for a moment longer."""
+        try:
+            return await self._request(tokens)
+        except (UpstreamTimeout, UpstreamUnreachable, UpstreamError) as error:
+            if isinstance(error, UpstreamError) and (error.status or 0) < _SERVER_ERROR:
+                raise
+        return await self._request(tokens)
 
     async def _request(self, tokens: Tokens) -> Tokens:
         grant = self._grant
@@ -158,13 +208,18 @@ class TokenSource:
             fields = {"grant_type": "refresh_token", "refresh_token": tokens.refresh_token}
         if grant.scopes:
             fields["scope"] = " ".join(grant.scopes)
-        if grant.audience:
-            fields["audience"] = grant.audience
+        fields |= {name: value for name in ("audience", "resource") if (value := getattr(grant, name))}
         if not tokens.token_url:
             endpoints = await discover(grant.issuer, self._exchange)
             tokens = Tokens("", tokens.refresh_token, 0.0, endpoints["token_endpoint"], grant.client_id)
         data = await ask_for_tokens(grant, tokens.token_url, fields, self._exchange)
         return tokens_of(data, tokens, now=self._clock())
+
+
+def login_needed(source: str, reason: str) -> CredentialsMissing:
+    """Return the error of a call that the operator's login would allow."""
+    message = f"{reason}; run: codemode auth login {source}"
+    return CredentialsMissing(message, hint=f"{reason}: the operator must log in")
 
 
 def tokens_of(data: Mapping[str, Any], before: Tokens, *, now: float) -> Tokens:
@@ -174,12 +229,11 @@ def tokens_of(data: Mapping[str, Any], before: Tokens, *, now: float) -> Tokens:
         life = float(data["expires_in"])
     except (KeyError, TypeError, ValueError, OverflowError):
         life = _USUAL_LIFE_S if refresh or before.refresh_token else _FOREVER_S
-    return Tokens(
+    return replace(
+        before,
         access_token=str(data["access_token"]),
         refresh_token=refresh if isinstance(refresh, str) and refresh else before.refresh_token,
         expires_at=now + life,
-        token_url=before.token_url,
-        client_id=before.client_id,
         scope=str(data.get("scope") or before.scope),
     )
 
@@ -205,12 +259,12 @@ async def ask_for_tokens(
 
 async def post_as_client(grant: OAuthGrant, url: str, fields: Mapping[str, str], exchange: Exchange) -> Answer:
     """Return the answer to a form sent with the client's own credentials (RFC 6749, 2.3.1)."""
-    sent = dict(fields)
+    sent = {**fields, "client_id": grant.client_id}  # some endpoints look for it beside the header, too
     client: tuple[Credential, ...] = ()
-    if grant.secret_in_body or not grant.client_secret:
-        sent["client_id"] = grant.client_id
-        if grant.client_secret:
-            sent["client_secret"] = grant.client_secret
+    if not grant.client_secret:
+        pass
+    elif grant.secret_in_body:
+        sent["client_secret"] = grant.client_secret
     else:  # both form-encoded
         client = (Credential.basic(quote_plus(grant.client_id), quote_plus(grant.client_secret)),)
     headers = (("Accept", "application/json"), ("Content-Type", "application/x-www-form-urlencoded"))
@@ -218,23 +272,34 @@ async def post_as_client(grant: OAuthGrant, url: str, fields: Mapping[str, str],
 
 
 async def discover(issuer: str, exchange: Exchange) -> Mapping[str, str]:
-    """Return an authorization server's endpoints on the issuer's own origin (RFC 8414, OpenID Connect Discovery).
+    """Return an authorization server's endpoints on the issuer's own origin.
 
     Raises UpstreamError if none are published, AddressNotAllowed if one is on another host.
     """
+    return _endpoints(await metadata_of(issuer, exchange), issuer)
+
+
+async def metadata_of(issuer: str, exchange: Exchange) -> Mapping[str, Any]:
+    """Return what an authorization server publishes (RFC 8414, OpenID Connect Discovery). Raises UpstreamError."""
     parts = urlsplit(issuer.rstrip("/"))
     start = f"{parts.scheme}://{parts.netloc}"
     tried = (
         f"{start}/.well-known/oauth-authorization-server{parts.path}",
         f"{start}{parts.path}/.well-known/openid-configuration",
+        f"{start}/.well-known/openid-configuration{parts.path}",
     )
-    for url in tried:
-        answer = await exchange.send(HttpRequest("GET", url, (("Accept", "application/json"),)))
-        data = _mapping(answer.body) if answer.status == 200 else {}
+    for url in dict.fromkeys(tried):
+        data = await document_at(url, exchange)
         if str(data.get("issuer", "")).rstrip("/") == issuer.rstrip("/"):
-            return _endpoints(data, issuer)
+            return data
     message = f"the issuer {issuer} publishes no metadata at {tried[0]} or {tried[1]}: configure its endpoints"
     raise UpstreamError(message)
+
+
+async def document_at(url: str, exchange: Exchange) -> Mapping[str, Any]:
+    """Return a JSON object, empty if there is none."""
+    answer = await exchange.send(HttpRequest("GET", url, (("Accept", "application/json"),)))
+    return _mapping(answer.body) if answer.status == 200 else {}
 
 
 def _endpoints(data: Mapping[str, Any], issuer: str) -> Mapping[str, str]:

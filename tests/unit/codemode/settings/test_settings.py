@@ -235,7 +235,8 @@ def test_a_secret_that_is_not_there_names_where_it_was_looked_for(monkeypatch: p
     ("location", "namespace"),
     [
         ("specs/github.json", "github"),
-        ("https://api.stripe.example/v1/openapi.json", "api"),
+        ("https://api.stripe.example/v1/openapi.json", "stripe"),
+        ("https://mcp.linear.example/mcp", "linear"),
         ("gym/openapi.yaml", "gym"),
         ("http://127.0.0.1:8000/openapi.json", "api"),
         ("./Pet Store.yml", "pet_store"),
