@@ -107,7 +107,7 @@ async def test_what_needs_no_login_is_said(tmp_path: Path) -> None:
     assert (code, errors.startswith("api says nowhere how to log in, as MCP servers at a URL do.")) == (2, True)
     assert "one credential of kind oauth2 with `flow: authorization_code`" in errors
     code, _, errors = await _codemode("auth", "login", "ap", "--config", config)
-    assert (code, errors) == (2, "there is no source 'ap'; there are: api\n")
+    assert (code, errors) == (2, "there is no source 'ap'; did you mean 'api'?\n")
 
 
 async def test_status_names_what_is_missing(tmp_path: Path) -> None:

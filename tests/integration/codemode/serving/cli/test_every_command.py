@@ -112,7 +112,7 @@ def test_examples_are_of_commands_that_exist() -> None:
 
 #: The commands that `codemode --help` lists.
 VISIBLE = {
-    *("demo", "init", "doctor", "sources"),
+    *("demo", "init", "doctor", "sources", "auth"),
     *("run", "call", "search", "chat"),
     *("serve", "mcp", "keys", "approvals", "admin"),
 }
