@@ -132,7 +132,7 @@ class Provider:
 
     def _issued(self, client: OAuthClientInformationFull, scopes: list[str], resource: str | None) -> OAuthToken:
         access, refresh = f"access-{secrets.token_hex(12)}", f"refresh-{secrets.token_hex(12)}"
-        common = {"client_id": client.client_id, "scopes": scopes, "resource": resource}
+        common: Any = {"client_id": client.client_id, "scopes": scopes, "resource": resource}
         self.access[access] = AccessToken(token=access, expires_at=int(time.time()) + self.life_s, **common)
         self.refresh[refresh] = RefreshToken(token=refresh, **common)
         return OAuthToken(
