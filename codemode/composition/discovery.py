@@ -20,6 +20,7 @@ from codemode.menus.usage import propose_menu
 from codemode.model.learning import learn, learning_plan
 from codemode.search.answer import answer_search
 from codemode.search.describe import describe
+from codemode.search.explanation import explain
 from codemode.search.index.enrichment import enriched
 from codemode.search.introduction import introductions
 from codemode.sources.destination import destination_of
@@ -41,6 +42,7 @@ if TYPE_CHECKING:
     from codemode.model.learning import Learned
     from codemode.search.evaluation.evaluation import Metrics
     from codemode.search.evaluation.tuning import Proposal
+    from codemode.search.explanation import Explanation
     from codemode.search.request import SearchRequest
     from codemode.search.result import SearchAnswer
     from codemode.search.semantic.similarity import Progress
@@ -163,6 +165,12 @@ class Discovery:
             searched=partial(usage.searched, who=caller.id) if usage is not None else lambda _: None,
             introductions=self.introductions,
         )
+
+    async def explain(self, request: SearchRequest, caller: Caller, tool: str = "") -> list[Explanation]:
+        """Explain the hits of a search, and where `tool` is among them. Raises SearchInvalid."""
+        view = await self.view(caller)
+        indexes = view.finder.index, self._finder.index
+        return await asyncio.to_thread(explain, request.query, *indexes, role=caller.role, tool=tool)
 
     async def describe(self, name: str, caller: Caller) -> str:
         """See `CodeMode.describe`."""

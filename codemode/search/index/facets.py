@@ -71,6 +71,11 @@ class Facets:
         }
 
 
+def passes(tool: Tool, query: Query) -> bool:
+    """Return whether a tool passes all filters of a query."""
+    return all(_TESTS[kind](str(value))(tool) for kind, value in _filters(query))
+
+
 def _listed(values: Sequence[str]) -> str:
     shown = ", ".join(values[:10]) or "none"
     return f"{shown} and {len(values) - 10:,} more" if len(values) > 10 else shown

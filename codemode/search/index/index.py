@@ -206,7 +206,7 @@ class Index:
         self, text: str, similarities: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
     ) -> _SearchResult:
         """Re-rank the documents with the highest sums and the most similar ones. The others follow by sum."""
-        text = in_english(text, self._interpreter)
+        text = self.in_english(text)
         parsed = self._parsed(text)
         all_sums = self._scorer.sums(parsed.groups)
         if allowed is not None:
@@ -232,9 +232,13 @@ class Index:
             self, parsed, similarities, documents.tolist(), scores.take(order), sums[reranked:], total, 0, certainty
         )
 
+    def in_english(self, text: str) -> str:
+        """Return a query as it is searched for: in English, if its language is one of the table's."""
+        return in_english(text, self._interpreter)
+
     def candidate_features(self, text: str) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]]]:
         """Return the ids and features of the candidates of one search, for tuning."""
-        parsed = self._parsed(in_english(text, self._interpreter))
+        parsed = self._parsed(self.in_english(text))
         documents, sums = best(self._scorer.sums(parsed.groups), self._rerank_count)
         if not len(documents):
             return (), {}

@@ -11,11 +11,12 @@ from starlette.routing import Route
 from codemode.catalog import tokens
 from codemode.catalog.tool import Effect
 from codemode.errors import WrongArgument
+from codemode.search.explanation import by_field, shares_of
 from codemode.search.request import SearchRequest
 from codemode.serving.console.roles import looking_as, roles_for
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from starlette.requests import Request
     from starlette.responses import Response
@@ -27,9 +28,6 @@ if TYPE_CHECKING:
 
 #: The hits of a page, as for a model that asks for more than the default.
 SHOWN = 20
-
-#: Contributions to a score below this are not listed.
-LEAST_CONTRIBUTION = 0.005
 
 
 def routes(console: Console) -> list[Route]:
@@ -70,7 +68,7 @@ async def _found(service: CodeMode, caller: Caller, given: Mapping[str, str]) ->
         if not finder.uses_embeddings
         else await asyncio.to_thread(finder.search, request.query)
     )
-    scores = [_contributions(finder.index.candidate_features(query), finder.index.weights.ranking) for query in queries]
+    shares = [await asyncio.to_thread(shares_of, finder.index, query) for query in queries]
     return {
         "text": answer.text,
         "tokens": tokens.count(answer.text),
@@ -83,14 +81,14 @@ async def _found(service: CodeMode, caller: Caller, given: Mapping[str, str]) ->
                 "confidence": round(look.confidence[place], 3) if place < len(look.confidence) else 0.0,
                 "is_unsure": place in look.unsure,
                 "is_empty": place in look.empty,
-                "hits": [_hit(hit, scores[place]) for hit in answer.hits if hit.query == place],
+                "hits": [_hit(hit, shares[place]) for hit in answer.hits if hit.query == place],
             }
             for place, query in enumerate(queries)
         ],
     }
 
 
-def _hit(hit: Hit, scores: Mapping[str, dict[str, float]]) -> dict[str, Any]:
+def _hit(hit: Hit, shares: Mapping[str, dict[str, float]]) -> dict[str, Any]:
     return {
         "id": hit.tool.id,
         "summary": hit.tool.summary,
@@ -98,30 +96,5 @@ def _hit(hit: Hit, scores: Mapping[str, dict[str, float]]) -> dict[str, Any]:
         "score": round(hit.score, 3),
         "exact": hit.exact,
         "matched": by_field(hit.matched),
-        "contributions": scores.get(hit.tool.id, {}),
+        "contributions": shares.get(hit.tool.id, {}),
     }
-
-
-def by_field(matched: Iterable[str]) -> dict[str, list[str]]:
-    """Return the matched words of each field, from `freeze (name, summary)`. A similar meaning has no words."""
-    fields: dict[str, list[str]] = {}
-    for each in matched:
-        word, _, names = each.removesuffix(")").rpartition(" (")
-        if not word:
-            fields.setdefault(names, [])
-        for name in names.split(", ") if word else ():
-            fields.setdefault(name, []).append(word)
-    return fields
-
-
-def _contributions(
-    candidates: tuple[tuple[str, ...], Mapping[str, Any]], weights: Mapping[str, float]
-) -> dict[str, dict[str, float]]:
-    """Return what each feature adds to the score of each candidate, the largest first."""
-    ids, features = candidates
-    found = {}
-    for place, id_ in enumerate(ids):
-        shares = {name: round(float(values[place]) * weights.get(name, 1.0), 3) for name, values in features.items()}
-        kept = {name: share for name, share in shares.items() if abs(share) >= LEAST_CONTRIBUTION}
-        found[id_] = dict(sorted(kept.items(), key=lambda each: -abs(each[1])))
-    return found
