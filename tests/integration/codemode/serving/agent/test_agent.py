@@ -131,8 +131,8 @@ async def test_a_menu_is_widened_by_the_model(connect: Connect, shop: Shop, serv
         )
 
     menu = {"categories": {"shop": {"keywords": ["nothing like it"]}}, "defaults": [], "request_more_tools": True}
-    service.settings = service.settings.model_copy(update={"menu": type(service.settings.menu).model_validate(menu)})
-    await service.reload(service.settings)
+    menus = type(service.settings.menu).model_validate(menu)
+    await service.reload(service.settings.model_copy(update={"menu": menus}))
     agent, server = await connect(asks_for_more, mode="menu")
     events = await events_of(agent, "please")
     result = events[-1].result  # type: ignore[union-attr]
