@@ -95,7 +95,7 @@ def two_tools_of(domains: Mapping[str, int], inline: Inline = NOTHING_INLINE) ->
             "queries": {"type": "array", "items": {"type": "string"}, "description": "One short query per step"},
             "namespace": {"type": "string", "description": "Only this domain"},
             "detail": {"type": "string", "enum": ["auto", "full"]},
-            "limit": {"type": "integer", "description": "Signatures; default: queries + 2"},
+            "limit": {"type": "integer", "description": "Signatures; default: queries + 3"},
         },
         "required": ["queries"],
     }

@@ -161,7 +161,7 @@ class ModelTools:
         catalog = (await self._host.view(self.caller)).catalog
         inline = await self._inline(catalog) if self.mode in RUNS_PROGRAMS else NOTHING_INLINE
         offer = offered(self.mode, catalog, self._host.settings, menu, inline)
-        if self._memory.loads:
+        if self._memory.loads and self.mode in ONE_CALL:
             return replace(offer, tools=(*offer.tools, LOAD_RESULT))
         if self.mode != "code" or inline.is_whole or not self._host.settings.definitions.inline_tokens:
             return offer

@@ -30,7 +30,7 @@ _ENOUGH = 0.79  # of the budget: more hits get no types beyond it
 _MODERATE = 0.72  # of the budget: up to it, more optional arguments are shown
 _CHEAP = 0.4  # of the budget: up to it, any hit gets its types
 _CLOSE = 0.5  # least score of a hit that may use more than `_CHEAP`, as a share of the best score of its query
-_NEXT = 2  # hits after the first ones that get their signatures and types, unless the search asks for more
+_NEXT = 3  # hits after the first ones that get their signatures and types, unless the search asks for more
 #: Below this confidence, an answer says that nothing fits and shows names only. One answerable query in 200 has less,
 #: and nine in ten of random words (measured on seven public sets and the gym).
 _NOTHING_FITS = 0.07
@@ -51,7 +51,7 @@ class Page:
     def __init__(
         self, hits: Hits, detail: Detail, budget_tokens: int, observed: Observed, signatures: int | None = None
     ) -> None:
-        """`signatures` is the number of hits with signatures: None for the first of each query, and two more."""
+        """`signatures` is the number of hits with signatures: None for the first of each query, and three more."""
         self._hits = hits
         self._detail = detail
         self._observed = observed

@@ -41,7 +41,7 @@ class SearchRequest(BaseModel):
     """One query, or one for each step of a plan. Filters apply to all queries.
 
     `namespace` may also be a group (`github.issues`). The answer has `limit` hits, from position `offset` on: with
-    signatures if a limit is set and they fit, else those of the first hit of each query and of two more.
+    signatures if a limit is set and they fit, else those of the first hit of each query and of three more.
     Unless `introduce` is false, it begins with what the APIs of the hits say about their units, times and other
     conventions.
     """

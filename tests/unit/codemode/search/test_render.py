@@ -251,9 +251,9 @@ def names_and_signatures(answer: str) -> tuple[int, int]:
 
 
 @pytest.mark.parametrize(
-    ("queries", "signatures"), [(("report on member",), 3), (("report on member", "create a class", "freeze"), 5)]
+    ("queries", "signatures"), [(("report on member",), 4), (("report on member", "create a class", "freeze"), 6)]
 )
-def test_the_first_hit_of_each_query_and_two_more_have_signatures(
+def test_the_first_hit_of_each_query_and_three_more_have_signatures(
     index: Index, queries: tuple[str, ...], signatures: int
 ) -> None:
     assert names_and_signatures(render(index.search(Query(queries)))) == (10 - signatures, signatures)
