@@ -13,6 +13,7 @@ import re
 from functools import cache
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.effects import effect_of_method, judge
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
 from codemode.search.evaluation.evaluation import LabelledQuery
@@ -86,10 +87,15 @@ def _tool(row: Row, id_: str) -> Tool:
             _parameter(name, value, required=name in required)
             for name, value in (schema.get("properties") or {}).items()
         ),
-        effect=Effect.READ,
+        effect=_effect(row),
         invocation=row["id"],
         tags=tuple(tag for tag in (row.get("title"), row.get("category"), row.get("namespace")) if tag),
     )
+
+
+def _effect(row: Row) -> Effect:
+    method = effect_of_method(row.get("method") or "POST")
+    return judge(None, method, (row["name"],), row.get("description") or "").effect
 
 
 def _parameter(name: str, value: Any, *, required: bool) -> Parameter:

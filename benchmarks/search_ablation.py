@@ -12,6 +12,8 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from benchmarks.search_rankers import reweighed
 from codemode.search.analysis import text, vocabulary, wordlists
 from codemode.search.documents import documents, profile, segment
@@ -51,6 +53,8 @@ WEIGHTS: dict[str, Weights] = {
     "implied action `list`": replace(PLAIN, implied=0.0),
     "literal values by shape": replace(PLAIN, value=0.0),
     "compounds": replace(PLAIN, compound=0.0),
+    "the caller's own things": replace(PLAIN, own=0.0),
+    "lower weight of chance matches in long queries": replace(PLAIN, long=1_000_000),
     "field weights (all 1)": replace(PLAIN, fields=(1.0,) * len(Field)),
     "compensation for empty fields": replace(PLAIN, fill=0.0),
     "exponent of rarity": replace(PLAIN, rarity_power=1.0),
@@ -80,7 +84,15 @@ def ideas() -> Mapping[str, tuple[Weights, Callable[[], AbstractContextManager[N
             PLAIN,
             partial(changed, index, "read", _nothing_left_out),
         ),
-        "plural getters as lists": (PLAIN, partial(changed, profile, "_of_many", lambda *arguments: arguments[-1])),
+        "updates of a state as changes of a state": (
+            PLAIN,
+            partial(changed, profile, "_sets_a_state", lambda documents, *_: np.zeros(len(documents), bool)),
+        ),
+        "words that undo an action": (PLAIN, partial(changed, wordlists, "undone", lambda _: "")),
+        "lower weight of rare actions": (
+            PLAIN,
+            partial(changed, expansion.Interpreter, "_without_rare_actions", lambda _, groups: groups),
+        ),
         "more candidates for larger catalogs": (PLAIN, partial(changed, index, "_CANDIDATES", PLAIN.ranked)),
         "names in parts only": (PLAIN, partial(changed, documents, "_HUMP", re.compile("(?!)"))),
         "unstemmed words": (PLAIN, partial(changed, text, "_WHOLE", frozenset())),

@@ -12,6 +12,18 @@ from codemode.search.analysis.words import lines
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+_UNDOING = ("un", "dis", "de")  # prefixes
+#: Kinds of action that change nothing.
+_READING = (
+    "read", "list", "search", "download", "check", "count", "calculate", "convert", "predict", "analyze", "compare",
+    "recommend", "summarize", "sort",
+)  # fmt: skip
+#: Kinds of action for which an API may have no operation but an update of a state.
+_CHANGES_OF_STATE = (
+    "start", "stop", "cancel", "enable", "disable", "approve", "reject", "restore", "archive", "lock", "unlock",
+    "merge",
+)  # fmt: skip
+
 
 @cache
 def stop_words() -> frozenset[str]:
@@ -35,11 +47,46 @@ def actions() -> Mapping[str, int]:
     return dict(kinds)
 
 
+def undone(surface: str) -> str:
+    """Return the action that an unlisted word undoes, or "": `watch` for `unwatch`."""
+    prefix = next((prefix for prefix in _UNDOING if surface.startswith(prefix)), "")
+    base = surface.removeprefix(prefix)
+    return base if prefix and base in _action_forms() and surface not in words() else ""
+
+
+@cache
+def _action_forms() -> frozenset[str]:
+    return frozenset(form for line in lines("actions.txt") for form in _forms(line))
+
+
+@cache
+def undoing() -> int:
+    """Return the bits of the kinds of action that undo another."""
+    return sum(map(kind, ("delete", "disable", "detach", "restore", "unlock")))
+
+
+def kinds_of(surface: str) -> int:
+    """Return the kinds of action of a surface form as bits: for a word that undoes another, `delete` and alike."""
+    return actions().get(text.term(surface), 0) or (undoing() if undone(surface) else 0)
+
+
 @cache
 def kind(name: str) -> int:
     """Return the bit of a kind of action. Its name is the first word of its line."""
     names = [line.partition(":")[0] for line in lines("actions.txt")]
     return 1 << names.index(name)
+
+
+@cache
+def reading() -> int:
+    """Return the bits of the kinds of action that only read or compute."""
+    return sum(map(kind, _READING))
+
+
+@cache
+def changes_of_state() -> int:
+    """Return the bits of the kinds of action that an update of a state can be: `cancel`, `archive`, `disable`."""
+    return sum(map(kind, _CHANGES_OF_STATE))
 
 
 @cache

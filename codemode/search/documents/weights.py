@@ -25,6 +25,8 @@ RANKING = MappingProxyType(
         "name_verbatim": 0.15,
         "action_differs": -0.15,
         "no_action_agrees": -0.07,
+        "changes_unasked": -0.3,
+        "reads_instead": -0.05,
         "text_length": -0.012,
     }
 )
@@ -46,13 +48,14 @@ class Weights:
     rarity_power: float = 1.2
 
     #: Term weights, in this order: faint words, actions, words of a statement beside a request, quoted words, the
-    #: action `list` where the query implies it, and the kind of a literal value.
+    #: action `list` where the query implies it, the kind of a literal value, and the caller in a query of own things.
     faint: float = 0.6
     action: float = 0.7
     circumstance: float = 0.7
     quoted: float = 0.4
     implied: float = 0.4
     value: float = 0.5
+    own: float = 0.2
 
     #: Weights of alternatives relative to the word itself. `substitute` replaces `synonym` if no tool name has the
     #: word. `same_action` then applies to synonyms of the same action, raised to the rank of the synonym.
@@ -66,6 +69,9 @@ class Weights:
     typo: float = 0.7
     name_typo: float = 0.3
     corrections: int = 3
+
+    #: Words of a query from which on synonyms and names count less, as `long` divided by the number of words.
+    long: int = 16
 
     #: Score for each standard deviation of embedding similarity.
     meaning: float = 0.15

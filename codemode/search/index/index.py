@@ -16,13 +16,13 @@ from codemode.search.analysis.spelling import Spelling
 from codemode.search.analysis.vocabulary import Reader, Vocabulary
 from codemode.search.documents.documents import Field
 from codemode.search.documents.postings import build_postings, rarity_of
-from codemode.search.documents.profile import build_profile
+from codemode.search.documents.profile import build_profile, changes_of
 from codemode.search.documents.segment import join, read_segment
 from codemode.search.documents.weights import Weights
 from codemode.search.index.facets import Facets
 from codemode.search.interpretation.acronyms import Acronyms
 from codemode.search.interpretation.compounds import pairs_of_names
-from codemode.search.interpretation.expansion import Interpreter
+from codemode.search.interpretation.expansion import Interpreter, length_share
 from codemode.search.interpretation.languages import in_english
 from codemode.search.interpretation.term_weights import read
 from codemode.search.lookups import Catalogued, find_look_ups
@@ -92,7 +92,7 @@ class Index:
         self._scorer = Scorer(postings)
         self._rerank_count = min(max(weights.ranked, math.isqrt(len(tools))), _CANDIDATES)
         self._rarest = float(rarity_of(np.zeros(1, np.int64), postings.size, weights)[0])
-        self._ranker = Ranker(documents, postings, self.profile, vocabulary)
+        self._ranker = Ranker(documents, postings, self.profile, vocabulary, changes_of(tools, self.profile.actions))
 
     @classmethod
     def build(cls, catalog: Iterable[Tool], *, previous: Index | None = None, weights: Weights | None = None) -> Index:
@@ -220,7 +220,7 @@ class Index:
         if not reranked:
             return _SearchResult(self, parsed, similarities, [], sums, sums)
         assessment = self._ranker.assess(parsed, documents[:reranked], sums[:reranked])
-        scores = weigh(assessment.features, self.weights.ranking)
+        scores = weigh(assessment.features, self.weights.ranking, length_share(len(parsed.groups), self.weights.long))
         order = (-scores).argsort(kind="stable")
         certainty = confidence(evidence(parsed.groups, assessment, sums, scores, order, self._rarest))
         if similarities is not None:
@@ -252,14 +252,12 @@ class Index:
         if not len(documents):
             return None
         assessment = self._ranker.assess(parsed, documents, sums)
-        scores = weigh(assessment.features, self.weights.ranking)
+        scores = weigh(assessment.features, self.weights.ranking, length_share(len(parsed.groups), self.weights.long))
         return evidence(parsed.groups, assessment, sums, scores, (-scores).argsort(kind="stable"), self._rarest)
 
     def _parsed(self, text: str) -> ParsedQuery:
         reading = read(text, self.weights)
-        return ParsedQuery(
-            tuple(self._interpreter.groups(reading.words)), reading.leading, reading.actions, reading.left_out
-        )
+        return ParsedQuery(tuple(self._interpreter.groups(reading.words)), reading.intent, reading.left_out)
 
     def _by_id(self, name: str) -> Tool | None:
         places = self.exact.find(name)

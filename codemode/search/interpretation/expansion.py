@@ -71,7 +71,15 @@ class Interpreter:
         self._joined: dict[tuple[str, str], int | None] = {}
 
     def groups(self, words: Sequence[Word]) -> list[Group]:
-        """Return one group for each distinct word, in order. Unknown words keep their group."""
+        """Return one group for each distinct word, in order. Unknown words keep their group.
+
+        Synonyms of a long query weigh less: among many words some match by chance.
+        """
+        groups = self._groups(words)
+        share = length_share(len(groups), self._weights.long)
+        return [_with_less_of_others(group, share) for group in groups] if share < 1 else groups
+
+    def _groups(self, words: Sequence[Word]) -> list[Group]:
         groups: dict[str, Group] = {}
         for form, weight, place, is_name in words:
             for term in self._spelled_out(form) if form.is_short else (form.term,):
@@ -88,7 +96,22 @@ class Interpreter:
             if term in groups and number not in dict(groups[term].alternatives):
                 alternatives = (*groups[term].alternatives, (number, worth))
                 groups[term] = groups[term]._replace(alternatives=alternatives)
-        return list(groups.values())
+        return self._without_rare_actions(list(groups.values()))
+
+    def _without_rare_actions(self, groups: list[Group]) -> list[Group]:
+        """Lower actions that outweigh the things: `list`, where a tool says so only by the way."""
+        rarity = self._postings.rarity
+        worth = [float(rarity[group.alternatives[0][0]]) if group.alternatives else 0.0 for group in groups]
+        is_action = [
+            bool(wordlists.actions().get(text.term(group.surface), 0) & wordlists.kind("list")) for group in groups
+        ]
+        most = max((each for each, acts in zip(worth, is_action, strict=True) if not acts), default=0.0)
+        if not most:
+            return groups
+        return [
+            group._replace(weight=group.weight * most / own) if acts and own > most else group
+            for group, own, acts in zip(groups, worth, is_action, strict=True)
+        ]
 
     def is_known(self, surface: str) -> bool:
         """Return whether any text of a tool contains a word."""
@@ -150,6 +173,8 @@ class Interpreter:
         worths.update((part, self._weights.compound) for part in parts if self._frequencies[part])
         if own is not None:
             worths[own] = 1.0
+        elif base := wordlists.undone(surface):
+            self._add(worths, (text.term(base), *wordlists.synonyms().get(text.term(base), ())), self._weights.synonym)
         elif not worths and not surface.isdigit() and not _is_listed(surface, term):
             corrected = self._correct(surface, worths, self._weights.name_typo if is_name else 1.0)
         intended = text.term(corrected) if corrected else term
@@ -198,6 +223,17 @@ class Interpreter:
             number = self._frequent(other)
             if number is not None:
                 worths.setdefault(number, worth)
+
+
+def _with_less_of_others(group: Group, share: float) -> Group:
+    """Lower the alternatives of a word, but not the word itself."""
+    worths = ((term, worth if worth == 1 else worth * share) for term, worth in group.alternatives)
+    return group._replace(alternatives=tuple(worths))
+
+
+def length_share(groups: int, long: int) -> float:
+    """Return how much chance matches count in a query of so many groups: 1 up to `long` groups, then less."""
+    return min(1.0, long / max(groups, 1))
 
 
 def _is_listed(surface: str, term: str) -> bool:

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from codemode.search.analysis import text, wordlists
 from codemode.search.analysis.values import values
+from codemode.search.interpretation.intent import Intent, Opening, intent
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
     from codemode.search.analysis.values import Value
     from codemode.search.documents.weights import Weights
@@ -34,6 +35,8 @@ _STATEMENT = re.compile(
     r"|i'm|i've|we're|we've|it's|he's|she's|they're|there's|that's)\b|thank|hi\b|hello|hey)",
     re.IGNORECASE,
 )
+_WHO_AM_I = re.compile(r"\b(?:who am i|whoami|who i am)\b", re.IGNORECASE)
+_OWN = re.compile(r"\b(?:my|mine|am i|(?:do|did|have|can) i|i (?:am|have|own))\b|\bme\W*$", re.IGNORECASE)
 _QUOTED = re.compile(
     r"\"[^\"]{1,200}\"|(?<!\w)'[^']{1,200}'(?!\w)|\u201c[^\u201d]{1,200}\u201d|\u2018[^\u2019]{1,200}\u2019"
 )
@@ -69,13 +72,11 @@ Word: TypeAlias = tuple[Form, float, int, bool]
 class Reading(NamedTuple):
     """The weighted words of a query. `left_out` are the surface forms of its stop words.
 
-    `leading` are the kinds of action of the first word that is not left out, as bits, and `actions` those of all
-    words. A query of stop words only keeps all its words.
+    A query of stop words only keeps all its words.
     """
 
     words: list[Word]
-    leading: int
-    actions: int
+    intent: Intent
     left_out: frozenset[str]
 
 
@@ -85,7 +86,7 @@ def read(query: str, weights: Weights) -> Reading:
     written = values(query) if weights.value else []
     weighted = _with_phrasal_verbs(_weighted(query, written, weights))
     of_kind = (1.0, weights.faint, weights.action)
-    leading, actions = -1, 0
+    opening, actions = None, 0
     words, left_out = [], set()
     for form, share, place, is_name in weighted:
         if not form.is_stop:
@@ -94,8 +95,8 @@ def read(query: str, weights: Weights) -> Reading:
             left_out.add(form.surface)
             continue
         actions |= form.actions
-        if leading < 0:
-            leading = form.actions
+        opening = opening or Opening(form.surface, form.term, form.actions, place)
+    words += _own(query, words, weights)
     if not words:
         words = [(form, share * of_kind[form.kind], place, is_name) for form, share, place, is_name in weighted]
         left_out.clear()
@@ -103,7 +104,22 @@ def read(query: str, weights: Weights) -> Reading:
         words.append((_form(_LIST), weights.implied, len(query), False))
     for kind, start in {value.kind: value.start for value in reversed(written)}.items():
         words.append((_form(kind), weights.value, start, False))
-    return Reading(words, max(leading, 0), actions, frozenset(left_out))
+    return Reading(words, _intent(query, opening, actions), frozenset(left_out))
+
+
+def _intent(query: str, opening: Opening | None, actions: int) -> Intent:
+    if _WHO_AM_I.search(query):
+        return Intent(wordlists.kind("read"), actions, 1.0)
+    return intent(query, opening, actions)
+
+
+def _own(query: str, words: Sequence[Word], weights: Weights) -> list[Word]:
+    """Return the words that a short query of the caller's own things gains: `who am I` asks for the current user."""
+    if not weights.own or len(words) > _FEW_WORDS:
+        return []
+    if _WHO_AM_I.search(query):
+        return [(_form("myself"), 1.0, len(query), False), (_form("user"), weights.faint, len(query) + 1, False)]
+    return [(_form("myself"), weights.own, len(query), False)] if _OWN.search(query) else []
 
 
 def _with_phrasal_verbs(words: list[Word]) -> list[Word]:
@@ -143,13 +159,13 @@ def _raw_word(raw: str) -> _Raw:
 
 
 def _forms(raw: str) -> tuple[Form, ...]:
-    stop, faint, actions = wordlists.stop_words(), wordlists.faint_words(), wordlists.actions()
+    stop, faint = wordlists.stop_words(), wordlists.faint_words()
     short, phrases, in_capitals = wordlists.abbreviations(), wordlists.phrases(), text.is_acronym(raw)
     spelled_out = wordlists.abbreviated_from()
     return tuple(
         Form(surface, term := text.term(surface), surface in stop,
-             1 if surface in faint or surface.isdigit() else 2 if actions.get(term) else 0,
-             in_capitals or term in short, in_capitals, actions.get(term, 0), phrases.get(term, {}),
+             1 if surface in faint or surface.isdigit() else 2 if wordlists.kinds_of(surface) else 0,
+             in_capitals or term in short, in_capitals, wordlists.kinds_of(surface), phrases.get(term, {}),
              spelled_out.get(term, ()))
         for surface in text.surface_forms(raw)
     )  # fmt: skip

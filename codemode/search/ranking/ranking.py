@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from codemode.search.documents.profile import Profile
     from codemode.search.documents.segment import Segment
     from codemode.search.interpretation.expansion import Group
+    from codemode.search.interpretation.intent import Intent
 
     Column = NDArray[np.floating]
 
@@ -37,11 +38,17 @@ _LEAST_RARITY = np.array(0.01)  # names whose other words have less rarity keep 
 _LEAST = np.array(1e-6)  # avoids division by zero
 _COUNTED = np.arange(1 << 14)  # slices of this replace shorter calls of arange
 _STEEPNESS = np.array(2, np.float32)  # how soon the logarithm of `saturated` flattens
+#: Features that a long query matches by chance.
+_BY_CHANCE = frozenset((
+    "name_covered", "name_in_order", "name_opens", "name_length", "name_verbatim", "query_covered", "head_covered",
+    "action_differs", "no_action_agrees",
+))  # fmt: skip
 _COVERED = [f"{field.name.lower()}_covered" for field in COVERED]
 _HEAD = len(COVERED)  # the number of head fields: name, home and summary
 _EACH_FIELD = np.arange(FIELDS)
 _HEAD_AND_REST = np.minimum(_EACH_FIELD, _HEAD)
 _TEXTS = [Field.TEXT, Field.PARAMETER_TEXT]  # longer texts match more of a query by chance
+_OPPOSITE = np.array(2)  # how much another action counts if the query undoes one
 _LITTLE = 0.5  # significance of a faint word
 _NO_GROUP = -2  # for words that match no group; -1 would count as the group before the first
 _NEXT_NAME = np.array(1 << 20)  # larger than the number of groups in any query
@@ -53,13 +60,11 @@ _AS_STOP_WORD, _MENTION_KINDS = np.array(_STOP_WORD, np.int8), np.array(3)
 class ParsedQuery(NamedTuple):
     """A query after analysis and expansion.
 
-    `leading` are the kinds of action that the query begins with, and `actions` all kinds in it, both as bits.
     `left_out` are its stop words, which have no group.
     """
 
     groups: tuple[Group, ...]
-    leading: int
-    actions: int
+    intent: Intent
     left_out: frozenset[str] = frozenset()
 
 
@@ -84,9 +89,19 @@ class Assessment(NamedTuple):
 
 
 class Ranker:
-    """Computes the features of candidates. Each thread keeps three scratch arrays."""
+    """Computes the features of candidates. Each thread keeps three scratch arrays.
 
-    def __init__(self, documents: Segment, postings: Postings, profile: Profile, vocabulary: Vocabulary) -> None:
+    `changes` is how sure it is that each tool changes something, from 0 to 1.
+    """
+
+    def __init__(
+        self,
+        documents: Segment,
+        postings: Postings,
+        profile: Profile,
+        vocabulary: Vocabulary,
+        changes: NDArray[np.float32],
+    ) -> None:
         self._name_terms = documents.names
         self._names_of = _Ranges(documents.name_starts)
         self._is_function_word = _function_words(vocabulary)
@@ -96,6 +111,9 @@ class Ranker:
         self._covered_rarity = np.ascontiguousarray(profile.rarity.T, np.float64)
         self._rarity = postings.rarity
         self._text_lengths = np.log1p(documents.lengths[:, _TEXTS].sum(axis=1, dtype=np.float32))
+        self._changes = changes
+        self._undoing = wordlists.undoing()
+        self._reading, self._creating = wordlists.reading(), np.array(wordlists.kind("create"), np.uint64)
         self._profile = profile
         self._vocabulary = vocabulary
         self._term_of_surface = vocabulary.term_of_surface
@@ -122,7 +140,7 @@ class Ranker:
             "words_found": by_shares(np.sign(in_any), np.ones_like(shares)) / max(len(shares), 1),
             "namespace_covered": self._namespace_coverage(rows, in_head, candidates, shares),
             **names.features,
-            **self._action_features(parsed, candidates),
+            **self._action_features(parsed, candidates, cover[Field.NAME]),
             "text_length": self._text_lengths.take(candidates),
         }
         in_name = cover[Field.NAME]
@@ -220,15 +238,26 @@ class Ranker:
         np.maximum.at(together, cells.take(first, axis=0).ravel(), in_head.ravel())
         return by_shares(together.reshape(in_head.shape), shares).take(first)
 
-    def _action_features(self, parsed: ParsedQuery, candidates: NDArray[np.intp]) -> dict[str, Column]:
+    def _action_features(
+        self, parsed: ParsedQuery, candidates: NDArray[np.intp], in_name: NDArray[np.float32]
+    ) -> dict[str, Column]:
         """Compare the action of each tool with the leading action of the query, or with all its actions."""
+        intent, changes = parsed.intent, self._changes.take(candidates)
         kinds = self._profile.actions.take(candidates)
-        actions = np.array(parsed.leading or parsed.actions, np.uint64)
-        differs = (kinds > _NO_KIND) & ((kinds & actions) == _NO_KIND)
+        asked = np.array(intent.leading or intent.actions, np.uint64)
+        differs = (kinds > _NO_KIND) & ((kinds & asked) == _NO_KIND)
         nothing = np.zeros(len(candidates), bool)
+        asks_for_change = intent.leading and not intent.leading & self._reading
+        if asks_for_change:
+            leading = [at for at, group in enumerate(parsed.groups) if group.place == intent.place]
+            made = ((kinds & self._creating) > _NO_KIND) & (in_name[:, leading] > 0).any(axis=1)
+            differs &= ~made  # `refunds.create` refunds
+        weight = _OPPOSITE if intent.leading == self._undoing else np.array(bool(intent.leading))
         return {
-            "action_differs": differs if parsed.leading else nothing,
-            "no_action_agrees": differs if parsed.actions and not parsed.leading else nothing,
+            "action_differs": differs * weight,
+            "no_action_agrees": differs if intent.actions and not intent.leading else nothing,
+            "changes_unasked": changes * np.float32(intent.reads),
+            "reads_instead": 1 - changes if asks_for_change else nothing,
         }
 
 
@@ -377,8 +406,12 @@ def saturated(sums: Column) -> Column:
     return saturated
 
 
-def weigh(features: Mapping[str, Column], weights: Mapping[str, float]) -> NDArray[np.float32]:
-    """Return the scores of candidates: the weighted sum of their features."""
+def weigh(features: Mapping[str, Column], weights: Mapping[str, float], share: float = 1.0) -> NDArray[np.float32]:
+    """Return the scores of candidates: the weighted sum of their features.
+
+    `share` is that of the features which a long query matches by chance.
+    """
+    weights = {name: weight * share if name in _BY_CHANCE else weight for name, weight in weights.items()}
     columns = [features["sum"], *[features[name] for name in weights]]
     rows = np.concatenate(columns, dtype=np.float32, casting="unsafe").reshape(len(columns), -1)
     scores: NDArray[np.float32] = np.array([1.0, *weights.values()], np.float32).dot(rows)
