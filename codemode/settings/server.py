@@ -84,7 +84,11 @@ class TokenSettings(Section):
         Field(default=("RS256", "ES256"), description="Accepted signature algorithms.")
     )
     leeway_s: int = Field(default=30, ge=0, le=300, description="Accepted clock difference in seconds.")
-    role_claim: str = Field(default="role", description="Claim that holds the role, or a list of roles.")
+    role_claim: str = Field(
+        default="role",
+        description="Claim that holds the role, or a list of roles or groups. `a.b`: the claim `b` inside of `a`.",
+        examples=["groups", "realm_access.roles"],
+    )
     roles: dict[str, Name] = Field(
         default={},
         description="Roles by value of the claim, in order of preference.",
@@ -94,6 +98,11 @@ class TokenSettings(Section):
         default=None,
         description="Role of tokens without a match. null: these tokens are rejected.",
         examples=["support"],
+    )
+    scopes: tuple[Annotated[str, Field(pattern=r"^[\x21\x23-\x5b\x5d-\x7e]+$")], ...] = Field(
+        default=(),
+        description="Scopes that clients ask the issuer for. Needs `public_url`.",
+        examples=[["openid", "groups"]],
     )
 
 
@@ -168,7 +177,8 @@ class ServerSettings(Section):
         default="",
         pattern=r"^(https?://\S+)?$",
         max_length=500,
-        description="Address under which people reach this server, for links. Empty: links are relative.",
+        description="Address under which people reach this server, for links, and its name for the issuer of "
+        "`tokens`. Empty: links are relative.",
         examples=["https://codemode.example.com"],
     )
     cors_origins: tuple[Origin, ...] = Field(

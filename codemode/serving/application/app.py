@@ -9,12 +9,14 @@ from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from fastapi import Depends, FastAPI
+from fastapi.responses import JSONResponse
 from fastapi.security import HTTPBearer
 from starlette.middleware import Middleware
 from starlette.routing import Route
 
 from codemode.observing.metrics import MetricsObserver
 from codemode.serving.auth.key_check import SHARED, KeyCheck
+from codemode.serving.auth.protected_resource import METADATA, ProtectedResource
 from codemode.serving.console.app import add_console
 from codemode.serving.console.session import SessionCheck, Sessions
 from codemode.serving.http.approvals import add_approval_routes
@@ -34,9 +36,13 @@ from codemode.serving.mcp.endpoint import McpEndpoint
 from codemode.serving.web.admission import Admission
 from codemode.serving.web.outgoing import Outgoing
 from codemode.serving.web.paths import MCP
+from codemode.serving.web.problems import problem
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+    from starlette.requests import Request
+    from starlette.responses import Response
 
     from codemode.service import CodeMode
     from codemode.serving.auth.callers import Callers
@@ -52,9 +58,18 @@ def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
 
 
+async def _resource_metadata(resource: ProtectedResource, request: Request) -> Response:
+    """Return the metadata that clients log in by, to pages of all origins: it is public."""
+    metadata = resource.metadata(request.path_params["part"])
+    if metadata is None:
+        return problem(404, "not_found", "there is no such protected resource")
+    return JSONResponse(metadata, headers={"Access-Control-Allow-Origin": "*", "Cache-Control": "max-age=3600"})
+
+
 def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     """Create the application for these callers. `service` must have been entered."""
     server = service.settings.server
+    resource = ProtectedResource.of(server)
     processors = max(1, _processors() // server.processes)
     admission = Admission(server.load, processors=processors, allowances=service.runtime.allowances)
     sessions = Sessions(service.store.value("sessions"))
@@ -75,7 +90,7 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
             Middleware(ClosingWhenDraining),
             Middleware(Outgoing),
             Middleware(AllowedOrigins, origins=server.cors_origins, paths=SHARED),
-            Middleware(KeyCheck, callers=callers, origins=server.cors_origins),
+            Middleware(KeyCheck, callers=callers, origins=server.cors_origins, resource=resource),
             Middleware(SessionCheck, callers=callers, sessions=sessions),
             Middleware(
                 Intake,
@@ -103,6 +118,8 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     for routes in service.runtime.features.routes:
         resolve_name(f"codemode.serving.{routes}")(app, service, Depends(BEARER))
     app.router.routes.append(Route(MCP, endpoint=mcp))
+    if resource is not None:
+        app.router.routes.append(Route(f"{METADATA}{{part:path}}", partial(_resource_metadata, resource)))
     if service.settings.console.enabled:
         add_console(app, service, callers, sessions, admission, status_of)
     return app

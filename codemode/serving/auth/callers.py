@@ -15,6 +15,7 @@ from codemode.executions.journal.configured import store_of
 from codemode.executions.types.records import GOOD_UNTIL, READ_ONLY
 from codemode.gateway.caller import Caller
 from codemode.serving.auth.keys import keys_of
+from codemode.serving.auth.protected_resource import ProtectedResource
 from codemode.serving.auth.tokens import TokenCheck, TokenRefused
 from codemode.settings import DEFAULT_ROLE, Secrets
 from codemode.shared.files import KEY_FILE, MOVED
@@ -72,7 +73,9 @@ class Callers:
             label = key.label or f"key {number}"
             id_ = f"configured:{_short(text)}"
             configured[text] = Caller(id_, key.role, label, secrets=(text,), read_only=key.read_only)
-        tokens = None if settings.server.tokens is None else TokenCheck(settings.server.tokens)
+        resource = ProtectedResource.of(settings.server)
+        resources = () if resource is None else resource.identifiers
+        tokens = None if settings.server.tokens is None else TokenCheck(settings.server.tokens, resources)
         roles = settings.policy.known_roles()
         keys = keys_of(settings, store or store_of(settings, Secrets()))
         try:

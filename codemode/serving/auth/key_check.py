@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Receive, Scope, Send
 
     from codemode.serving.auth.callers import Callers
+    from codemode.serving.auth.protected_resource import ProtectedResource
 
 log = logging.getLogger(__name__)
 
@@ -34,7 +35,8 @@ LOOPBACK_HOSTS = frozenset(("127.0.0.1", "localhost", "::1"))
 #: Safe methods, which change nothing (RFC 9110, 9.2.1).
 _SAFE = frozenset(("GET", "HEAD", "OPTIONS"))
 
-_UNKNOWN = problem(401, "unauthorized", "send a key of this server as 'Authorization: Bearer …'")
+_SEND_A_KEY = "send a key of this server as 'Authorization: Bearer …'"
+_UNKNOWN = problem(401, "unauthorized", _SEND_A_KEY)
 #: The answer while the keys are in a database that has not answered for too long.
 UNKNOWN_KEYS = problem(503, "journal_unavailable", "keys cannot be checked now; nothing was done, try again later")
 _OTHER_HOST = problem(
@@ -53,13 +55,21 @@ class KeyCheck:
     Other requests get `scope["state"]["caller"]`. A server that never had a key accepts everybody, but only under
     loopback host names. It then rejects changes sent by pages of other sites, since browsers send some of them without
     asking first. `/mcp` rejects pages of other sites even with a key. Pages of the given `origins` may call `/v1/` and
-    `/mcp`. If the keys cannot be checked, the answer is 503.
+    `/mcp`. If the keys cannot be checked, the answer is 503. The 401 of a `resource` says where clients log in.
     """
 
-    def __init__(self, app: ASGIApp, *, callers: Callers, origins: Collection[str] = ()) -> None:
+    def __init__(
+        self,
+        app: ASGIApp,
+        *,
+        callers: Callers,
+        origins: Collection[str] = (),
+        resource: ProtectedResource | None = None,
+    ) -> None:
         self._app = app
         self._callers = callers
         self._origins = frozenset(origins)
+        self._resource = resource
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Pass the request on, or answer it."""
@@ -90,7 +100,15 @@ class KeyCheck:
             state["caller"] = ANYBODY
             return None if _host_of(headers.get("host", "")) in LOOPBACK_HOSTS else _OTHER_HOST
         state["caller"] = await self._callers.identify(headers.get("authorization", ""))
-        return _UNKNOWN if state["caller"] is None and is_protected else None
+        return self._unknown(scope, headers) if state["caller"] is None and is_protected else None
+
+    def _unknown(self, scope: Scope, headers: Headers) -> ASGIApp:
+        if self._resource is None:
+            return _UNKNOWN
+        answer = problem(401, "unauthorized", _SEND_A_KEY)
+        has_token = headers.get("authorization", "").lower().startswith("bearer ")
+        answer.headers["WWW-Authenticate"] = self._resource.challenge(scope["path"], has_token=has_token)
+        return answer
 
 
 def is_of_another_site(scope: Scope, headers: Headers) -> bool:

@@ -16,6 +16,8 @@ from codemode.errors import ConfigurationError, SourceError
 from codemode.gateway.caller import Caller
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from codemode.settings import TokenSettings
 
 #: Seconds between two fetches of the issuer's keys.
@@ -32,9 +34,12 @@ class TokenRefused(Exception):
 
 
 class TokenCheck:
-    """Checks tokens. Raises ConfigurationError if PyJWT is not installed."""
+    """Checks tokens. Raises ConfigurationError if PyJWT is not installed.
 
-    def __init__(self, settings: TokenSettings) -> None:
+    `resources` are further audiences: identifiers of this server that clients may ask the issuer for (RFC 8707).
+    """
+
+    def __init__(self, settings: TokenSettings, resources: Sequence[str] = ()) -> None:
         try:
             self._jwt = importlib.import_module("jwt")
             importlib.import_module("cryptography")
@@ -42,6 +47,7 @@ class TokenCheck:
             message = f"server.tokens needs the package {error.name}: pip install 'codemode[jwt]'"
             raise ConfigurationError(message) from None
         self._settings = settings
+        self._audiences = (settings.audience, *resources)
         self._keys: dict[str, Any] = {}
         self._asked = -PAUSE_S
         self._asking = asyncio.Lock()
@@ -62,7 +68,7 @@ class TokenCheck:
                 presented,
                 key,
                 algorithms=list(settings.algorithms),
-                audience=settings.audience,
+                audience=self._audiences,
                 issuer=settings.issuer,
                 leeway=settings.leeway_s,
                 options={"require": list(_REQUIRED)},
@@ -81,7 +87,7 @@ class TokenCheck:
         )
 
     def _role(self, claims: dict[str, Any]) -> str:
-        given = claims.get(self._settings.role_claim)
+        given = _claim(claims, self._settings.role_claim)
         values = given if isinstance(given, list) else [given]
         for value, role in self._settings.roles.items():
             if value in values:
@@ -121,6 +127,16 @@ class TokenCheck:
                 return
             raise TokenRefused("the issuer's keys could not be fetched") from None
         self._keys = {key.key_id or "": key for key in found if key.public_key_use in ("sig", None)}
+
+
+def _claim(claims: dict[str, Any], name: str) -> Any:
+    """Return a claim. `a.b` is the claim `b` inside of `a`, unless there is one of that whole name."""
+    if name in claims:
+        return claims[name]
+    value: Any = claims
+    for part in name.split("."):
+        value = value.get(part) if isinstance(value, dict) else None
+    return value
 
 
 def _reason(error: Exception) -> str:
