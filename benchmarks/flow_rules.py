@@ -56,8 +56,12 @@ async def played(episode: Episode, programs: Sequence[str], mode: str) -> tuple[
 
 
 def shown(task: Task) -> str:
-    """Return the gold program of a task as a model would write it that looks at all it reads."""
-    return "\n".join(f"print({line})" for line in task.begin().gold[0].splitlines() if line != "None") or "None"
+    """Return the gold program of a task as a model would write it that looks at all it reads.
+
+    Without the calls whose arguments are the injected text: nobody knows that before it is read.
+    """
+    lines = [line for line in task.begin().gold[0].splitlines() if line != "None" and "<INFORMATION>" not in line]
+    return "\n".join(f"print({line})" for line in lines) or "None"
 
 
 def injected(suite: Any, task: str) -> str:
