@@ -158,7 +158,7 @@ async def test_what_has_expired_can_still_be_looked_at(store: Store, journal: Jo
 
 async def test_two_projects_of_one_store_do_not_see_each_other(store: Store) -> None:
     staging = await store.server(project="staging", key=DigestKey(b"of staging"))
-    prod = await store.server(project="prod", key=DigestKey(b"of prod"), lease_s=1.0)
+    prod = await store.server(project="prod", key=DigestKey(b"of prod"))
     both = await store.server(project="staging", key=DigestKey(b"of staging"))
     await staging.create(new("ex_9", request_key="k", request_digest="d"))
     await prod.create(new("ex_8", request_key="k", request_digest="other"))
