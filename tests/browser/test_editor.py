@@ -47,7 +47,7 @@ async def test_a_program_is_run_by_the_keyboard_alone(page: Page, server: Server
     await _type(page, server, "6 * 7")
     await page.keyboard.press("Tab")
     await page.keyboard.press("Enter")
-    await page.get_by_role("heading", level=1, name="ex_").wait_for()
+    await page.wait_for_url("**/executions/ex_*")
     await page.locator("#outcome pre", has_text="42").wait_for()
 
 

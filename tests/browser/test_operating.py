@@ -47,7 +47,7 @@ async def test_audit_records_are_filtered(open_page: Opens, audited: Server) -> 
         await page.wait_for_url("**tool=trainers**")
         assert await rows.count() == 2
         await page.get_by_role("link", name="ex_").first.click()
-        await page.get_by_role("heading", level=1, name="ex_").wait_for()
+        await page.wait_for_url("**/executions/ex_*")
 
 
 async def test_the_state_of_the_server(open_page: Opens, audited: Server) -> None:
