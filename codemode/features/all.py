@@ -24,7 +24,7 @@ FEATURES = (
     Feature(
         name="content",
         part=JournalContents,
-        faces=("cli.content",),
+        faces=("cli.content", "console.pages.files"),
         page="how-to/files-and-images.md",
     ),
     Feature(
@@ -37,7 +37,7 @@ FEATURES = (
         name="plans",
         part=Plans,
         routes="http.plans:add_plan_routes",
-        faces=("http.plans", "cli.plans"),
+        faces=("cli.plans", "console.pages.plans", "http.plans"),
         page="how-to/plans.md",
     ),
     Feature(
@@ -58,7 +58,7 @@ FEATURES = (
         name="notify",
         section="notify",
         part=Notifications,
-        faces=("cli.notify", "cli.notify_check"),
+        faces=("cli.notify", "cli.notify_check", "console.pages.notifications"),
         page="how-to/notifications.md",
     ),
     Feature(
@@ -73,7 +73,7 @@ FEATURES = (
         section="saved",
         part=SavedPrograms,
         routes="http.saved:add_saved_routes",
-        faces=("cli.saved", "http.saved"),
+        faces=("cli.saved", "console.pages.saved", "http.saved"),
         page="how-to/saved-programs.md",
     ),
     Feature(

@@ -9,7 +9,7 @@ import pytest
 import pytest_asyncio
 
 from tests.browser.server import AGENT, BOSS, CONFIGURATION, Server, serving
-from tests.browser.watched import NARROW_DARK, axe, fits, screenshot
+from tests.browser.watched import NARROW_DARK, axe, fits, looks, screenshot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -53,13 +53,19 @@ async def test_audit_records_are_filtered(open_page: Opens, audited: Server) -> 
 async def test_the_state_of_the_server(open_page: Opens, audited: Server) -> None:
     async with open_page(BOSS, server=audited, **NARROW_DARK) as (page, _):
         await page.goto(f"{audited.console}/server")
-        await page.get_by_role("cell", name="Ada's agent").wait_for()
         await page.get_by_role("cell", name="in force").first.wait_for()
         text = await page.locator("main").inner_text()
         assert AGENT not in text
         assert BOSS not in text
         assert await fits(page)
         await axe(page)
+
+
+@pytest.mark.parametrize("place", ["keys", "plans", "saved", "files", "cost", "catalog", "sources", "policy"])
+async def test_a_page_in_light_dark_and_on_a_phone(open_page: Opens, audited: Server, place: str) -> None:
+    async with open_page(BOSS, server=audited) as (page, _):
+        await page.goto(f"{audited.console}/{place}")
+        await looks(page, place)
 
 
 async def test_the_health_of_a_source(open_page: Opens, audited: Server) -> None:

@@ -8,7 +8,7 @@ import httpx2
 import pytest_asyncio
 
 from tests.browser.server import AGENT, BOSS, Server, serving
-from tests.browser.watched import looks
+from tests.browser.watched import looks, screenshot
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -50,6 +50,7 @@ async def test_the_front_page_says_what_needs_a_person(open_page: Opens, busy: A
         assert (await page.title()).startswith("(1) ")
         assert await page.locator("#waiting").inner_text() == "1"
         await looks(page, "overview")
+        await screenshot(page, "overview")
         data = await (await page.request.get(f"{server.console}/overview?format=json")).json()
         assert data["by_source"] == {"gym": 3}
         assert data["hours"][-1]["calls"] + data["hours"][-2]["calls"] == 3

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
 
     from codemode.executions.journal.base import Journal
+    from codemode.executions.journal.sql.contents import KeptContent
     from codemode.features.feature import Core
     from codemode.settings import ContentSettings
     from codemode.transports.content import Content
@@ -50,3 +51,8 @@ class JournalContents(FeaturePart):
             log.error("the content %s in the journal is damaged: it no longer matches its digest", id_)
             return None
         return content
+
+    async def list(self, owner: str) -> tuple[KeptContent, ...]:
+        """Return the newest 50 contents of a caller without their data, newest first. Raises JournalUnavailable."""
+        await self._opened()
+        return await self._table.list(owner)

@@ -1,26 +1,20 @@
-"""The server: its version, load, layers of isolation, keys and roles."""
+"""The server: its version, load, layers of isolation, and roles."""
 
 from __future__ import annotations
 
-import asyncio
 import platform
-import time
 from importlib.metadata import version
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from starlette.routing import Route
 
-from codemode.serving.auth.keys import keys_of
 from codemode.serving.console.roles import require_operator
-from codemode.text.times import SECOND_US, rfc3339
 
 if TYPE_CHECKING:
     from starlette.requests import Request
     from starlette.responses import Response
 
-    from codemode.serving.auth.keys import Keys
     from codemode.serving.console.views import Console
-    from codemode.settings import Settings
 
 
 def routes(console: Console) -> list[Route]:
@@ -41,7 +35,6 @@ def routes(console: Console) -> list[Route]:
             "layers": dict(await service.start_sandbox()),
             "roles": list(settings.policy.known_roles()),
             "approvers": list(settings.policy.approvers),
-            "keys": await asyncio.to_thread(_keys, settings, keys_of(settings, service.store)),
         }
         return console.page(request, "server/server.html", title="Server", data=data)
 
@@ -55,30 +48,3 @@ async def _journal(console: Console) -> str:
     return (
         "writable" if await console.service.executions.health.is_writable() else "not writable: programs may only read"
     )
-
-
-def _keys(settings: Settings, keys: Keys) -> list[dict[str, Any]]:
-    """Return the keys without their secrets: those of the configuration first, then those made with `codemode keys`."""
-    configured = [
-        {
-            "id": "",
-            "label": key.label or f"key {number}",
-            "role": key.role,
-            "status": "active",
-            "place": "configuration",
-        }
-        for number, key in enumerate(settings.server.keys, 1)
-    ]
-    made = [
-        {
-            "id": key.id,
-            "label": key.label,
-            "role": key.role,
-            "status": key.status(time.time()),
-            "place": "codemode keys",
-            "created": rfc3339(key.created * SECOND_US),
-            "expires": rfc3339(key.expires * SECOND_US) if key.expires else None,
-        }
-        for key in keys.entries()
-    ]
-    return [*configured, *made]
