@@ -114,5 +114,6 @@ def test_steps_are_counted_on_the_ways_that_re_takes(expressions: list[Regex]) -
     assert wrong == []
 
 
+@pytest.mark.timeout(900)  # it takes two minutes, and longer on a busy machine
 def test_an_expression_takes_steps_in_proportion_to_the_text(expressions: list[Regex]) -> None:
     assert {one.place: parts for one in expressions if (parts := slow_string(one)) is not None} == {}
