@@ -348,3 +348,24 @@ async def test_processor_time_names_the_line(sandbox: Sandbox) -> None:
     assert outcome.failure is not None
     assert outcome.failure.line == 2
     assert ">    2 | while n >= 0" in outcome.failure.excerpt
+
+
+async def test_a_wait_that_is_longer_than_the_time_left_ends_at_once_and_says_so(sandbox: Sandbox) -> None:
+    for wait in ("import time\ntime.sleep(3600)", "import asyncio\nawait asyncio.sleep(3600)"):
+        outcome = await sandbox.run(wait)
+        assert (outcome.status, outcome.limit) == (Status.TIMED_OUT, "wall_s"), wait
+        assert outcome.failure is not None
+        assert "the program would wait 3,600 s" in outcome.failure.message
+        assert "it was ended at once" in outcome.failure.message
+
+
+async def test_the_call_limit_is_a_limit(sandbox: Sandbox) -> None:
+    async def take(_: Call) -> None:
+        return None
+
+    outcome = await sandbox.run(
+        "for n in range(9):\n    ns.take(n=n)", names=("ns",), call=take, limits=replace(LIMITS, calls=3)
+    )
+    assert (outcome.status, outcome.limit) == (Status.FAILED, "calls")
+    assert outcome.failure is not None
+    assert outcome.failure.type == "CallLimitExceeded"

@@ -14,6 +14,7 @@ from sandbox.protocol.guest_messages import (
     encode_cancel,
     encode_compiled,
     encode_final,
+    encode_idle,
     encode_live,
     encode_output,
     encode_sites,
@@ -36,6 +37,7 @@ def calls(*made: tuple[int, str], arguments: bytes = b"{}") -> bytes:
 CALL = calls((1, "1"))
 OUTPUT = encode_output("x")
 CANCEL = encode_cancel(1)
+IDLE = encode_idle()
 LIVE = encode_live()
 FAILED = encode_final("failed", failure=FAILURE)
 COMPLETED = encode_final("completed")
@@ -74,19 +76,21 @@ def test_after_an_end_with_a_value_comes_the_value() -> None:
     assert conversation.state is State.ENDED
 
 
-@pytest.mark.parametrize("frame", [CALL, OUTPUT, CANCEL, LIVE, COMPLETED, encode_final("completed", value=b"1")[:-5]])
+@pytest.mark.parametrize(
+    "frame", [CALL, OUTPUT, CANCEL, IDLE, LIVE, COMPLETED, encode_final("completed", value=b"1")[:-5]]
+)
 def test_nothing_happens_before_the_call_sites_are_sent(frame: bytes) -> None:
     with pytest.raises(GuestProtocolError, match="when the program was sent"):
         said(Conversation(Limits()), frame)
 
 
-@pytest.mark.parametrize("frame", [SITES, CALL, OUTPUT, CANCEL, COMPLETED, FAILED])
+@pytest.mark.parametrize("frame", [SITES, CALL, OUTPUT, CANCEL, IDLE, COMPLETED, FAILED])
 def test_nothing_may_be_said_while_the_call_sites_are_looked_at(frame: bytes) -> None:
     with pytest.raises(GuestProtocolError, match="when its call sites were being checked"):
         said(Conversation(Limits()), SITES, frame)
 
 
-@pytest.mark.parametrize("frame", [SITES, CALL, OUTPUT, CANCEL, COMPLETED, FAILED])
+@pytest.mark.parametrize("frame", [SITES, CALL, OUTPUT, CANCEL, IDLE, COMPLETED, FAILED])
 def test_nothing_may_be_said_after_the_end(frame: bytes) -> None:
     with pytest.raises(GuestProtocolError, match="when the program had ended"):
         said(running(), COMPLETED, frame)
