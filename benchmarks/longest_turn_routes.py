@@ -41,6 +41,10 @@ def pay(text: str) -> None:
     """Pay."""
 
 
+#: What is no list, or needs a setting that these services lack.
+_OTHER = ("/console", "/console/login", "/console/logout", "/console/notifications", "/metrics")
+
+
 @dataclass
 class Served:
     """An application in this process, and a client of it."""
@@ -61,7 +65,7 @@ class Served:
         paths = [path for path, ways in self.app.openapi()["paths"].items() if "get" in ways and "{" not in path]
         inner = next(route for route in self.app.router.routes if getattr(route, "path", "") == "/console")
         pages = [path for path in _paths(inner, "") if "{" not in path and "static" not in path]
-        return sorted({*paths, *pages} - {"/console", "/console/login", "/console/logout", "/metrics"})
+        return sorted({*paths, *pages} - {*_OTHER})
 
     def hard_requests(self) -> dict[str, tuple[str, str, bytes]]:
         """Return requests with hard texts: a name, the method, the path and the body."""

@@ -126,6 +126,7 @@ MEANT_SKIPS = (
     "docker compose is not installed')",
     "`make bench-agents` installs the suites')",
     "which `make chaos` needs')",
+    "`make tokens` installs the tokenizer')",
 )
 
 

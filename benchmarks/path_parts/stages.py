@@ -146,7 +146,7 @@ STAGES: dict[str, tuple[str, ...]] = {
         f"{_HOST}.endings:Ending.outcome",
         f"{_EXECUTIONS}.run.executor:_outcome",
         f"{_EXECUTIONS}.run.executor:_outcome_of_recorded",
-        f"{_EXECUTIONS}.life.attempts:Endings.record",
+        f"{_EXECUTIONS}.life.attempts:OutcomeRecorder.record",
         f"{_EXECUTIONS}.types.outcome:ExecutionOutcome.to_json",
     ),
     "response": (

@@ -122,13 +122,17 @@ class Catalog:
     def nearest(self, name: str, count: int = 3) -> tuple[str, ...]:
         """Return the ids closest to an unknown name.
 
-        Tools with the same kind of verb come first. Destructive ones come last, unless the name has a destructive verb.
+        Tools with the same kind of verb come first, a verb that few have before all. Destructive ones come last, unless
+        the name has a destructive verb.
         """
         wanted = name.lower().replace("-", "_")
         words = wanted.replace("_", " ").replace(".", " ")
         near = process.extract(wanted, self._ids, scorer=fuzz.ratio, limit=20, score_cutoff=_CLOSE // 2)
         near += process.extract(words, self._words, scorer=fuzz.token_sort_ratio, limit=20, score_cutoff=_CLOSE)
         scores = {index: _likeness(wanted, self._ids[index]) for _, _, index in near}
+        alike = [index for index, id_ in enumerate(self._ids) if _verb(id_) == _verb(wanted)]
+        for index in alike if len(alike) <= count else ():
+            scores[index] = max(scores.get(index, 0), _likeness(wanted, self._ids[index])) + _CLOSE
         kind = kind_of(wanted)
 
         def rank(index: int) -> tuple[bool, float, int]:
@@ -233,6 +237,11 @@ class Catalog:
                 ids[name] = "" if name in ids else tool.id
         taken = self.withheld.keys() | self._by_id.keys()
         return {name: id_ for name, id_ in ids.items() if id_ and name not in taken}
+
+
+def _verb(name: str) -> str:
+    """Return the first word of a tool's own name."""
+    return name.rpartition(".")[2].partition("_")[0]
 
 
 def _likeness(left: str, right: str) -> float:

@@ -20,7 +20,6 @@ from codemode.menus.usage import propose_menu
 from codemode.model.learning import learn, learning_plan
 from codemode.search.answer import answer_search
 from codemode.search.describe import describe
-from codemode.search.explanation import explain
 from codemode.search.index.enrichment import enriched
 from codemode.search.introduction import introductions
 from codemode.sources.destination import destination_of
@@ -168,6 +167,8 @@ class Discovery:
 
     async def explain(self, request: SearchRequest, caller: Caller, tool: str = "") -> list[Explanation]:
         """Explain the hits of a search, and where `tool` is among them. Raises SearchInvalid."""
+        from codemode.search.explanation import explain
+
         view = await self.view(caller)
         indexes = view.finder.index, self._finder.index
         return await asyncio.to_thread(explain, request.query, *indexes, role=caller.role, tool=tool)

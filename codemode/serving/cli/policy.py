@@ -100,10 +100,11 @@ async def _explain_execution(execution: str, journal: Journal, *, as_json: bool)
     if as_json:
         show.print_json({"execution": execution, "status": stored.status, "calls": calls})
         return 0
-    table = Table(box=None, padding=(0, 2), show_header=False)
     for call in calls:
-        table.add_row(*(show.plain(call[name]) for name in ("path", "tool", "state", "decision", "rule", "reason")))
-    show.console.print(table if calls else f"{execution} has made no call, or none that is recorded yet")
+        line = "  ".join(call[name] for name in ("path", "tool", "state", "decision", "rule", "reason"))
+        show.console.print(show.plain(line), soft_wrap=True)
+    if not calls:
+        show.console.print(f"{execution} has made no call, or none that is recorded yet")
     return 0
 
 

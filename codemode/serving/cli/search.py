@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 
 from codemode.catalog.tool import Effect  # noqa: TC001 -- typer reads it at run time
-from codemode.search.explanation import hit_line
 from codemode.search.query import DEFAULT_LIMIT
 from codemode.search.request import MAX_LIMIT, SearchRequest
 from codemode.serving.cli.project_options import (
@@ -98,6 +97,8 @@ async def _explain(service: CodeMode, request: SearchRequest, caller: Caller, to
 
 
 def _lines(explanation: Explanation, tool: str) -> list[str]:
+    from codemode.search.explanation import hit_line
+
     hits = [f"  {hit.id}: {hit_line(hit)}" for hit in explanation.hits]
     left_out = [f"  {id_}: {reason}" for id_, reason in explanation.left_out.items()]
     read_as = f", read as: {explanation.read_as}" if explanation.read_as else ""

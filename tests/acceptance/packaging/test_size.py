@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 MB = 1_000_000
 
 #: docs/adr/0002-runtime-dependencies.md says what takes it. The margin is for new releases.
-MOST_MB = 225
+MOST_MB = 227
 
 #: What the packages of pyproject.toml require in turn.
 REQUIRED_IN_TURN = {

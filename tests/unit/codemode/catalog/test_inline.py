@@ -157,7 +157,7 @@ def test_no_text_of_a_source_begins_a_line() -> None:
     assert [line.partition("(")[0].partition(" = ")[0] for line in lines] == [ALL, "shop.t"]
 
 
-@pytest.mark.skipif(TOKENIZER is None, reason="no tokenizer data on this machine")
+@pytest.mark.skipif(TOKENIZER is None, reason="`make tokens` installs the tokenizer")
 @pytest.mark.parametrize("kind", HOSTILE)
 def test_a_bound_is_not_below_the_count(kind: str) -> None:
     text = words(HOSTILE[kind], 300)

@@ -198,7 +198,11 @@ async def test_an_answer_that_cannot_be_read_is_one_at_once(server: Server, tmp_
     async with CodeMode.from_settings(settings(tmp_path, server.url)) as service:
         for tool, says, state in (
             ("odd_error", "there: an unreadable error", "failed"),
-            ("odd_result", "there: the answer is unreadable", "committed"),
+            (
+                "odd_result",
+                "there: the answer is unreadable; the service accepted the call, which was done: do not repeat it",
+                "committed",
+            ),
         ):
             ended = await service.execute(f"there.{tool}()")
             assert ended.failure is not None

@@ -214,7 +214,8 @@ async def test_an_access_token_is_got_kept_and_replaced_when_it_is_refused(recor
     assert [received.target for received in recorder.received] == ["/token", "/x", "/x", "/x", "/token", "/x"]
     first = recorder.received[0]
     assert first.headers["Authorization"] == "Basic bWU6czNjcjN0"
-    assert parse_qs(first.body.decode()) == {"grant_type": ["client_credentials"], "scope": ["read write"]}
+    fields = {"grant_type": ["client_credentials"], "scope": ["read write"], "client_id": ["me"]}
+    assert parse_qs(first.body.decode()) == fields
     assert recorder.received[-1].headers["Authorization"] == "Bearer token-1"
 
 
