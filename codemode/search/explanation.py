@@ -9,8 +9,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import numpy as np
-
 from codemode.search.index.facets import passes
 from codemode.search.query import Query
 from codemode.text.nearest import nearest
@@ -137,6 +135,8 @@ def by_field(matched: Iterable[str]) -> dict[str, list[str]]:
 
 def shares_of(index: Index, text: str) -> dict[str, dict[str, float]]:
     """Return what each feature adds to the score of each candidate of a search, the largest first."""
+    import numpy as np
+
     ids, features = index.candidate_features(text)
     weights = {**index.weights.ranking, "sum": 1.0}
     columns: dict[str, Column] = {name: np.asarray(values) * weights[name] for name, values in features.items()}

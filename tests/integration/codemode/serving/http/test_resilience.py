@@ -131,7 +131,7 @@ async def test_killed_workers_end_their_programs_and_no_other(tmp_path: Path, gy
         async with client(url) as http:
             assert (await run(http, "1 + 1"))["value"] == 2
             for _ in range(3):
-                place = await begun(http, "import time\ntime.sleep(50)")
+                place = await begun(http, "import time\ntime.sleep(20)")
                 load = [asyncio.create_task(run(http, "import time\ntime.sleep(0.5)\n'ended'")) for _ in range(5)]
                 await asyncio.sleep(0.2)  # some run, some wait, as it comes
                 for number in descendants(process):
