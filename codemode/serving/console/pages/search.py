@@ -11,7 +11,6 @@ from starlette.routing import Route
 from codemode.catalog import tokens
 from codemode.catalog.tool import Effect
 from codemode.errors import WrongArgument
-from codemode.search.explanation import by_field, shares_of
 from codemode.search.request import SearchRequest
 from codemode.serving.console.roles import looking_as, roles_for
 
@@ -55,6 +54,8 @@ def routes(console: Console) -> list[Route]:
 
 async def _found(service: CodeMode, caller: Caller, given: Mapping[str, str]) -> dict[str, Any]:
     """Return the answer to the queries with its explanation. Raises HTTPException."""
+    from codemode.search.explanation import shares_of
+
     queries = [line.strip() for line in given["q"].splitlines() if line.strip()]
     filters: dict[str, Any] = {name: given[name] or None for name in ("namespace", "effect")}
     try:
@@ -89,6 +90,8 @@ async def _found(service: CodeMode, caller: Caller, given: Mapping[str, str]) ->
 
 
 def _hit(hit: Hit, shares: Mapping[str, dict[str, float]]) -> dict[str, Any]:
+    from codemode.search.explanation import by_field
+
     return {
         "id": hit.tool.id,
         "summary": hit.tool.summary,
