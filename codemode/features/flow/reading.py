@@ -65,6 +65,7 @@ class Reading:
         self._services, self._untrusted, self._told = Texts(), Texts(), Texts()
         self._private: defaultdict[str, Texts] = defaultdict(Texts)
         self._lock = asyncio.Lock()
+        self._under_way: asyncio.Future[None] | None = None
 
     @property
     def has_marked(self) -> bool:
@@ -93,35 +94,39 @@ class Reading:
 
     async def untrusted(self, text: str) -> Origin | None:
         """Return where an outsider wrote a part of a text that neither the user nor a trusted answer has, or None."""
-        await self._index()
-        part = common(text, self._untrusted, (self._user, self._services))
+        async with self._lock:
+            await self._index()
+            part = await _common(text, self._untrusted, (self._user, self._services))
         return None if part is None else await self._origin(part)
 
     async def private(self, text: str, source: str) -> Origin | None:
         """Return where a part of a text is private to another source than this one, or None."""
-        await self._index()
-        for owner, texts in [*self._private.items()]:
-            part = common(text, texts, (self._user,)) if owner != source else None
-            if part is not None:
-                return await self._origin(part)
-        return None
+        part = None
+        async with self._lock:
+            await self._index()
+            for owner, texts in self._private.items():
+                part = part or (await _common(text, texts, (self._user,)) if owner != source else None)
+        return None if part is None else await self._origin(part)
 
     async def has_untrusted(self) -> Origin | None:
         """Return what of the execution's reading outsiders wrote, or None."""
-        await self._index()
+        async with self._lock:
+            await self._index()
         return _origin(self._first) if self._first is not None else None
 
     async def _index(self) -> None:
-        """Index what is new: a little here, much in a thread."""
-        if not self._new and not self._own:
+        """Index what is new: a little here, much in a thread. Who holds the lock calls it; others wait for its end."""
+        if self._under_way is not None:  # whoever began it was cancelled
+            await asyncio.shield(self._under_way)
+            self._under_way = None
+        new, self._new = self._new, []
+        own, self._own = self._own, ()
+        if sum(map(_characters, new)) + sum(map(len, own)) < _FEW:
+            self._read(new, own)
             return
-        async with self._lock:
-            new, self._new = self._new, []
-            own, self._own = self._own, ()
-            if sum(map(_characters, new)) + sum(map(len, own)) < _FEW:
-                self._read(new, own)
-            else:
-                await asyncio.to_thread(self._read, new, own)
+        self._under_way = asyncio.ensure_future(asyncio.to_thread(self._read, new, own))
+        await asyncio.shield(self._under_way)
+        self._under_way = None
 
     def _read(self, events: Iterable[Answer | Sent], own: Iterable[str]) -> None:
         self._user.add(own)
@@ -160,6 +165,12 @@ class Reading:
                 if any(part in form for form in forms(text)):
                     return replace(_origin(answer), field=".".join(path))
         return Origin("more text than can be traced")
+
+
+async def _common(text: str, untrusted: Texts, trusted: tuple[Texts, ...]) -> bytes | None:
+    if len(text) < _FEW:
+        return common(text, untrusted, trusted)
+    return await asyncio.to_thread(common, text, untrusted, trusted)
 
 
 def _origin(answer: Answer) -> Origin:

@@ -167,3 +167,20 @@ def test_tools_are_marked_by_setting() -> None:
 def test_a_rule_without_a_condition_belongs_to_the_policy() -> None:
     with pytest.raises(ValidationError, match="a rule on the flow of text needs `where` or `when`"):
         FlowSettings.model_validate({"rules": [{"tools": ["bank.*"], "decision": "ask"}]})
+
+
+async def test_who_asks_while_a_long_answer_is_read_waits_for_it() -> None:
+    reading = Reading(Marks(FlowSettings(mode="on")))
+    reading.add(Answer("1", READ_MAIL, {"body": "word " * 200_000 + BODY}))
+    origins = await asyncio.gather(*(reading.untrusted("boss@attacker.example") for _ in range(3)))
+    assert [str(origin) for origin in origins] == ["mail.get (call 1), field body"] * 3
+
+
+async def test_a_call_that_is_given_up_leaves_no_answer_half_read() -> None:
+    reading = Reading(Marks(FlowSettings(mode="on")))
+    reading.add(Answer("1", READ_MAIL, {"body": "word " * 200_000 + BODY}))
+    given_up = asyncio.create_task(reading.untrusted("boss@attacker.example"))
+    await asyncio.sleep(0)  # it has begun to read
+    given_up.cancel()
+    assert str(await reading.untrusted("boss@attacker.example")) == "mail.get (call 1), field body"
+    assert given_up.cancelled()
