@@ -13,7 +13,9 @@ from codemode.bench.results import Policy
 SuiteName = Annotated[
     str, typer.Argument(metavar="SUITE", help="TASKS.yaml, gym, FILE.py:NAME, or in a clone agentdojo, bfcl, m3, tau2.")
 ]
-Tasks = Annotated[str, typer.Option(help="The first N tasks, or task ids separated by commas.")]
+Tasks = Annotated[
+    str, typer.Option(help="The first N tasks, task ids separated by commas, or @FILE of lines `SUITE ID`.")
+]
 Repeats = Annotated[int, typer.Option(min=1, help="Attempts at each task.")]
 Jobs = Annotated[
     int | None, typer.Option(min=1, max=64, help="Tasks that run at the same time. Default: 2; on your own sources 1.")
@@ -25,7 +27,10 @@ Model = Annotated[
 ]
 ModelUrl = Annotated[str, typer.Option(help="Its base URL up to /v1. Default: OPENAI_BASE_URL.")]
 Modes = Annotated[
-    str, typer.Option(help="How the model gets the tools: code, hybrid, menu, native, off, auto, fastmcp, pydantic-ai.")
+    str,
+    typer.Option(
+        help="How the model gets the tools: code, hybrid, menu, native, deferred, off, auto, fastmcp, pydantic-ai."
+    ),
 ]
 Temperature = Annotated[float | None, typer.Option(min=0, max=2, help="Sampling temperature.")]
 Seed = Annotated[int | None, typer.Option(help="Sampling seed, for services that support it.")]

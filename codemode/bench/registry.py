@@ -93,7 +93,10 @@ def tasks_of(suite: Suite) -> Sequence[Task]:
 
 
 def chosen_tasks(suite: Suite, choice: str) -> Sequence[Task]:
-    """Return all tasks (""), the first ones ("10"), or those with these ids ("a,b"). Raises ConfigurationError."""
+    """Return all tasks (""), the first ones ("10"), or those with these ids ("a,b", or in a file "@FILE").
+
+    Raises ConfigurationError.
+    """
     tasks = tasks_of(suite)
     if not choice:
         return tasks
@@ -102,9 +105,27 @@ def chosen_tasks(suite: Suite, choice: str) -> Sequence[Task]:
             raise ConfigurationError("--tasks: give at least one task")
         return tasks[: int(choice)]
     by_id = {task.id: task for task in tasks}
-    wanted = [one.strip() for one in choice.split(",")]
+    wanted = _listed(Path(choice[1:]), suite.name) if choice[0] == "@" else [one.strip() for one in choice.split(",")]
     unknown = next((one for one in wanted if one not in by_id), None)
     if unknown is not None:
         message = f"--tasks: {suite.name} has no task {unknown!r}{did_you_mean(unknown, by_id)}"
         raise ConfigurationError(message)
     return [by_id[one] for one in wanted]
+
+
+def _listed(file: Path, suite: str) -> list[str]:
+    """Return the tasks of a suite in a file with lines `SUITE TASK` and comments. Raises ConfigurationError."""
+    try:
+        lines = [line.partition("#")[0].split() for line in file.read_text(encoding="utf-8").splitlines()]
+    except (OSError, UnicodeDecodeError) as error:
+        message = f"--tasks @{file}: {error}"
+        raise ConfigurationError(message) from None
+    wrong = next((number for number, words in enumerate(lines, 1) if len(words) not in (0, 2)), None)
+    if wrong is not None:
+        message = f"--tasks @{file}: line {wrong} is not a suite and a task, such as: gym dark-theme"
+        raise ConfigurationError(message)
+    wanted = [words[1] for words in lines if words and words[0] == suite]
+    if not wanted:
+        message = f"--tasks @{file}: it has no task of the suite {suite}"
+        raise ConfigurationError(message)
+    return wanted

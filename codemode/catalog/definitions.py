@@ -21,6 +21,9 @@ if TYPE_CHECKING:
 #: The longest function name of chat completions (`^[a-zA-Z0-9_-]{1,64}$`).
 NAME_CHARACTERS = 64
 
+#: The search of deferred native tools.
+TOOL_SEARCH = "tool_search"
+
 #: The token budget of the list of domains.
 DIRECTORY_TOKENS = 60
 
@@ -118,6 +121,20 @@ def two_tools_of(domains: Mapping[str, int], inline: Inline = NOTHING_INLINE) ->
             execute,
         ),
     ]
+
+
+def tool_search(domains: Mapping[str, int]) -> dict[str, Any]:
+    """Return the definition of the search that adds native tools, for domains with their numbers of tools."""
+    return _function(
+        TOOL_SEARCH,
+        "Find functions that are not listed. The best ones are added to your functions for the rest of the "
+        f"conversation. Domains: {_directory(domains)}",
+        {
+            "type": "object",
+            "properties": {"query": {"type": "string", "description": "What the function should do, or its name"}},
+            "required": ["query"],
+        },
+    )
 
 
 def _about_search(domains: Mapping[str, int], inline: Inline) -> str:

@@ -15,6 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 from codemode.catalog.arguments import accepts, takes
 from codemode.errors import WrongArgument
 from codemode.executions.life.programs import Request
+from codemode.model.deferred import ToolSearchArguments
 from codemode.model.json_arguments import unfenced
 from codemode.model.whole_results import LoadArguments
 from codemode.search.request import SearchRequest
@@ -40,7 +41,7 @@ _NO_VALUE = frozenset(("", "null", "none", "undefined"))
 _BEGINNINGS = frozenset("{[-0123456789")
 
 #: Arguments that say what is asked for. Without any of them, an unknown argument stands for one.
-_PURPOSES = frozenset(("queries", "code", "resume_from", "plan", "handle"))
+_PURPOSES = frozenset(("queries", "query", "code", "resume_from", "plan", "handle"))
 
 #: Arguments that clients add to each call of any tool: n8n, LangChain, agents of the AI SDK.
 _OF_CLIENTS = frozenset(
@@ -85,7 +86,7 @@ class ExecuteArguments(BaseModel):
 
 def problem_of(error: ValidationError) -> str:
     """Return a message that lists the invalid arguments and names the valid ones."""
-    models: tuple[type[BaseModel], ...] = (SearchRequest, LoadArguments)
+    models: tuple[type[BaseModel], ...] = (SearchRequest, LoadArguments, ToolSearchArguments)
     model = next((one for one in models if error.title == one.__name__), ExecuteArguments)
     return f"{described(error, model.model_fields)}; valid: {', '.join(model.model_fields)}"
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from codemode.catalog.definitions import native, pinned, two_tools
+from codemode.catalog.definitions import native, pinned, tool_search, two_tools
 from codemode.catalog.tool import Effect
 from codemode.errors import WrongArgument
 from codemode.model.modes import native_tools
@@ -26,7 +26,7 @@ Form = Literal["chat", "responses", "anthropic", "mcp"]
 RUNS_PROGRAMS: tuple[ModeName, ...] = ("code", "hybrid")
 
 #: Modes in which a model calls one tool at a time and writes no program.
-ONE_CALL: tuple[ModeName, ...] = ("menu", "native")
+ONE_CALL: tuple[ModeName, ...] = ("menu", "native", "deferred")
 
 #: Modes with a menu.
 HAS_MENU: tuple[ModeName, ...] = ("menu", "hybrid")
@@ -86,8 +86,15 @@ class Offer:
         return tuple(one.name for one in self.tools)
 
 
+def offered_deferred(catalog: Catalog, settings: Settings, loaded: Iterable[Tool]) -> Offer:
+    """Return the search of native tools, the pins, and the tools that searches have loaded."""
+    tools = {tool.id: tool for tool in (*pinned(catalog, settings.pins).values(), *loaded)}
+    search = Definition(tool_search(catalog.domains)["function"], Effect.READ)
+    return Offer((search, *map(_native, tools.values())))
+
+
 def offered(mode: ModeName, catalog: Catalog, settings: Settings, menu: Menu | None, inline: Inline) -> Offer:
-    """Return the tools of a mode. `menu` is needed for `HAS_MENU`, `inline` for `RUNS_PROGRAMS`.
+    """Return the tools of a mode but `deferred`. `menu` is needed for `HAS_MENU`, `inline` for `RUNS_PROGRAMS`.
 
     Raises ModeRejected for too many tools.
     """

@@ -69,6 +69,8 @@ def unknown_name(name: str, catalog: Catalog, offered: Sequence[str], mode: Mode
 def _advice(names: Sequence[str], mode: ModeName) -> str:
     if mode in RUNS_PROGRAMS:
         return "search finds tools, execute calls them in a program"
+    if mode == "deferred":
+        return "tool_search finds functions by what they should do"
     if mode in HAS_MENU:
         return "request_tool loads a tool by what it should do"
     return f"there are: {', '.join(names[:_LISTED])}"

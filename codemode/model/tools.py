@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from pydantic import ValidationError
 
 from codemode.catalog.arguments import validate
+from codemode.catalog.definitions import TOOL_SEARCH
 from codemode.catalog.inline import NOTHING_INLINE
 from codemode.errors import ArgumentsInvalid, CodeModeError, RequestRepeated, WrongArgument
 from codemode.executions.life.programs import Request
@@ -19,7 +20,8 @@ from codemode.model.arguments import ExecuteArguments, problem_of, read_argument
 from codemode.model.background import Background
 from codemode.model.corrections import native_call, with_example
 from codemode.model.decisions import Decisions, ways_to_decide
-from codemode.model.definitions import HAS_MENU, ONE_CALL, RUNS_PROGRAMS, Offer, offered
+from codemode.model.deferred import DeferredTools, ToolSearchArguments
+from codemode.model.definitions import HAS_MENU, ONE_CALL, RUNS_PROGRAMS, Offer, offered, offered_deferred
 from codemode.model.first_message import FirstMessage, first_message
 from codemode.model.json_arguments import Malformed, read_text
 from codemode.model.names import native_names, offered_name, tool_of, unknown_name
@@ -79,6 +81,7 @@ class Memory:
     menu: MenuSession | None = None
     inline: tuple[weakref.ref[Catalog], Inline] | None = None
     first: FirstMessage = field(default_factory=FirstMessage)
+    deferred: DeferredTools = field(default_factory=DeferredTools)
     loads: bool = False
 
 
@@ -148,6 +151,7 @@ class ModelTools:
         """Say conventions again, with the next hits: another conversation begins with the same object."""
         self._memory.told.clear()
         self._memory.first.forget()
+        self._memory.deferred = DeferredTools()
 
     async def offer(self, message: str = "", history: Iterable[Any] = (), summary: str = "") -> Offer:
         """Return the tools for the next request, as the caller may see them. A menu depends on the message.
@@ -157,12 +161,23 @@ class ModelTools:
         Raises ModeRejected if the mode is `native` and there are too many tools.
         """
         history = tuple(history)
+        offer = await (self._deferred(history) if self.mode == "deferred" else self._offer(message, history, summary))
+        return replace(offer, tools=(*offer.tools, LOAD_RESULT)) if self._loads else offer
+
+    @property
+    def _loads(self) -> bool:
+        return self._memory.loads and self.mode in ONE_CALL
+
+    async def _deferred(self, history: Sequence[Any]) -> Offer:
+        await self._memory.deferred.continued(history, self._find)
+        catalog, settings = (await self._host.view(self.caller)).catalog, self._host.settings
+        return offered_deferred(catalog, settings, self._memory.deferred.tools(catalog, settings.native_tools))
+
+    async def _offer(self, message: str, history: Sequence[Any], summary: str) -> Offer:
         menu = await (await self._menus()).offer(message, history, summary) if self.mode in HAS_MENU else None
         catalog = (await self._host.view(self.caller)).catalog
         inline = await self._inline(catalog) if self.mode in RUNS_PROGRAMS else NOTHING_INLINE
         offer = offered(self.mode, catalog, self._host.settings, menu, inline)
-        if self._memory.loads and self.mode in ONE_CALL:
-            return replace(offer, tools=(*offer.tools, LOAD_RESULT))
         if self.mode != "code" or inline.is_whole or not self._host.settings.definitions.inline_tokens:
             return offer
         first = first_message(message, history)
@@ -245,6 +260,9 @@ class ModelTools:
             return await self._execute(given, options)
         if self.mode in ONE_CALL and name == LOAD_RESULT.name:
             return await self._load(given, options)
+        if self.mode == "deferred" and name == TOOL_SEARCH:
+            arguments, _ = read_arguments(ToolSearchArguments, given)
+            return await self._memory.deferred.answer(ToolSearchArguments.model_validate(arguments), self._find)
         if self.mode in HAS_MENU:
             answer = await (await self._menus()).handle(name=name, arguments=given)
             if answer is not None:
@@ -341,7 +359,7 @@ class ModelTools:
         return Answer(text, ended.status, data, ended, tuple(content), waiting, changes_offer=changes_offer)
 
     async def _callable(self) -> Collection[str]:
-        return (*_TWO, *native_names((await self._host.view(self.caller)).catalog))
+        return (*_TWO, TOOL_SEARCH, *native_names((await self._host.view(self.caller)).catalog))
 
     async def _inline(self, catalog: Catalog) -> Inline:
         """Return the signatures of this conversation. What they introduce is not introduced again."""

@@ -10,11 +10,11 @@ from codemode.settings.policy import Names, Patterns
 from codemode.settings.section import Section
 
 #: What a model gets. `code`: search and execute. `hybrid`: these and native tools. `menu`: a menu of native tools.
-#: `native`: every tool. `off`: nothing.
-ModeName = Literal["code", "hybrid", "menu", "native", "off"]
+#: `native`: every tool. `deferred`: a search that adds native tools. `off`: nothing.
+ModeName = Literal["code", "hybrid", "menu", "native", "deferred", "off"]
 
 #: What an agent's model gets. `auto`: code, and menus once the model has shown that it writes no usable programs.
-AgentMode = Literal["code", "hybrid", "menu", "native", "off", "auto"]
+AgentMode = Literal["code", "hybrid", "menu", "native", "deferred", "off", "auto"]
 
 
 def _off(value: Any) -> Any:
@@ -47,7 +47,7 @@ class ModeRuleSettings(Section):
     )
     mode: Mode = Field(
         description="`code`: search and execute. `hybrid`: these and native tools. `menu`: a menu of native tools. "
-        "`native`: every tool. `off`: no tools."
+        "`native`: every tool. `deferred`: a search that adds native tools. `off`: no tools."
     )
     enforced: bool = Field(
         default=False, description="Reject requests that ask for another mode. false: they get it.", examples=[True]

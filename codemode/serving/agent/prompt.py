@@ -23,12 +23,14 @@ _TOOLS = (
     "Answer briefly, and from results only."
 )
 
+_DEFERRED = " Functions that are not listed are found with tool_search."
+
 _HYBRID = " Some tools can also be called directly: do so where one call is enough."
 
 
 def system_prompt(mode: AgentMode, instructions: str, *, plan: Any = None, menu: str = "") -> str:
     """Join the instructions of the mode, those of the operator, an optional plan, and the menu's text."""
-    how = {"code": _CODE, "hybrid": _CODE + _HYBRID}.get(mode, _TOOLS)
+    how = {"code": _CODE, "hybrid": _CODE + _HYBRID, "deferred": _TOOLS + _DEFERRED}.get(mode, _TOOLS)
     given = "" if plan is None else f"A plan for this; follow it as far as it is right:\n{plan_text(plan)}"
     return "\n\n".join(part for part in (how, instructions.strip(), given, menu) if part)
 

@@ -492,7 +492,7 @@ async def test_the_first_search_introduces_a_source(tmp_path: Path, kind: Any) -
     assert told.text.startswith("# shop: Amounts are in cents.\n")
 
 
-@pytest.mark.parametrize("mode", ["code", "hybrid", "menu", "native", "off"])
+@pytest.mark.parametrize("mode", ["code", "hybrid", "menu", "native", "deferred", "off"])
 async def test_a_mode_offers_the_same_tools_everywhere(tmp_path: Path, mode: Any) -> None:
     async with shop_at(tmp_path, pins=["shop.price"], server={"mcp": mode}) as shop:
         own = await shop.service.tools(CLERK, mode=mode).definitions("mcp")
@@ -502,8 +502,9 @@ async def test_a_mode_offers_the_same_tools_everywhere(tmp_path: Path, mode: Any
     assert list(offer.names) == [tool.name for tool in listed] == [one["name"] for one in own]
     assert [one["function"]["parameters"] for one in offer.definitions] == [tool.input_schema for tool in listed]
     assert ("execute" in offer.names) is (mode in ("code", "hybrid"))
+    assert ("tool_search" in offer.names) is (mode == "deferred")
     assert ("request_tool" in offer.names) is (mode in ("menu", "hybrid"))
-    assert ("shop-price" in offer.names) is (mode in ("code", "hybrid", "native"))
+    assert ("shop-price" in offer.names) is (mode in ("code", "hybrid", "native", "deferred"))
 
 
 @pytest.mark.parametrize("mode", ["code", "hybrid", "native"])

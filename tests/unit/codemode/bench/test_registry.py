@@ -54,6 +54,29 @@ def test_an_unknown_task_is_rejected_with_the_nearest() -> None:
         chosen_tasks(suite_of("gym"), "0")
 
 
+def test_tasks_are_chosen_by_a_file_for_several_suites(tmp_path: Path) -> None:
+    file = tmp_path / "tasks.txt"
+    file.write_text("# two suites\ntau2 retail.1\ngym next-class\ngym dark-theme  # the last one\n\n")
+    assert [task.id for task in chosen_tasks(suite_of("gym"), f"@{file}")] == ["next-class", "dark-theme"]
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("gym", "line 1 is not a suite and a task, such as: gym dark-theme"),
+        ("tau2 retail.1", "it has no task of the suite gym"),
+        ("gym dark-them", "gym has no task 'dark-them'"),
+        (None, "No such file"),
+    ],
+)
+def test_a_wrong_file_of_tasks_is_rejected(tmp_path: Path, text: str | None, message: str) -> None:
+    file = tmp_path / "tasks.txt"
+    if text is not None:
+        file.write_text(text)
+    with pytest.raises(ConfigurationError, match=message):
+        chosen_tasks(suite_of("gym"), f"@{file}")
+
+
 def test_an_unknown_suite_is_rejected_with_the_nearest() -> None:
     with pytest.raises(ConfigurationError, match="agentdojo"):
         suite_of("agentdoj")

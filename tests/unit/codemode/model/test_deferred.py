@@ -1,0 +1,101 @@
+"""The search of deferred native tools: what it adds, and for how long."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from codemode import Caller, CodeMode
+from codemode.settings import Settings
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+    from pathlib import Path
+
+    from codemode.model.tools import ModelTools
+
+CLERK = Caller("clerk")
+
+
+def refund(order: int) -> int:
+    """Refund an order."""
+    return order
+
+
+def weather(city: str) -> str:
+    """Forecast the weather of a city."""
+    return city
+
+
+def ping() -> str:
+    """Say whether the service is up."""
+    return "up"
+
+
+@pytest.fixture
+async def service(tmp_path: Path) -> AsyncIterator[CodeMode]:
+    settings = Settings.model_validate({"state_folder": tmp_path, "pins": ["shop.ping"]})
+    async with CodeMode.from_settings(settings, functions={"shop": [refund, weather, ping]}) as opened:
+        yield opened
+
+
+async def names_of(tools: ModelTools, history: list[dict[str, Any]] | None = None) -> list[str]:
+    return list((await tools.offer("", history or [])).names)
+
+
+def searched(query: str) -> dict[str, Any]:
+    call = {"id": "1", "type": "function", "function": {"name": "tool_search", "arguments": f'{{"query": "{query}"}}'}}
+    return {"role": "assistant", "content": "", "tool_calls": [call]}
+
+
+async def test_what_a_search_finds_is_offered_from_then_on_the_newest_last(service: CodeMode) -> None:
+    tools = service.tools(CLERK, mode="deferred")
+    assert await names_of(tools) == ["tool_search", "shop-ping"]
+    answer = await tools.call("tool_search", {"query": "forecast of the weather"})
+    assert answer.loaded is not None
+    assert answer.loaded[0] == "shop.weather"
+    assert "shop-weather" in answer.text
+    await tools.call("tool_search", {"query": "refund an order"})
+    names = await names_of(tools)
+    assert names[:3] == ["tool_search", "shop-ping", "shop-weather"]
+    assert "shop-refund" in names
+    assert (await tools.call("shop-refund", {"order": 7})).text.startswith("7")
+
+
+async def test_a_conversation_that_another_object_continues_has_what_its_searches_found(service: CodeMode) -> None:
+    history = [searched("forecast of the weather"), {"role": "tool", "tool_call_id": "1", "content": "…"}]
+    assert "shop-weather" in await names_of(service.tools(CLERK, mode="deferred"), history)
+
+
+async def test_another_conversation_begins_with_the_search_alone(service: CodeMode) -> None:
+    tools = service.tools(CLERK, mode="deferred")
+    await tools.call("tool_search", {"query": "refund an order"})
+    tools.introduce_again()
+    assert await names_of(tools) == ["tool_search", "shop-ping"]
+
+
+async def test_a_search_without_hits_says_so(service: CodeMode) -> None:
+    answer = await service.tools(CLERK, mode="deferred").call("tool_search", {"query": "zzzzqqq"})
+    assert (answer.loaded, answer.text) == ((), "No tool was found: say in other words what it should do.")
+
+
+@pytest.mark.parametrize("arguments", [{}, {"query": ""}, {"q": 1}])
+async def test_a_search_for_nothing_is_malformed(service: CodeMode, arguments: dict[str, Any]) -> None:
+    answer = await service.tools(CLERK, mode="deferred").call("tool_search", arguments)
+    assert answer.malformed
+    assert answer.text.endswith("valid: query")
+
+
+async def test_at_most_native_tools_are_offered_and_the_oldest_leave(tmp_path: Path) -> None:
+    settings = Settings.model_validate({"state_folder": tmp_path, "native_tools": 1})
+    async with CodeMode.from_settings(settings, functions={"shop": [refund, weather]}) as opened:
+        tools = opened.tools(CLERK, mode="deferred")
+        await tools.call("tool_search", {"query": "forecast the weather of a city"})
+        await tools.call("tool_search", {"query": "refund an order"})
+        assert await names_of(tools) == ["tool_search", "shop-refund"]
+
+
+async def test_an_unknown_name_is_answered_with_the_way_to_find_one(service: CodeMode) -> None:
+    answer = await service.tools(CLERK, mode="deferred").call("zzzz", {})
+    assert answer.text == "there is no tool 'zzzz': tool_search finds functions by what they should do"
