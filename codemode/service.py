@@ -338,7 +338,7 @@ class CodeMode(Construction):
         return self.discovery.views.visible(role)
 
     async def reload(self, settings: Settings | None = None) -> None:
-        """Read all sources again, with the sources, policy and menus of `settings` if given.
+        """Read all sources again, with the sources, policy, flow rules and menus of `settings` if given.
 
         Running executions keep their catalog and connections, which are closed after the last of them ends. If an
         existing source cannot be read, nothing changes and the error is raised (SourceError, ConfigurationError).

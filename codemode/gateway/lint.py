@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from codemode.catalog.saved import SAVED
 from codemode.catalog.withheld import Withheld
 from codemode.errors import ConfigurationError, SourceUnavailable, ToolNotFound
 from codemode.gateway.policy import Globs
@@ -66,8 +65,7 @@ def unknown_tools(settings: Settings, policy: AccessPolicy, catalog: Catalog) ->
 
 def _silent(settings: Settings, catalog: Catalog) -> set[str]:
     """Return the namespaces that are configured and have no tools at present."""
-    saved = {SAVED} if settings.saves_programs else set()
-    return {*settings.sources, *saved} - set(catalog.namespaces)
+    return {*settings.sources, *settings.own_namespaces} - set(catalog.namespaces)
 
 
 def _waiting(catalog: Catalog) -> frozenset[str]:

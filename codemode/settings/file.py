@@ -186,8 +186,7 @@ def _with_servers(settings: Settings, folder: Path) -> Settings:
     for named in settings.mcp_servers:
         servers = servers_in(folder / named)
         found = {name: server for name, server in servers.items() if not runs_codemode(server.command)}
-        own = {"saved"} if settings.saves_programs else set()
-        twice = sorted(found.keys() & (sources.keys() | own))
+        twice = sorted(found.keys() & (sources.keys() | settings.own_namespaces.keys()))
         if twice:
             message = f"mcp_servers: {named}: source {twice[0]!r} already exists"
             raise ConfigurationError(message)

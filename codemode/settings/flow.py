@@ -6,8 +6,13 @@ from typing import Annotated, Literal
 
 from pydantic import BeforeValidator, Field, model_validator
 
+from codemode.settings.model import ModelSettings
 from codemode.settings.policy import DecisionName, Effects, Names, Path, Patterns, Values
 from codemode.settings.section import Section
+
+#: The namespace of the tool that `extract` configures, and the tool's id.
+QUARANTINE = "quarantine"
+EXTRACT = f"{QUARANTINE}.extract"
 
 
 class FromMark(Section):
@@ -98,6 +103,12 @@ class FlowSettings(Section):
         default=(),
         description="Tools whose answers may go to their own source only: patterns as in `untrusted`.",
         examples=[["payroll.*"]],
+    )
+    extract: ModelSettings | None = Field(
+        default=None,
+        description="Model that reads texts for programs, without tools: `quarantine.extract(text, schema)`. null: "
+        "programs have no such tool.",
+        examples=[{"model": "gpt-5-mini"}],
     )
     rules: tuple[FlowRuleSettings, ...] = Field(
         default=(),

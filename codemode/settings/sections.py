@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any, Literal, Self
 
@@ -15,7 +15,7 @@ from codemode.settings.content import ContentSettings
 from codemode.settings.continuations import ContinuationSettings
 from codemode.settings.conversations import ConversationSettings
 from codemode.settings.definitions import DefinitionSettings
-from codemode.settings.flow import FlowSettings
+from codemode.settings.flow import QUARANTINE, FlowSettings
 from codemode.settings.folders import user_cache, user_state
 from codemode.settings.journal import JournalSettings
 from codemode.settings.menu import MenuSettings
@@ -235,9 +235,11 @@ class Settings(Section):
         return self
 
     @model_validator(mode="after")
-    def _keep_the_namespace_of_saved_programs(self) -> Self:
-        if self.saves_programs and "saved" in self.sources:
-            raise ValueError("sources: `saved` is the namespace of saved programs: rename this source")
+    def _keep_own_namespaces(self) -> Self:
+        for name, use in self.own_namespaces.items():
+            if name in self.sources:
+                message = f"sources: `{name}` is the namespace of {use}: rename this source"
+                raise ValueError(message)
         return self
 
     _where: Callable[[tuple[str | int, ...]], str] | None = PrivateAttr(default=None)
@@ -311,6 +313,13 @@ class Settings(Section):
     def saves_programs(self) -> bool:
         """Whether there is a place for saved programs: the shared store, or a folder."""
         return self.has_shared_store or self.saved.folder is not None
+
+    @property
+    def own_namespaces(self) -> Mapping[str, str]:
+        """The namespaces that codemode itself has tools in, and of what they are."""
+        saved = {"saved": "saved programs"} if self.saves_programs else {}
+        extracts = self.flow.mode != "off" and self.flow.extract is not None
+        return {**saved, **({QUARANTINE: "`flow.extract`"} if extracts else {})}
 
     def servers(self) -> Path:
         """Return the folder of accepted MCP definitions and of the servers' standard error."""

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: Sections of the settings that a reload applies. Others need a restart.
-RELOADED = ("sources", "policy", "menu")
+RELOADED = ("sources", "policy", "flow", "menu")
 
 
 class LiveSources:
@@ -91,7 +91,7 @@ class LiveSources:
             self._check(self._settings, catalog)
 
     async def reload(self, changes: Settings | None) -> None:
-        """Read all sources again, with the sources, policy and menus of `changes`.
+        """Read all sources again, with the sources, policy, flow rules and menus of `changes`.
 
         If a source that was available cannot be read, nothing changes. Raises SourceError or ConfigurationError.
         """

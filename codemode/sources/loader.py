@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING, cast
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.loading import LoadingStep
-from codemode.catalog.saved import SAVED
 from codemode.catalog.withheld import Withheld
 from codemode.errors import ConfigurationError, EnvironmentIncomplete, SourceError
 from codemode.shared.callbacks import ignore
@@ -222,8 +221,7 @@ def bound_functions(
 
     Raises SourceError, or ConfigurationError, also if the settings have a source of the same name.
     """
-    own = {SAVED} if settings.saves_programs else set()
-    taken = sorted(functions.keys() & (settings.sources.keys() | own))
+    taken = sorted(functions.keys() & (settings.sources.keys() | settings.own_namespaces.keys()))
     if taken:
         message = f"{taken[0]!r} is the name of functions and of a source: give the functions another namespace"
         raise ConfigurationError(message)

@@ -25,13 +25,16 @@ class ModelFailed(Exception):
 class ModelFunction:
     """The function `name` of a model. `title` names the model in messages.
 
+    `is_strict`: the service makes sure that arguments fit; it knows but a part of JSON Schema.
+
     Raises EnvironmentIncomplete if the API key is missing.
     """
 
-    def __init__(self, settings: ModelSettings, name: str, *, title: str = "the model") -> None:
+    def __init__(self, settings: ModelSettings, name: str, *, title: str = "the model", is_strict: bool = True) -> None:
         self._settings = settings
         self._name = name
         self._title = title
+        self._is_strict = is_strict
         self._key = settings.api_key.resolve() if settings.api_key else SecretStr("none")
 
     async def ask(self, messages: Sequence[Mapping[str, str]], properties: Mapping[str, Any]) -> dict[str, Any]:
@@ -68,7 +71,10 @@ class ModelFunction:
             "required": list(properties),
             "additionalProperties": False,
         }
-        return {"type": "function", "function": {"name": self._name, "parameters": parameters, "strict": True}}
+        return {
+            "type": "function",
+            "function": {"name": self._name, "parameters": parameters, "strict": self._is_strict},
+        }
 
     def _arguments(self, answer: Any, properties: Mapping[str, Any]) -> dict[str, Any]:
         try:

@@ -17,6 +17,9 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.settings.flow import FlowSettings
 
+#: For each tool by id: whether outsiders write its answers, and whether they are private.
+Labels = dict[str, tuple[bool, bool]]
+
 #: Words of tools whose answers hold text that outsiders write.
 _OUTSIDE_WORDS = (
     "mail mails email emails inbox inboxes message messages msg msgs sms chat chats thread threads channel "
@@ -61,11 +64,12 @@ class Text:
 class Marks:
     """Marks the texts of answers. A text of several sentences counts as an outsider's in any answer."""
 
-    def __init__(self, settings: FlowSettings) -> None:
+    def __init__(self, settings: FlowSettings, labels: Labels | None = None) -> None:
         self._untrusted, self._trusted, self._private = (
             tuple(map(_Pattern, patterns)) for patterns in (settings.untrusted, settings.trusted, settings.private)
         )
-        self._labels: dict[str, tuple[bool, bool]] = {}
+        #: What servers said of the answers of tools by id: whether outsiders wrote them, whether they are private.
+        self.labels: Labels = dict(labels or {})
         self._of_tools: WeakKeyDictionary[Tool, _ToolMarks] = WeakKeyDictionary()
 
     def texts(self, tool: Tool, answer: Any) -> Iterator[Text]:
@@ -84,11 +88,18 @@ class Marks:
         `label` is `_meta.ifc` of a result: `{"integrity": "untrusted", "confidentiality": "private"}`, as GitHub's MCP
         server writes it.
         """
-        before = self._labels.get(tool.id, (False, False))
         is_untrusted = label.get("integrity") in ("untrusted", "low")
         is_private = label.get("confidentiality", "public") not in ("public", ["public"])
-        self._labels[tool.id] = (before[0] or is_untrusted, before[1] or is_private)
-        self._of_tools.pop(tool, None)
+        self.take({tool.id: (is_untrusted, is_private)})
+
+    def take(self, labels: Labels) -> None:
+        """Add labels to those that are known."""
+        for tool, (is_untrusted, is_private) in labels.items():
+            before = self.labels.get(tool, (False, False))
+            after = (before[0] or is_untrusted, before[1] or is_private)
+            if after != before:
+                self.labels = {**self.labels, tool: after}
+                self._of_tools.clear()
 
     def may_mark(self, tool: Tool) -> bool:
         """Return whether an answer of the tool may hold text that is not trusted, or private."""
@@ -102,7 +113,7 @@ class Marks:
                 tuple(pattern.field for pattern in patterns if pattern.fits(tool.id))
                 for patterns in (self._untrusted, self._trusted, self._private)
             )
-            is_untrusted, is_private = self._labels.get(tool.id, (False, False))
+            is_untrusted, is_private = self.labels.get(tool.id, (False, False))
             untrusted, private = (*untrusted, *[()] * is_untrusted), (*private, *[()] * is_private)
             words = {*snake(tool.id.replace(".", "_")).split("_")}
             marks = self._of_tools[tool] = _ToolMarks(

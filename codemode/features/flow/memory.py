@@ -1,4 +1,7 @@
-"""What is known of conversations: which text of outsiders their models were shown, and their programs have read."""
+"""What is known of conversations: which text of outsiders their models were shown, and their programs have read.
+
+What servers said of their answers is remembered for other processes, which read a recorded answer again.
+"""
 
 from __future__ import annotations
 
@@ -14,6 +17,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.shared.values import UNAVAILABLE
 
 if TYPE_CHECKING:
+    from codemode.features.flow.marks import Labels
     from codemode.shared.values import SharedValue, ValueStore
 
 log = logging.getLogger(__name__)
@@ -73,6 +77,35 @@ class Memory:
             await asyncio.to_thread(self._value(key).change, changed)
         except (*UNAVAILABLE, ValueError) as error:
             log.error("flow rules could not record for other servers what a conversation has read: %s", error)
+
+    async def labels(self) -> Labels:
+        """Return what servers said of the answers of tools, also to other processes."""
+        try:
+            stored = _read(await asyncio.to_thread(self._labels.read))
+        except (*UNAVAILABLE, ValueError) as error:
+            log.error("flow rules cannot read what servers said of their answers: %s", error)
+            return {}
+        return {tool: (bool(one), bool(other)) for tool, (one, other) in stored.items()}
+
+    async def keep_labels(self, labels: Labels) -> None:
+        """Add what servers said of the answers of tools."""
+
+        def changed(data: bytes | None) -> bytes:
+            known = _read(data)
+            either = {
+                tool: [one or old for one, old in zip(label, known.get(tool, label), strict=True)]
+                for tool, label in labels.items()
+            }
+            return json.dumps({**known, **either}).encode()
+
+        try:
+            await asyncio.to_thread(self._labels.change, changed)
+        except (*UNAVAILABLE, ValueError) as error:
+            log.error("flow rules could not record what servers said of their answers: %s", error)
+
+    @property
+    def _labels(self) -> SharedValue:
+        return self._store.value("flow", "labels")
 
     def _value(self, key: str) -> SharedValue:
         """Return one of 256 values, so that each stays small."""

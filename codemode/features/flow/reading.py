@@ -26,12 +26,14 @@ class Answer:
     """An answer. `call` is the path of its call, `tool` its tool; None for a value that the program has loaded.
 
     `is_left`: an earlier program left it, and this one had read nothing of outsiders before it loaded the value.
+    `of`: the text from which a model made the answer, whose marks the answer then has.
     """
 
     call: str
     tool: Tool | None
     value: Any
     is_left: bool = False
+    of: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +86,7 @@ class Reading:
     def add(self, answer: Answer) -> None:
         """Add an answer. Nothing is read yet."""
         self._new.append(answer)
-        if answer.tool is None or self._marks.may_mark(answer.tool):
+        if answer.tool is None or answer.of is not None or self._marks.may_mark(answer.tool):
             self._marked.append(answer)
 
     def sent(self, arguments: Any) -> None:
@@ -135,6 +137,9 @@ class Reading:
                 texts = [text for _, text in fields(answer.arguments)]
                 self._told.add(text for text in texts if common(text, self._untrusted, (self._user, self._services)))
                 continue
+            if answer.of is not None:
+                self._derive(answer, answer.of)
+                continue
             untrusted: list[str] = []
             services: list[str] = []
             private: list[str] = []
@@ -147,6 +152,18 @@ class Reading:
             self._services.add(services, without=self._told)
             if private and answer.tool is not None:
                 self._private[answer.tool.source].add(private)
+
+    def _derive(self, answer: Answer, of: str) -> None:
+        """Mark what a model wrote about a text like this text: it may say the same in other words."""
+        texts = [text for _, text in fields(answer.value)]
+        for owner, private in self._private.items():
+            if common(of, private, (self._user,)):
+                self._private[owner].add(texts)
+        if common(of, self._untrusted, (self._user, self._services)):
+            self._first = self._first or answer
+            self._untrusted.add(texts)
+        else:
+            self._services.add(texts, without=self._told)
 
     def _texts(self, answer: Answer) -> Iterator[tuple[str, bool, bool]]:
         if answer.tool is None:

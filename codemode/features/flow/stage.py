@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
+import re
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
@@ -15,6 +17,7 @@ from codemode.features.flow.reading import Answer, Reading
 from codemode.features.flow.rules import FlowCall
 from codemode.gateway.call import CallState
 from codemode.gateway.policy import Decision, Ruling
+from codemode.settings.flow import EXTRACT
 from sandbox import JsonText
 
 if TYPE_CHECKING:
@@ -30,6 +33,9 @@ if TYPE_CHECKING:
 
 #: The function of a conversation whose values earlier programs left.
 _LOAD = "load"
+
+#: A date, or a date and time (RFC 3339).
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d)?)?", re.ASCII)
 
 _OPEN = (CallState.NOT_STARTED, CallState.PENDING)
 
@@ -47,9 +53,23 @@ class FlowStage(Stage):
         self._conversation = staging.assignment.conversation
         self._own = [staging.assignment.code, *(text for _, text in fields(staging.assignment.inputs))]
         self._reading = Reading(marks)
-        calls = recording.record.calls.values() if recording else ()
-        for call in sorted(calls, key=lambda call: call.ended_us or call.sequence):
-            self._recall(call)
+        self._recorded = list(recording.record.calls.values()) if recording else []
+        self._labels = marks.labels
+        self._beginning = asyncio.Lock()
+
+    async def _begin(self) -> None:
+        """Read again what the program has read before its process ended, or before it paused."""
+        async with self._beginning:
+            if self._recorded:
+                self._marks.take(await self._memory.labels())
+            for call in sorted(self._recorded, key=lambda call: call.ended_us or call.sequence):
+                self._recall(call)
+            self._recorded = []
+
+    async def _keep_labels(self) -> None:
+        if self._marks.labels is not self._labels:
+            self._labels = self._marks.labels
+            await self._memory.keep_labels(self._labels)
 
     def _recall(self, call: RecordedCall) -> None:
         """Read again what the program has read before."""
@@ -61,10 +81,15 @@ class FlowStage(Stage):
         elif call.tool in self._run.catalog:
             value = json.loads(call.end.answer) if call.end.is_error else value_of(call.end, is_page=call.is_page)
             self._reading.sent(dict(call.arguments))
-            self._reading.add(Answer(call.path, self._run.catalog.get(call.tool), value))
+            self._read(call.path, call.tool, value, call.arguments)
+
+    def _read(self, path: str, tool: str, value: Any, arguments: Mapping[str, Any]) -> None:
+        of = str(arguments.get("text", "")) if tool == EXTRACT else None
+        self._reading.add(Answer(path, self._run.catalog.get(tool), value, of=of))
 
     async def decide(self, judged: JudgedCall, recorded: RecordedCall | None) -> JudgedCall | End:
         """See `codemode.executions.run.stage.Stage`."""
+        await self._begin()
         tool = judged.tool
         if recorded is not None or tool is None or judged.state not in _OPEN:
             return judged
@@ -72,6 +97,7 @@ class FlowStage(Stage):
         rules = self._rules.concerning(tool, judged.call.caller.role)
         if not rules:
             return judged
+        await self._keep_labels()
         shown = (await self._known()).shown
         if not shown and not self._reading.has_marked:
             return judged
@@ -87,9 +113,9 @@ class FlowStage(Stage):
 
     def answered(self, path: str, value: Any) -> None:
         """See `codemode.executions.run.stage.Stage`."""
-        tool = self._run.ledger.entry(path).tool
-        if tool in self._run.catalog:
-            self._reading.add(Answer(path, self._run.catalog.get(tool), value))
+        entry = self._run.ledger.entry(path)
+        if entry.tool in self._run.catalog:
+            self._read(path, entry.tool, value, entry.arguments)
 
     def failed(self, path: str, message: str) -> None:
         """See `codemode.executions.run.stage.Stage`."""
@@ -102,6 +128,8 @@ class FlowStage(Stage):
 
     async def ended(self, outcome: ExecutionOutcome) -> None:
         """See `codemode.executions.run.stage.Stage`."""
+        await self._begin()
+        await self._keep_labels()
         if not self._reading.has_marked:
             return
         known = await self._known()
@@ -125,6 +153,8 @@ class FlowStage(Stage):
 
     async def _first(self, texts: Iterable[str]) -> str:
         for text in texts:
+            if _TIME.fullmatch(text):  # says nothing to a model
+                continue
             origin = await self._reading.untrusted(text)
             if origin is not None:
                 return str(origin)
