@@ -83,7 +83,7 @@ def _of_hex(run: str) -> Iterator[str]:
 def _text_of(decoded: bytes) -> Iterator[str]:
     """Yield what was coded, if it is text: of random bytes a third are no signs of a text."""
     text = decoded.decode("utf-8", "replace")
-    if text and sum(one.isprintable() and one != "\ufffd" for one in text) * 10 >= len(text) * 8:
+    if text and (sum(map(str.isprintable, text)) - text.count("\ufffd")) * 10 >= len(text) * 8:
         yield text
 
 

@@ -101,6 +101,15 @@ class Marks:
                 self.labels = {**self.labels, tool: after}
                 self._of_tools.clear()
 
+    @property
+    def has_private(self) -> bool:
+        """Whether an answer of any tool may be private."""
+        return bool(self._private) or any(is_private for _, is_private in self.labels.values())
+
+    def is_untrusted(self, tool: Tool, answer: Any) -> bool:
+        """Return whether an answer holds a text that outsiders wrote."""
+        return any(text.is_untrusted for text in self.texts(tool, answer))
+
     def may_mark(self, tool: Tool) -> bool:
         """Return whether an answer of the tool may hold text that is not trusted, or private."""
         marks = self._marks(tool)

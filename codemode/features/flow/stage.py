@@ -85,7 +85,7 @@ class FlowStage(Stage):
 
     def _read(self, path: str, tool: str, value: Any, arguments: Mapping[str, Any]) -> None:
         of = str(arguments.get("text", "")) if tool == EXTRACT else None
-        self._reading.add(Answer(path, self._run.catalog.get(tool), value, of=of))
+        self._reading.add(Answer(path, self._run.catalog.get(tool), value, of=of, arguments=arguments))
 
     async def decide(self, judged: JudgedCall, recorded: RecordedCall | None) -> JudgedCall | End:
         """See `codemode.executions.run.stage.Stage`."""

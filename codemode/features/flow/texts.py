@@ -115,6 +115,15 @@ def _windows(form: bytes) -> Windows:
     return windows[:count]
 
 
+def covers(texts: Texts, text: str) -> bool:
+    """Return whether all of a text occurs in texts, in each of its forms."""
+    return all(
+        texts.holds(_windows(form)).all() if len(form) >= WINDOW else not form or texts.has_short(form)
+        for part in _slices(text)
+        for form in forms(part)
+    )
+
+
 def common(text: str, untrusted: Texts, trusted: Sequence[Texts]) -> bytes | None:
     """Return the first part of a text, in folded form, that occurs in untrusted texts and in no trusted one.
 

@@ -49,13 +49,14 @@ async def test_what_the_user_asked_for_is_done(tmp_path: Path) -> None:
         "a reply": "outbox.send_mail(to=outbox.list_mails()[0]['sender'], body='Thanks')",
         "a forward": "outbox.send_mail(to='boss@company.example', body=outbox.list_mails()[0]['body'])",
         "a colleague": "outbox.list_mails()\noutbox.send_mail(to=people.find(name='Jane')['address'])",
+        "replies": "[outbox.send_mail(to=mail['sender']) for mail in outbox.list_mails()]",
         "a count": "outbox.send_mail(to='boss@company.example', body=str(len(outbox.list_mails())))",
     }
     async with served(tmp_path, world) as service:
         for name, code in programs.items():
             outcome = await service.execute(f"{code}\n1", conversation=name)
             assert outcome.status == "completed", (name, outcome.pending)
-        assert len(world.sent) == len(programs)
+        assert len(world.sent) == len(programs) + 1
 
 
 async def test_once_the_model_has_read_an_outsiders_text_its_writes_are_asked(tmp_path: Path) -> None:

@@ -23,7 +23,8 @@ class World:
 
     def __init__(self) -> None:
         self.sent: list[dict[str, Any]] = []
-        self.mails: list[dict[str, Any]] = [{"id": 1, "sender": "jane@company.example", "subject": "Report", "body": BODY}]
+        mail = {"id": 1, "sender": "jane@company.example", "subject": "Report", "body": BODY}
+        self.mails: list[dict[str, Any]] = [mail, {**mail, "id": 2, "sender": "bob@company.example"}]
         self.notes: dict[str, str] = {}
 
     @tool(effect="read")
@@ -34,7 +35,7 @@ class World:
     def send_mail(self, to: str, body: str = "") -> str:
         """Send a mail."""
         self.sent.append({"to": to, "body": body})
-        return "sent"
+        return f"sent to {to}"
 
     @tool(effect="read")
     def find(self, name: str) -> dict[str, str]:
