@@ -54,6 +54,9 @@ WEIGHTS: dict[str, Weights] = {
     "literal values by shape": replace(PLAIN, value=0.0),
     "compounds": replace(PLAIN, compound=0.0),
     "the caller's own things": replace(PLAIN, own=0.0),
+    "sources that a query names": replace(
+        PLAIN, source=1.0, elsewhere=1.0, ranking=dict(RANKING) | {"source_named": 0.0}
+    ),
     "lower weight of chance matches in long queries": replace(PLAIN, long=1_000_000),
     "field weights (all 1)": replace(PLAIN, fields=(1.0,) * len(Field)),
     "compensation for empty fields": replace(PLAIN, fill=0.0),

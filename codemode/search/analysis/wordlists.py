@@ -103,6 +103,12 @@ def synonyms() -> Mapping[str, tuple[str, ...]]:
 
 
 @cache
+def meanings() -> frozenset[str]:
+    """Return the terms that others stand for, and those of actions. Names of products are not among them."""
+    return frozenset(other for others in synonyms().values() for other in others) | frozenset(actions())
+
+
+@cache
 def same_actions() -> Mapping[str, tuple[str, ...]]:
     """Map terms to their synonyms of the same kind of action."""
     kinds = actions()

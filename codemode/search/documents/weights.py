@@ -28,6 +28,7 @@ RANKING = MappingProxyType(
         "changes_unasked": -0.3,
         "reads_instead": -0.05,
         "text_length": -0.012,
+        "source_named": 2.5,
     }
 )
 
@@ -69,6 +70,10 @@ class Weights:
     typo: float = 0.7
     name_typo: float = 0.3
     corrections: int = 3
+
+    #: Weight of the name of the source that a query names, and of the sums of tools elsewhere.
+    source: float = 0.1
+    elsewhere: float = 0.3
 
     #: Words of a query from which on synonyms and names count less, as `long` divided by the number of words.
     long: int = 16

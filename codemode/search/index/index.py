@@ -24,6 +24,7 @@ from codemode.search.interpretation.acronyms import Acronyms
 from codemode.search.interpretation.compounds import pairs_of_names
 from codemode.search.interpretation.expansion import Interpreter, length_share
 from codemode.search.interpretation.languages import in_english
+from codemode.search.interpretation.sources import Sources
 from codemode.search.interpretation.term_weights import read
 from codemode.search.lookups import Catalogued, find_look_ups
 from codemode.search.query import DEFAULT_LIMIT, Hit, Hits, Query
@@ -90,9 +91,11 @@ class Index:
         is_named[documents.terms[documents.fields == Field.NAME]] = True
         self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, acronyms, is_named, weights)
         self._scorer = Scorer(postings)
+        self._sources = Sources(tools, documents, vocabulary)
         self._rerank_count = min(max(weights.ranked, math.isqrt(len(tools))), _CANDIDATES)
         self._rarest = float(rarity_of(np.zeros(1, np.int64), postings.size, weights)[0])
-        self._ranker = Ranker(documents, postings, self.profile, vocabulary, changes_of(tools, self.profile.actions))
+        changes = changes_of(tools, self.profile.actions)
+        self._ranker = Ranker(documents, postings, self.profile, vocabulary, changes, self._sources.source_of)
 
     @classmethod
     def build(cls, catalog: Iterable[Tool], *, previous: Index | None = None, weights: Weights | None = None) -> Index:
@@ -213,7 +216,7 @@ class Index:
         """Re-rank the documents with the highest sums and the most similar ones. The others follow by sum."""
         text = self.in_english(text)
         parsed = self._parsed(text)
-        all_sums = self._scorer.sums(parsed.groups)
+        all_sums = self._sums(parsed)
         if allowed is not None:
             all_sums *= allowed
         documents, sums = best(all_sums, max(self._rerank_count, depth))
@@ -244,7 +247,7 @@ class Index:
     def candidate_features(self, text: str) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]]]:
         """Return the ids and features of the candidates of one search, for tuning."""
         parsed = self._parsed(self.in_english(text))
-        documents, sums = best(self._scorer.sums(parsed.groups), self._rerank_count)
+        documents, sums = best(self._sums(parsed), self._rerank_count)
         if not len(documents):
             return (), {}
         assessment = self._ranker.assess(parsed, documents, sums)
@@ -253,7 +256,7 @@ class Index:
     def evidence(self, text: str) -> Mapping[str, float] | None:
         """Return the confidence features of the best hit, for fitting, or None without a hit."""
         parsed = self._parsed(text)
-        documents, sums = best(self._scorer.sums(parsed.groups), self._rerank_count)
+        documents, sums = best(self._sums(parsed), self._rerank_count)
         if not len(documents):
             return None
         assessment = self._ranker.assess(parsed, documents, sums)
@@ -261,8 +264,22 @@ class Index:
         return evidence(parsed.groups, assessment, sums, scores, (-scores).argsort(kind="stable"), self._rarest)
 
     def _parsed(self, text: str) -> ParsedQuery:
-        reading = read(text, self.weights)
-        return ParsedQuery(tuple(self._interpreter.groups(reading.words)), reading.intent, reading.left_out)
+        words, intent, left_out = read(text, self.weights)
+        sources, places = self._sources.named(text, words)
+        if len(sources) == 1:
+            share = self.weights.source
+            words = [
+                (form, weight * share if place in places else weight, place, is_name)
+                for form, weight, place, is_name in words
+            ]
+        return ParsedQuery(tuple(self._interpreter.groups(words)), intent, left_out, sources)
+
+    def _sums(self, parsed: ParsedQuery) -> NDArray[np.float64]:
+        """Return the sum of each document. Those of sources that the query does not name count less if it names one."""
+        sums = self._scorer.sums(parsed.groups)
+        if parsed.sources:
+            sums[~np.isin(self._sources.source_of, tuple(parsed.sources))] *= self.weights.elsewhere
+        return sums
 
     def _by_id(self, name: str) -> Tool | None:
         places = self.exact.find(name)

@@ -60,12 +60,13 @@ _AS_STOP_WORD, _MENTION_KINDS = np.array(_STOP_WORD, np.int8), np.array(3)
 class ParsedQuery(NamedTuple):
     """A query after analysis and expansion.
 
-    `left_out` are its stop words, which have no group.
+    `left_out` are its stop words, which have no group. `sources` are the numbers of the sources that it names.
     """
 
     groups: tuple[Group, ...]
     intent: Intent
     left_out: frozenset[str] = frozenset()
+    sources: frozenset[int] = frozenset()
 
 
 class Assessment(NamedTuple):
@@ -91,7 +92,7 @@ class Assessment(NamedTuple):
 class Ranker:
     """Computes the features of candidates. Each thread keeps three scratch arrays.
 
-    `changes` is how sure it is that each tool changes something, from 0 to 1.
+    `changes` is how sure it is that each tool changes something, from 0 to 1. `source_of` numbers its source.
     """
 
     def __init__(
@@ -101,6 +102,7 @@ class Ranker:
         profile: Profile,
         vocabulary: Vocabulary,
         changes: NDArray[np.float32],
+        source_of: NDArray[np.int32],
     ) -> None:
         self._name_terms = documents.names
         self._names_of = _Ranges(documents.name_starts)
@@ -112,6 +114,7 @@ class Ranker:
         self._rarity = postings.rarity
         self._text_lengths = np.log1p(documents.lengths[:, _TEXTS].sum(axis=1, dtype=np.float32))
         self._changes = changes
+        self._source_of = source_of
         self._undoing = wordlists.undoing()
         self._reading, self._creating = wordlists.reading(), np.array(wordlists.kind("create"), np.uint64)
         self._profile = profile
@@ -142,6 +145,7 @@ class Ranker:
             **names.features,
             **self._action_features(parsed, candidates, cover[Field.NAME]),
             "text_length": self._text_lengths.take(candidates),
+            "source_named": self._are_of(parsed.sources, candidates),
         }
         in_name = cover[Field.NAME]
         return Assessment(
@@ -237,6 +241,12 @@ class Ranker:
         cells = _counted(in_head.size).reshape(in_head.shape)
         np.maximum.at(together, cells.take(first, axis=0).ravel(), in_head.ravel())
         return by_shares(together.reshape(in_head.shape), shares).take(first)
+
+    def _are_of(self, sources: frozenset[int], candidates: NDArray[np.intp]) -> NDArray[np.bool_]:
+        """Return which candidates are tools of one of the sources."""
+        if not sources:
+            return np.zeros(len(candidates), bool)
+        return np.isin(self._source_of.take(candidates), tuple(sources))
 
     def _action_features(
         self, parsed: ParsedQuery, candidates: NDArray[np.intp], in_name: NDArray[np.float32]

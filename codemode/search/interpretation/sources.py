@@ -1,0 +1,108 @@
+"""Sources: find the services that a query names, such as Netlify in `invite a colleague to our netlify team`."""
+
+from __future__ import annotations
+
+import re
+from collections import defaultdict
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from codemode.search.analysis import text, wordlists
+from codemode.search.documents.documents import Field, squashed
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from numpy.typing import NDArray
+
+    from codemode.catalog.tool import Tool
+    from codemode.search.analysis.vocabulary import Vocabulary
+    from codemode.search.documents.segment import Segment
+    from codemode.search.interpretation.term_weights import Word
+
+_MOST_WORDS = 3  # words of a query that are one name: `digital ocean`
+_SHORTEST = 3  # letters of a name
+_USED = 0.1  # a word in more tools elsewhere than this share of the source's own tools is a common word
+_WEEKDAYS = frozenset(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
+#: What a name of a source ends with beside the service's own.
+_GENERIC = re.compile(r"(?:(?:^|_)(?:api|apis|mcp|server|service|rest|http|v?\d+))+$")
+#: `create an issue in linear for the crash`: a preposition before the name, and the end of the phrase behind it.
+_BEFORE = re.compile(r"\b(?:on|in|from|to|via|with|using|at|into|through|by)\s+$", re.IGNORECASE)
+_BEHIND = re.compile(r"\s*(?:$|[.,;:?!]|(?:about|and|as|by|for|from|in|of|on|or|that|to|which|with)\b)", re.IGNORECASE)
+
+
+class Sources:
+    """The names of the sources of a catalog. `source_of` is the number of the source of each tool.
+
+    A name that is a common word names its source only in a phrase such as `in linear`, and several common words only in
+    capitals. The documents of the other sources say which names are common.
+    """
+
+    def __init__(self, tools: Sequence[Tool], documents: Segment, vocabulary: Vocabulary) -> None:
+        numbers: dict[str, int] = {}
+        namespaces = (tool.namespace.partition(".")[0] for tool in tools)
+        self.source_of = np.array([numbers.setdefault(each, len(numbers)) for each in namespaces], np.int32)
+        self._named: defaultdict[str, set[int]] = defaultdict(set)
+        parts: defaultdict[str, set[str]] = defaultdict(set)
+        for namespace, number in numbers.items():
+            own = _GENERIC.sub("", namespace.lower())
+            for name in {squashed(own), squashed(namespace)}:
+                if len(squashed(own)) >= _SHORTEST and name not in wordlists.stop_words():
+                    self._named[name].add(number)
+                    parts[name].update(own.split("_"))
+        used = _use(documents, vocabulary, self.source_of, {part for each in parts.values() for part in each})
+        sizes = np.bincount(self.source_of)
+
+        def is_common(part: str, own: list[int]) -> bool:
+            elsewhere = np.count_nonzero(~np.isin(used[part], own))
+            return _is_word(part) or bool(elsewhere > _USED * sizes[own].sum())
+
+        self._common = frozenset(
+            name for name, own in self._named.items() if all(is_common(part, list(own)) for part in parts[name])
+        )
+
+    def named(self, query: str, words: Sequence[Word]) -> tuple[frozenset[int], frozenset[int]]:
+        """Return the numbers of the sources that a query names, and the first characters of the words that do."""
+        sources: set[int] = set()
+        places: set[int] = set()
+        for start in range(len(words)):
+            name = ""
+            for end in range(start, min(start + _MOST_WORDS, len(words))):
+                name += words[end][0].surface
+                numbers, run = self._named.get(name), words[start : end + 1]
+                if numbers and (name not in self._common or _is_meant(query, run)):
+                    sources |= numbers
+                    places.update(place for _, _, place, _ in run)
+        return frozenset(sources), frozenset(places)
+
+
+def _use(
+    documents: Segment, vocabulary: Vocabulary, source_of: NDArray[np.int32], words: Iterable[str]
+) -> dict[str, NDArray[np.int32]]:
+    """Return the source of each tool whose name or namespace has a word, by word."""
+    holders = source_of.repeat(np.diff(documents.starts))
+    in_name = documents.fields <= Field.HOME
+    order = documents.terms[in_name].argsort(kind="stable")
+    terms, sources = documents.terms[in_name][order], holders[in_name][order]
+    use = {}
+    for word in words:
+        term = vocabulary.number(text.term(word))
+        use[word] = sources[:0] if term is None else sources[slice(*terms.searchsorted((term, term + 1)))]
+    return use
+
+
+def _is_word(part: str) -> bool:
+    """Return whether a part of a name has a meaning of its own."""
+    return part in wordlists.faint_words() or part in _WEEKDAYS or text.term(part) in wordlists.meanings()
+
+
+def _is_meant(query: str, words: Sequence[Word]) -> bool:
+    """Return whether common words name a source where they stand."""
+    form, _, start, is_capitalized = words[0]
+    if len(words) > 1:
+        return all(is_name for *_, is_name in words)
+    behind = start + len(form.surface)
+    return (is_capitalized or not _is_word(form.surface)) and bool(
+        _BEFORE.search(query, 0, start) and _BEHIND.match(query, behind)
+    )
