@@ -104,6 +104,22 @@ class TokenSettings(Section):
         description="Scopes that clients ask the issuer for. Needs `public_url`.",
         examples=[["openid", "groups"]],
     )
+    client_id: str = Field(
+        default="",
+        max_length=500,
+        description="The console's client at the issuer: people then log in there (OpenID Connect), too. Needs "
+        "`public_url`. Empty: keys only.",
+        examples=["codemode-console"],
+    )
+    client_secret: SecretReference | None = Field(
+        default=None, description="Secret of that client. null: a public client.", examples=[{"env": "CONSOLE_SECRET"}]
+    )
+    session_s: int = Field(
+        default=4 * 3600,
+        ge=60,
+        le=12 * 3600,
+        description="Time after which people log in at the issuer again, in seconds. Groups are read then.",
+    )
 
 
 class LoadSettings(Section):
@@ -208,3 +224,10 @@ class ServerSettings(Section):
         description="Time for running requests and executions once the port is closed, in seconds.",
     )
     load: LoadSettings = Field(default=LoadSettings(), description="Admission limits. Excess requests get 429.")
+
+    @model_validator(mode="after")
+    def _login_has_an_address(self) -> ServerSettings:
+        if self.tokens is not None and self.tokens.client_id and not self.public_url:
+            message = "tokens.client_id needs public_url: the issuer sends people back to that address"
+            raise ValueError(message)
+        return self

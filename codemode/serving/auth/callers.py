@@ -14,6 +14,7 @@ from codemode.errors import ConfigurationError, JournalUnavailable
 from codemode.executions.journal.configured import store_of
 from codemode.executions.types.records import GOOD_UNTIL, READ_ONLY
 from codemode.gateway.caller import Caller
+from codemode.serving.auth.issuer_login import IssuerLogin
 from codemode.serving.auth.keys import keys_of
 from codemode.serving.auth.protected_resource import ProtectedResource
 from codemode.serving.auth.tokens import TokenCheck, TokenRefused
@@ -39,7 +40,7 @@ class Callers:
     """Identifies callers.
 
     `configured` maps keys to callers, and `roles` are the roles that the policy knows. With `had_keys` a key is
-    required even if none exists here now.
+    required even if none exists here now. `login` is how people log in at the issuer of the `tokens`, None for not.
     """
 
     def __init__(
@@ -48,6 +49,7 @@ class Callers:
         keys: Keys,
         *,
         tokens: TokenCheck | None = None,
+        login: IssuerLogin | None = None,
         roles: tuple[str, ...] = (DEFAULT_ROLE,),
         had_keys: bool = False,
     ) -> None:
@@ -56,6 +58,7 @@ class Callers:
         self._tokens = tokens
         self._roles = roles
         self._had_keys = had_keys
+        self.login = login
 
     @classmethod
     def of(cls, settings: Settings, store: ValueStore | None = None) -> Callers:
@@ -76,6 +79,7 @@ class Callers:
         resource = ProtectedResource.of(settings.server)
         resources = () if resource is None else resource.identifiers
         tokens = None if settings.server.tokens is None else TokenCheck(settings.server.tokens, resources)
+        login = None if tokens is None else _login(settings, tokens)
         roles = settings.policy.known_roles()
         keys = keys_of(settings, store or store_of(settings, Secrets()))
         try:
@@ -85,7 +89,7 @@ class Callers:
         lost = "" if keys.is_in_use() else _lost_keys(settings)  # this reads them now: no request waits for a database
         if lost:
             log.warning("%s, or create new keys with `codemode keys create`", lost)
-        return cls(configured, keys, tokens=tokens, roles=roles, had_keys=bool(lost))
+        return cls(configured, keys, tokens=tokens, login=login, roles=roles, had_keys=bool(lost))
 
     @property
     def is_open(self) -> bool:
@@ -117,6 +121,12 @@ class Callers:
         if found:
             return found[0]
         return await self._by_token(presented) if TokenCheck.is_token(presented) else self._stored(presented)
+
+    def person(self, id_: str, role: str, label: str, good_until: float) -> Caller | None:
+        """Return somebody who logged in at the issuer, or None if they could not do so in this role now."""
+        is_given = self.login is not None and self._tokens is not None and self._tokens.gives(id_, role)
+        is_over = has_passed(good_until, time.time())
+        return Caller(id_, role, label, good_until=good_until) if is_given and not is_over else None
 
     def role_of(self, given: NewExecution) -> str | None:
         """Return the current role of the caller who started an execution, or None if they would be rejected now.
@@ -181,6 +191,18 @@ def _lost_keys(settings: Settings) -> str:
     if moved.exists():
         return f"the keys were moved to a database (see {moved}), and are missing: set `journal.url` to it, restore it"
     return settings.left_behind(KEY_FILE)
+
+
+def _login(settings: Settings, check: TokenCheck) -> IssuerLogin | None:
+    tokens = settings.server.tokens
+    if tokens is None or not tokens.client_id:
+        return None
+    try:
+        secret = "" if tokens.client_secret is None else tokens.client_secret.resolve().get_secret_value()
+    except ConfigurationError as error:
+        message = f"{settings.place('server', 'tokens', 'client_secret')}: {error}"
+        raise ConfigurationError(message) from None
+    return IssuerLogin(settings.server, tokens, check, client_secret=secret)
 
 
 def _short(text: str) -> str:

@@ -7,6 +7,7 @@ Only the configured algorithms are accepted, all of them asymmetric.
 from __future__ import annotations
 
 import asyncio
+import hmac
 import importlib
 import json
 import time
@@ -59,24 +60,46 @@ class TokenCheck:
 
     async def caller(self, presented: str) -> Caller:
         """Return the caller that a token identifies. Raises TokenRefused."""
+        claims = await self._claims(presented, self._audiences)
+        good_until = claims["exp"] + self._settings.leeway_s
+        return Caller(self._id(claims), self._role(claims), secrets=(presented,), good_until=good_until)
+
+    async def person(self, presented: str, *, client_id: str, nonce: str) -> Caller:
+        """Return the caller that an identity token names (OpenID Connect Core 1.0, 3.1.3.7). Raises TokenRefused.
+
+        `client_id` is the client for which it was issued, and `nonce` belongs to the attempt to log in.
+        """
+        claims = await self._claims(presented, (client_id,))
+        audience = claims["aud"]
+        is_shared = isinstance(audience, list) and len(audience) > 1
+        if claims.get("azp", None if is_shared else client_id) != client_id:
+            raise TokenRefused("it is for another client")
+        if not hmac.compare_digest(str(claims.get("nonce", "")).encode(), nonce.encode()):
+            raise TokenRefused("it is for another attempt")
+        until = time.time() + self._settings.session_s
+        return Caller(self._id(claims), self._role(claims), _label(claims), good_until=until)
+
+    def _id(self, claims: dict[str, Any]) -> str:
+        return f"token:{self._settings.issuer}#{claims['sub']}"
+
+    async def _claims(self, presented: str, audiences: Sequence[str]) -> dict[str, Any]:
         settings = self._settings
         if len(presented) > _LONGEST_TOKEN:
             raise TokenRefused("it is too long")
         try:
             key = await self._key(self._jwt.get_unverified_header(presented))
-            claims = self._jwt.decode(
+            claims: dict[str, Any] = self._jwt.decode(
                 presented,
                 key,
                 algorithms=list(settings.algorithms),
-                audience=self._audiences,
+                audience=audiences,
                 issuer=settings.issuer,
                 leeway=settings.leeway_s,
                 options={"require": list(_REQUIRED)},
             )
         except (self._jwt.PyJWTError, TypeError, ValueError, AttributeError) as error:
             raise TokenRefused(_reason(error)) from None
-        id_ = f"token:{settings.issuer}#{claims['sub']}"
-        return Caller(id_, self._role(claims), secrets=(presented,), good_until=claims["exp"] + settings.leeway_s)
+        return claims
 
     def gives(self, owner: str, role: str) -> bool:
         """Whether a token of this issuer can grant the role to that owner."""
@@ -137,6 +160,13 @@ def _claim(claims: dict[str, Any], name: str) -> Any:
     for part in name.split("."):
         value = value.get(part) if isinstance(value, dict) else None
     return value
+
+
+def _label(claims: dict[str, Any]) -> str:
+    """Return what the console calls a person."""
+    names = (claims.get(name) for name in ("name", "preferred_username", "email"))
+    name = next((name for name in names if isinstance(name, str) and name.strip()), "")
+    return "".join(letter for letter in name if letter.isprintable())[:80]
 
 
 def _reason(error: Exception) -> str:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import asyncio
-from ipaddress import IPv6Address, ip_address, ip_network
 from typing import TYPE_CHECKING
 
 from starlette.exceptions import HTTPException
 from starlette.responses import RedirectResponse, Response
 from starlette.routing import Route
 
+from codemode.serving.console.failures import Failures
 from codemode.serving.console.forms import form_of
+from codemode.serving.console.issuer import issuer_routes, start_address
 from codemode.serving.console.session import COOKIE, base_of, set_cookie
 from codemode.serving.console.views import return_path
-from codemode.serving.web.admission import Admission, Overloaded
-from codemode.settings import LoadSettings
+from codemode.serving.web.admission import Overloaded
 
 if TYPE_CHECKING:
     from starlette.requests import Request
@@ -24,20 +24,18 @@ if TYPE_CHECKING:
     from codemode.serving.console.session import Sessions
     from codemode.serving.console.views import Console
 
-#: Failed attempts per second of one address, and of one network: an IPv6 customer has a /64.
-FAILURES_PER_S, FAILURES_OF_NETWORK_PER_S = 1.0, 4.0
-_NETWORK_BITS = {4: 24, 6: 64}
-
 _UNKNOWN = "This is not a key of this server, or it has ended."
 
 
 def login_routes(console: Console, callers: Callers, sessions: Sessions) -> list[Route]:
     """Return the routes `/login` and `/logout`, which need no session."""
-    rates = (FAILURES_PER_S, FAILURES_OF_NETWORK_PER_S)
-    failures = [Admission(LoadSettings(per_key_rate_per_s=rate), processors=8) for rate in rates]
+    failures = Failures()
 
     def form(request: Request, back: str, mistake: str = "", status: int = 200) -> Response:
-        data = {"next": return_path(back, base_of(request)), "mistake": mistake}
+        target = return_path(back, base_of(request))
+        login = callers.login
+        issuer = None if login is None else {"name": login.name, "url": start_address(login, target)}
+        data = {"next": target, "mistake": mistake, "issuer": issuer}
         return console.page(request, "login.html", title="Log in", data=data, status=status)
 
     async def show(request: Request) -> Response:
@@ -49,15 +47,11 @@ def login_routes(console: Console, callers: Callers, sessions: Sessions) -> list
     async def log_in(request: Request) -> Response:
         given = await form_of(request)
         back, key = given.get("next", ""), given.get("key", "").strip()
-        address = request.client.host if request.client else ""
         try:
-            counted = list(zip(failures, (address, _network(address)), strict=True))
-            for counter, name in counted:
-                counter.check(name)
+            failures.check(request)
             caller = await callers.identify(f"Bearer {key}")
-            for counter, name in counted if caller is None else ():
-                async with counter.turn(name):  # counts it
-                    pass
+            if caller is None:
+                await failures.count(request)
         except Overloaded as overloaded:
             mistake = f"Too many attempts. Try again in {overloaded.retry_after_s} s."
             return form(request, back, mistake, 429)
@@ -73,23 +67,13 @@ def login_routes(console: Console, callers: Callers, sessions: Sessions) -> list
         answer.delete_cookie(COOKIE, path=base_of(request))
         return answer
 
+    own = issuer_routes(console, callers.login, sessions, failures, form) if callers.login is not None else []
     return [
+        *own,
         Route("/login", show, methods=["GET"], name="login"),
         Route("/login", log_in, methods=["POST"]),
         Route("/logout", log_out, methods=["POST"]),
     ]
-
-
-def _network(address: str) -> str:
-    """Return the network of an address, or the text itself if it is no address."""
-    try:
-        ip = ip_address(address)
-    except ValueError:
-        return address
-    if isinstance(ip, IPv6Address) and ip.ipv4_mapped is not None:
-        ip = ip.ipv4_mapped
-    without_scope = str(ip).partition("%")[0]
-    return str(ip_network(f"{without_scope}/{_NETWORK_BITS[ip.version]}", strict=False))
 
 
 class RequireLogin:

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 def is_operator(request: Request, service: CodeMode) -> bool:
     """Whether the caller may see what other callers did, and the state of the server."""
     session: Session | None = request.state.session
-    is_open = session is not None and not session.key
+    is_open = session is not None and session.is_open
     return is_open or caller_of(request).role in service.settings.policy.approvers
 
 

@@ -1,9 +1,9 @@
-"""Sessions of the console: a browser exchanges a key of the server for a cookie.
+"""Sessions of the console: a browser exchanges a key of the server, or a login at its issuer, for a cookie.
 
 Sessions are a value that the servers of a project share, so that every server knows every session, and a logout holds
 on all of them. A session stores its key encrypted with what follows from the id in the browser's cookie: who reads the
 store learns neither. The key is checked again on each request: a session ends when its key is revoked, rotated or
-expired.
+expired. A login at the issuer ends after `server.tokens.session_s`, and when its role is no longer granted.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import logging
 import secrets
 import time
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.requests import HTTPConnection
 
@@ -50,12 +50,38 @@ MOST_PER_KEY = 20
 MOST = 1000
 
 
+class Person(NamedTuple):
+    """Somebody who logged in at the issuer, until `good_until`, in seconds since 1970."""
+
+    id: str
+    role: str
+    label: str
+    good_until: float
+
+    @classmethod
+    def of(cls, caller: Caller) -> Person:
+        """Return what a session stores of a caller."""
+        return cls(caller.id, caller.role, caller.label, caller.good_until or 0.0)
+
+
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One logged-in browser. `key` is empty at a server without keys."""
+    """One logged-in browser. It has a `key` or a `person`, and neither at a server without keys."""
 
     key: str = field(repr=False)
     csrf_token: str = field(repr=False)
+    person: Person | None = None
+
+    @property
+    def is_open(self) -> bool:
+        """Whether nobody has logged in, because the server has no keys."""
+        return not self.key and self.person is None
+
+    async def caller(self, callers: Callers) -> Caller | None:
+        """Return the caller of the session, None if they would not be let in now. Raises JournalUnavailable."""
+        if self.person is not None:
+            return callers.person(*self.person)
+        return await callers.identify(f"Bearer {self.key}")
 
 
 class Sessions:
@@ -72,11 +98,18 @@ class Sessions:
 
     def open(self, key: str, owner: str) -> str:
         """Open a session for a valid key and return its id. `owner` is the id of the key's caller."""
+        return self._open(key, owner, LIFETIME_S)
+
+    def open_for(self, person: Person) -> str:
+        """Open a session for somebody who logged in at the issuer, and return its id."""
+        return self._open(json.dumps(person), person.id, person.good_until - self._clock(), is_person=True)
+
+    def _open(self, secret: str, owner: str, life_s: float, *, is_person: bool = False) -> str:
         id_ = self._signed(secrets.token_urlsafe(32))
 
         def with_one_more(stored: dict[str, Any]) -> None:
-            expires = self._clock() + LIFETIME_S
-            stored[_name(id_)] = {"key": _masked(key.encode(), id_).hex(), "owner": owner, "expires": expires}
+            one = {"key": _masked(secret.encode(), id_).hex(), "owner": owner, "expires": self._clock() + life_s}
+            stored[_name(id_)] = {**one, "is_person": True} if is_person else one
             own = [name for name, one in stored.items() if one["owner"] == owner]
             for name in (*own[:-MOST_PER_KEY], *list(stored)[:-MOST]):
                 stored.pop(name, None)
@@ -91,7 +124,10 @@ class Sessions:
         stored = self._read()["sessions"].get(_name(id_))
         if stored is None or self._clock() >= stored["expires"]:
             return None
-        return Session(_masked(bytes.fromhex(stored["key"]), id_).decode(), self._token(id_))
+        secret = _masked(bytes.fromhex(stored["key"]), id_).decode()
+        if stored.get("is_person"):
+            return Session("", self._token(id_), Person(*json.loads(secret)))
+        return Session(secret, self._token(id_))
 
     def close(self, id_: str) -> None:
         """End the session with this id, if there is one."""
@@ -102,13 +138,13 @@ class Sessions:
         return Session("", self._token(""))
 
     def _signed(self, text: str) -> str:
-        return f"{text}.{self._derived('id', text)[:22]}"
+        return f"{text}.{self.derived('id', text)[:22]}"
 
     def _token(self, id_: str) -> str:
-        return self._derived("form token", id_)
+        return self.derived("form token", id_)
 
-    def _derived(self, purpose: str, text: str) -> str:
-        """Return what only servers of this project can derive from a text."""
+    def derived(self, purpose: str, text: str) -> str:
+        """Return 64 hexadecimal digits that only servers of this project can derive from a text."""
         try:
             latest = self._value.latest()
         except OSError as error:
@@ -180,7 +216,7 @@ class SessionCheck:
         session = await asyncio.to_thread(self._sessions.find, id_)
         if session is None:
             return
-        state.caller = await self._callers.identify(f"Bearer {session.key}")
+        state.caller = await session.caller(self._callers)
         if state.caller is None:
             await asyncio.to_thread(self._sessions.close, id_)
         else:
@@ -205,14 +241,14 @@ def caller_of(connection: HTTPConnection) -> Caller:
     return caller
 
 
-def set_cookie(response: Response, connection: HTTPConnection, id_: str) -> None:
+def set_cookie(response: Response, connection: HTTPConnection, id_: str, *, is_secure: bool = False) -> None:
     """Send the session's id as a cookie that scripts cannot read and other sites cannot send (RFC 6265bis, 5.6)."""
     response.set_cookie(
         COOKIE,
         id_,
         max_age=int(LIFETIME_S),
         path=base_of(connection),
-        secure=connection.url.scheme == "https",
+        secure=is_secure or connection.url.scheme == "https",
         httponly=True,
         samesite="strict",
     )

@@ -116,7 +116,7 @@ class Console:
             "waiting": getattr(request.state, "waiting", 0),
             "section": request.url.path.removeprefix(base).strip("/").partition("/")[0],
             "user": request.state.caller,  # `caller` is the block of a macro
-            "has_session": session is not None and bool(session.key),
+            "has_session": session is not None and not session.is_open,
             "csrf_field": FIELD,
             "csrf_header": HEADER,
             "csrf_token": session.csrf_token if session is not None else "",

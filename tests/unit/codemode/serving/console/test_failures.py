@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from codemode.serving.console.login import _network
+from codemode.serving.console.failures import _network
 
 
 @pytest.mark.parametrize(
