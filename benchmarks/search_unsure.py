@@ -133,7 +133,7 @@ def _rows(
     yield "nonsense", _evidence(index.evidence(query) for query in _nonsense())
 
 
-def _taken(index: Index, queries: Sequence[LabelledQuery], parts: int) -> Iterator[Mapping[str, float] | None]:
+def _taken(index: Index, queries: Sequence[LabelledQuery], parts: int) -> Iterator[Mapping[str, float]]:
     """Yield the evidence of queries against an index without the right tools of their part."""
     for part in range(parts):
         asked = queries[part::parts]
@@ -161,10 +161,10 @@ def _nonsense() -> Iterator[str]:
         yield " ".join(words)
 
 
-def _evidence(samples: Iterator[Mapping[str, float] | None]) -> Evidence:
+def _evidence(samples: Iterator[Mapping[str, float]]) -> Evidence:
     """Return one row for each query: 1 and the features, or zeros for a query without hits."""
     nothing = [0.0] * (len(COEFFICIENTS) + 1)
-    return np.array([nothing if each is None else [1.0, *(each[key] for key in COEFFICIENTS)] for each in samples])
+    return np.array([nothing if not each else [1.0, *(each[key] for key in COEFFICIENTS)] for each in samples])
 
 
 def _fit(rows: Mapping[str, Mapping[str, Evidence]], *, apart: bool = True) -> Evidence:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING
@@ -206,9 +206,7 @@ class Index:
         highest = max(scores.values(), default=0.0) + 1
         documents = list(dict.fromkeys((*exact, *ranked.documents)))
         ordered = np.array([scores.get(document, highest) for document in documents])
-        return replace(
-            ranked, documents=documents, scores=ordered, total=len(documents), exact=len(exact), confidence=1.0
-        )
+        return replace(ranked, documents=documents, scores=ordered, total=len(documents), exact=len(exact))
 
     def _ranked(
         self, text: str, similarities: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
@@ -230,14 +228,14 @@ class Index:
         assessment = self._ranker.assess(parsed, documents[:reranked], sums[:reranked])
         scores = weigh(assessment.features, self.weights.ranking, length_share(len(parsed.groups), self.weights.long))
         order = (-scores).argsort(kind="stable")
-        certainty = confidence(evidence(parsed.groups, assessment, sums, scores, order, self._rarest))
+        of_best = evidence(parsed.groups, assessment, sums, scores, order, self._rarest)
         if similarities is not None:
             scores = scores + np.float32(self.weights.meaning) * similarities[documents[:reranked]]
             order = (-scores).argsort(kind="stable")
         order = fill(order, clause_heads(parsed, text, assessment, scores), DEFAULT_LIMIT)
         documents[:reranked] = documents.take(order)
         return _SearchResult(
-            self, parsed, similarities, documents.tolist(), scores.take(order), sums[reranked:], total, 0, certainty
+            self, parsed, similarities, documents.tolist(), scores.take(order), sums[reranked:], total, 0, of_best
         )
 
     def in_english(self, text: str) -> str:
@@ -253,15 +251,9 @@ class Index:
         assessment = self._ranker.assess(parsed, documents, sums)
         return tuple(self.tools[document].id for document in documents.tolist()), assessment.features
 
-    def evidence(self, text: str) -> Mapping[str, float] | None:
-        """Return the confidence features of the best hit, for fitting, or None without a hit."""
-        parsed = self._parsed(text)
-        documents, sums = best(self._sums(parsed), self._rerank_count)
-        if not len(documents):
-            return None
-        assessment = self._ranker.assess(parsed, documents, sums)
-        scores = weigh(assessment.features, self.weights.ranking, length_share(len(parsed.groups), self.weights.long))
-        return evidence(parsed.groups, assessment, sums, scores, (-scores).argsort(kind="stable"), self._rarest)
+    def evidence(self, text: str) -> Mapping[str, float]:
+        """Return the confidence features of the best hit by words, for fitting; nothing without a hit."""
+        return self._ranked(text, None, None, 0).evidence
 
     def _parsed(self, text: str) -> ParsedQuery:
         words, intent, left_out = read(text, self.weights)
@@ -314,7 +306,7 @@ class _SearchResult:
     """The result of one search: its first documents, of `total`.
 
     `scores` are those of the re-ranked documents, and `sums` the BM25F sums of the documents behind them. The first
-    `exact` documents were found by exact name.
+    `exact` documents were found by exact name. `evidence` has the confidence features of the best hit by words.
     """
 
     index: Index
@@ -325,7 +317,14 @@ class _SearchResult:
     sums: NDArray[np.float32]
     total: int = 0
     exact: int = 0
-    confidence: float = 0.0
+    evidence: Mapping[str, float] = field(default_factory=dict)
+
+    @property
+    def confidence(self) -> float:
+        """The confidence that the best hit fits: 1 for an exact name, 0 without a hit."""
+        if self.exact:
+            return 1.0
+        return confidence(self.evidence) if self.evidence else 0.0
 
     def hit(self, search: int, rank: int) -> Hit:
         """Return the hit at a rank. `search` is the position of this search in the query."""

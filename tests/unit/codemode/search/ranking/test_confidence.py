@@ -10,6 +10,7 @@ import pytest
 from codemode.catalog.catalog import Catalog
 from codemode.search.index.index import Index
 from codemode.search.query import Query
+from codemode.search.ranking.confidence import confidence
 from codemode.sources.documents.parse import parse_document
 from codemode.sources.openapi.document import load_openapi
 from codemode.testing import make_tool
@@ -69,6 +70,18 @@ def test_unknown_words_beside_known_ones_lower_confidence(gym: Index) -> None:
     assert few < some / 2
 
 
+def test_a_query_in_another_language_has_the_evidence_of_its_english_reading(gym: Index) -> None:
+    query = "Mitgliedschaft einfrieren"
+    english = gym.in_english(query)
+    assert english != query
+    assert gym.evidence(query) == gym.evidence(english)
+
+
+def test_the_evidence_for_fitting_is_that_of_the_search(gym: Index) -> None:
+    query = "kündige die Mitgliedschaft eines Kunden"
+    assert confidence(gym.evidence(query)) == gym.search(query).confidence[0]
+
+
 def test_an_unasked_word_that_distinguishes_siblings_lowers_confidence() -> None:
     names = ["get_random_cat", "find_cat_by_tag", "find_cat_with_text"]
     index = Index.build(make_tool(f"cats.{name}", summary="A picture of a cat") for name in names)
@@ -83,5 +96,4 @@ def test_an_unasked_word_that_distinguishes_siblings_lowers_confidence() -> None
 )
 def test_unasked_words_count_by_significance(name: str, unasked: float) -> None:
     features = Index.build([make_tool(f"cats.{name}", summary="A cat")]).evidence("find cat")
-    assert features is not None
     assert features["unasked"] == unasked
