@@ -8,11 +8,18 @@ from importlib.metadata import entry_points
 from ipaddress import ip_address
 from pathlib import Path
 from typing import Annotated, Any, Literal
+from urllib.parse import urlsplit
 from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
-from codemode.settings.credentials import ClientCertificate, CredentialSettings
+from codemode.settings.credentials import (
+    AwsCredential,
+    ClientCertificate,
+    CredentialSettings,
+    NoCredential,
+    OAuth2Credential,
+)
 from codemode.settings.pages import PagesSettings
 from codemode.settings.secrets import SecretReference
 from codemode.settings.section import HomePath, Section, expanded
@@ -373,6 +380,20 @@ class SourceSettings(Section):
     def is_mcp(self) -> bool:
         """Whether the source is an MCP server."""
         return self.own_kind == "mcp"
+
+    @property
+    def login_server(self) -> str:
+        """The address that the tokens of a login without settings are for: an MCP server, or the origin of an API.
+
+        Empty if the settings say how to authenticate, or there is no URL.
+        """
+        address = self.location if self.is_mcp else self.base_url or self.location
+        is_decided = any(isinstance(one, (AwsCredential, NoCredential, OAuth2Credential)) for one in self.credentials)
+        if self.command or not is_url(address) or is_decided:
+            return ""
+        parts = urlsplit(address)
+        host = parts.netloc.rpartition("@")[2].lower()
+        return address if self.is_mcp else f"{parts.scheme.lower()}://{host}"
 
     def anchored(self, folder: Path) -> SourceSettings:
         """Return a copy whose files are relative to `folder`, the folder of the configuration."""

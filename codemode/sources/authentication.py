@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import partial
 from typing import TYPE_CHECKING
+from urllib.parse import urljoin
 
 from codemode.errors import ConfigurationError
 from codemode.settings import (
@@ -26,6 +28,7 @@ if TYPE_CHECKING:
 
     from codemode.settings import CallerReference, CredentialSettings, Secrets, SourceSettings
     from codemode.shared.values import ValueStore
+    from codemode.sources.loaded import Surface
     from codemode.transports.auth.requirements import SecurityScheme
 
 
@@ -40,7 +43,42 @@ def authentication_of(name: str, settings: SourceSettings, secrets: Secrets, *, 
         configured,
         has_certificate=settings.client_certificate is not None,
         headers=[_header(header, value, secrets) for header, value in settings.headers.items()],
+        login=_login(name, settings, tokens),
     )
+
+
+def declared_login(surface: Surface, address: str) -> SecurityScheme | None:
+    """Return the login that a document declares, None if it declares none.
+
+    Of several, it is the one that most operations require. Its `scopes` are theirs, and its addresses are absolute.
+    """
+    scopes: dict[str, dict[str, None]] = {scheme.name: {} for scheme in surface.auth if scheme.is_login}
+    number = Counter[str]()
+    for tool in surface.tools if scopes else ():
+        for alternative in getattr(tool.invocation, "security", None) or ():
+            login = next((scheme for scheme in alternative if scheme.is_login), None)
+            if login is not None:
+                scopes[login.name].update(dict.fromkeys(login.scopes))
+                number[login.name] += 1
+                break
+    schemes = [scheme for scheme in surface.auth if scheme.is_login]
+    if not schemes:
+        return None
+    scheme = max(schemes, key=lambda one: number[one.name])
+    urls = {key: urljoin(address, getattr(scheme, key)) for key in _URLS if getattr(scheme, key)}
+    return scheme._replace(scopes=tuple(scopes[scheme.name]), **urls)
+
+
+#: The addresses of a login. A document may write them relative to its server (OpenAPI 3.1, 4.8.30).
+_URLS = ("authorization_url", "token_url", "device_url", "metadata_url")
+
+
+def _login(name: str, settings: SourceSettings, tokens: ValueStore) -> OAuthGrant | None:
+    if not settings.login_server:
+        return None
+    store = TokenStore(tokens.value("tokens", name), name)
+    store.is_for(settings.login_server)  # reads the store now, in a thread
+    return OAuthGrant("", "", store=store, server=settings.login_server)
 
 
 def _header(name: str, value: SecretReference | str, secrets: Secrets) -> Credential:

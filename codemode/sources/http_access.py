@@ -17,7 +17,7 @@ from codemode.transports.http.exchange import Exchange
 from codemode.transports.http.fetch import BehindLogin, fetch_text
 from codemode.transports.http.network import open_pool
 from codemode.transports.http.transport import HttpTransport, Reach
-from codemode.transports.oauth.tokens import TokenSource
+from codemode.transports.oauth.stored_login import access_tokens
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable
@@ -72,7 +72,7 @@ def http_transport(
             authentication=credentials,
             contents=context.contents,
             allowances=context.allowances,
-            open_tokens=TokenSource,
+            open_tokens=partial(access_tokens, ca_file=reach.ca_file),
         ),
         idempotency_header=settings.idempotency_header,
     )
@@ -155,7 +155,7 @@ async def _resolved(name: str, supply: Credential | OAuthGrant, settings: Source
         return supply
     pool = open_pool(PermittedOrigins(tuple(map(origin, supply.addresses))), most=1, ca_file=_ca_file(settings))
     exchange = Exchange(name, timeout_s=settings.timeout_s, limit_bytes=_TOKEN_BYTES, connections=pool)
-    tokens = TokenSource(supply, exchange, name)
+    tokens = access_tokens(supply, exchange, name, ca_file=_ca_file(settings))
     try:
         return await tokens.credential()
     finally:

@@ -178,8 +178,8 @@ class IssuerLogin:
             return self._metadata
 
     async def _fetched(self) -> Mapping[str, Any]:
-        from codemode.transports.oauth.discovery import check_named
         from codemode.transports.oauth.exchange import open_exchange
+        from codemode.transports.oauth.server_reach import ServerReach
         from codemode.transports.oauth.tokens import metadata_of
 
         issuer = self._tokens.issuer
@@ -193,7 +193,7 @@ class IssuerLogin:
                 if not isinstance(metadata.get(name), str):
                     message = f"{self.name} names no {name}"
                     raise LoginRefused(message)
-                check_named(metadata[name], issuer, "the issuer")
+                ServerReach(issuer, "the issuer").check(metadata[name])
         except CodeModeError as error:
             message = f"{self.name} cannot be asked: {error}"
             raise LoginRefused(message) from None

@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 
 app = typer.Typer(no_args_is_help=True, help="Log in to the services behind the sources.")
 _NO_BROWSER = "Only print the address, or a code for another device."
-_NO_BROWSER = "Only print the address, or a code for another device."
 Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
 
 
@@ -45,7 +44,7 @@ def login(
     as_json: AsJson = False,  # noqa: FBT002
     config: Config = FOUND,
 ) -> None:
-    """Log in with a browser or another device, and store the tokens. An MCP server says how; others need settings."""
+    """Log in with a browser or another device, and store the tokens. The server or the API document says how."""
     with errors_as_exit_codes(as_json=as_json):
         options = LoginOptions(not no_browser, device, client_id, client_secret_env, tuple(scope or ()), redirect_port)
         log_in(name, configuration(config), options)
@@ -128,7 +127,7 @@ def _stored(name: str, source: SourceSettings, store: ValueStore) -> dict[str, A
     tokens = TokenStore(store.value("tokens", name), name).read()
     if tokens is None or not tokens.server or configured_login(name, source) is not None:
         return None
-    if tokens.server != source.location:
+    if tokens.server != source.login_server:
         detail = f"the login is for {tokens.server}; run: codemode auth login {name}"
         return {"source": name, "kind": "login", "state": "logged out", "detail": detail}
     return {"source": name, "kind": "login", **_login_state(name, store)}

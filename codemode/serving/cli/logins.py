@@ -8,16 +8,18 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codemode.errors import ConfigurationError
+from codemode.errors import ConfigurationError, SourceError
 from codemode.executions.journal.configured import store_of
 from codemode.serving.output import terminal as show
 from codemode.settings import OAuth2Credential, SecretReference, Secrets
 from codemode.text.nearest import did_you_mean
 from codemode.transports.auth.token_store import TokenStore
+from codemode.transports.oauth.client_document import client_address
 
 if TYPE_CHECKING:
     from codemode.settings import Settings, SourceSettings
     from codemode.shared.values import ValueStore
+    from codemode.sources.loaded import Surface
     from codemode.transports.auth.token_store import Tokens
     from codemode.transports.oauth.login import Login
 
@@ -44,11 +46,11 @@ class LoginOptions:
 
 def log_in(name: str, settings: Settings, options: LoginOptions) -> None:
     """Log in at a source, and store its tokens. Prints the address to open. Raises ConfigurationError, CallError."""
-    source = source_named(name, settings)
+    source_named(name, settings)
     with closing(store_of(settings, Secrets())) as store:
         value = store.value("tokens", name)
         kept = TokenStore(value, name)
-        tokens = asyncio.run(_log_in(name, source, store, options, kept.read()))
+        tokens = asyncio.run(_log_in(name, settings, store, options, kept.read()))
         try:
             kept.write(tokens)
         except OSError as error:
@@ -57,10 +59,11 @@ def log_in(name: str, settings: Settings, options: LoginOptions) -> None:
 
 
 async def _log_in(
-    name: str, source: SourceSettings, store: ValueStore, options: LoginOptions, before: Tokens | None
+    name: str, settings: Settings, store: ValueStore, options: LoginOptions, before: Tokens | None
 ) -> Tokens:
     from codemode.transports.oauth.login import log_in_by_browser, log_in_by_device
 
+    source = settings.sources[name]
     setting = configured_login(name, source)
     if setting is not None:
         if options.is_of_discovery:
@@ -68,11 +71,12 @@ async def _log_in(
             raise ConfigurationError(message)
         login, by_device = planned(name, source, store), setting.flow == "device_code"
     else:
-        login = await _discovered(name, source, options, before)
-        by_device = bool(login.device_url) and (options.device or not options.browser)
-        show.errors.print(show.plain(f"{name} logs in at {login.issuer}"), soft_wrap=True)
+        login = await _discovered(name, settings, store, options, before)
+        wants_device = options.device or not options.browser or not login.authorization_url
+        by_device = bool(login.device_url) and wants_device
+        show.errors.print(show.plain(f"{name} logs in at {login.named_issuer}{_scopes(login)}"), soft_wrap=True)
         if options.device and not by_device:
-            message = f"{login.issuer} offers no login by a code on another device: leave out --device"
+            message = f"{login.named_issuer} offers no login by a code on another device: leave out --device"
             raise ConfigurationError(message)
 
     def tell(address: str) -> None:
@@ -83,15 +87,50 @@ async def _log_in(
     return await (log_in_by_device if by_device else log_in_by_browser)(login, tell)
 
 
-async def _discovered(name: str, source: SourceSettings, options: LoginOptions, before: Tokens | None) -> Login:
-    from codemode.transports.oauth.discovery import OwnClient, discover_login
+def _scopes(login: Login) -> str:
+    return f", for the scopes {' '.join(login.grant.scopes)}" if login.grant.scopes else ""
 
-    if not source.is_mcp or source.command or source.credentials:
+
+async def _discovered(
+    name: str, settings: Settings, store: ValueStore, options: LoginOptions, before: Tokens | None
+) -> Login:
+    from codemode.sources.authentication import declared_login
+    from codemode.transports.oauth.discovery import discover_api_login, discover_login
+    from codemode.transports.oauth.registration import OwnClient
+
+    source = settings.sources[name]
+    server = source.login_server
+    if not server:
         raise ConfigurationError(no_login(name))
-    again = before if before is not None and before.server == source.location else None
+    again = before if before is not None and before.server == server else None
     scopes = (*options.scopes, *(f"{again.scope} {again.wanted}".split() if again is not None and again.wanted else ()))
-    client = OwnClient(options.client_id, _secret(options.client_secret_env), scopes, options.redirect_port)
-    return await discover_login(source.location, name, client=client, ca_file=_ca_file(source))
+    client = OwnClient(
+        options.client_id,
+        _secret(options.client_secret_env),
+        scopes,
+        options.redirect_port,
+        client_address(settings.server.public_url),
+    )
+    if source.is_mcp:
+        return await discover_login(server, name, client=client, ca_file=_ca_file(source))
+    address = source.base_url or source.location
+    declared = declared_login(await _surface(name, settings, store), address)
+    return await discover_api_login(address, name, declared, server=server, client=client, ca_file=_ca_file(source))
+
+
+async def _surface(name: str, settings: Settings, store: ValueStore) -> Surface:
+    """Return what a source declares, nothing if it cannot be read before the login."""
+    from codemode.sources.factory import load_source
+    from codemode.sources.loaded import Surface
+    from codemode.sources.source import SourceContext
+
+    try:
+        context = SourceContext(store=store, cache=settings.cache() / "catalogs")
+        source = await load_source(name, settings.sources[name], context)
+    except SourceError:
+        return Surface(())
+    await source.transport.aclose()
+    return source.surface
 
 
 def source_named(name: str, settings: Settings) -> SourceSettings:
@@ -116,8 +155,8 @@ def configured_login(name: str, source: SourceSettings) -> OAuth2Credential | No
 def no_login(name: str) -> str:
     """Return why nobody can log in at a source, and what to write."""
     return (
-        f"{name} says nowhere how to log in, as MCP servers at a URL do. Write one credential of kind oauth2 with "
-        f"`flow: authorization_code` or `flow: device_code` under sources.{name}.credentials"
+        f"the credentials of {name} are configured, or it has no URL. For a login there, remove them, or write one of "
+        f"kind oauth2 with `flow: authorization_code` or `flow: device_code` under sources.{name}.credentials"
     )
 
 

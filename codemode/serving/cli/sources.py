@@ -109,8 +109,9 @@ def add(
             write(config, with_source(read(config), name, _entry(settings, base, bearer_env, config)))
         if _needs_login(source):
             source = _after_login(name, config, as_json=as_json)
+        offer = _login_offer(name, settings, source, bearer_env)
         if as_json:
-            show.print_json({name: _as_data(source)})
+            show.print_json({name: _as_data(source) | ({"next": offer} if offer else {})})
         else:
             _report(name, source)
         if accept_reads:
@@ -118,6 +119,8 @@ def add(
         if is_document and not base_url:
             message = _base_url_message(source.surface, settings.location, base, f"sources.{name}.base_url in {config}")
             show.errors.print(show.plain(message, style="" if base else "yellow"), soft_wrap=True)
+        if offer and not as_json:
+            _log_in_now(name, config, offer)
 
 
 @app.command("discover")
@@ -312,6 +315,21 @@ async def _read(name: str, settings: SourceSettings, store: ValueStore | None = 
 
 def _needs_login(source: LoadedSource) -> bool:
     return source.failure is not None and source.failure.needs_login
+
+
+def _login_offer(name: str, settings: SourceSettings, source: LoadedSource, bearer_env: str) -> str:
+    """Return the command that logs in at a new API whose document declares a login. Empty if it declares none."""
+    is_mcp_or_configured = settings.is_mcp or bool(bearer_env)
+    has_login = not is_mcp_or_configured and any(scheme.is_login for scheme in source.surface.auth)
+    return f"codemode auth login {name}" if has_login else ""
+
+
+def _log_in_now(name: str, config: Path, offer: str) -> None:
+    if has_terminal() and typer.confirm(f"{name} has a login. Log in now?", default=True, err=True):
+        log_in(name, configuration(config), LoginOptions())
+        show.errors.print(show.plain(f"logged in to {name}"))
+    else:
+        show.errors.print(show.plain(f"{name} has a login; run: {offer}"), soft_wrap=True)
 
 
 def _after_login(name: str, config: Path, *, as_json: bool) -> LoadedSource:

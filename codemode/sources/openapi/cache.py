@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 MOST_KEPT = 40
 
 #: Increase this whenever the same text yields other tools. Catalogs of other versions are ignored.
-VERSION = 13
+VERSION = 14
 
 
 class CatalogCache:
@@ -103,7 +103,7 @@ def _surface(fragments: Fragments, details: Callable[[Operation], Details]) -> S
     api = ApiDocument(fragments.document(entry), uri=entry, retrieve=fragments.document)
     tools = tuple(_tool(row, api, details) for row in facts["tools"])
     warnings = tuple(SourceWarning(*warning) for warning in facts["warnings"])
-    auth = tuple(SecurityScheme(*scheme) for scheme in facts["auth"])
+    auth = tuple(SecurityScheme(*scheme)._replace(scopes=()) for scheme in facts["auth"])
     return Surface(
         tools,
         warnings,

@@ -31,6 +31,7 @@ class OAuthGrant:
     secret_in_body: bool = False
     issuer: str = ""
     store: TokenStore | None = None
+    server: str = ""
 
     def __repr__(self) -> str:
         return f"OAuthGrant({self.token_url or self.issuer}, {self.client_id})"

@@ -40,8 +40,9 @@ class SchemeKind(StrEnum):
 class SecurityScheme(NamedTuple):
     """A Security Scheme Object (OpenAPI 3.1, or 2.0). `parameter` and `place` describe an API key.
 
-    `detail` helps to configure the scheme: names of OAuth flows, or the HTTP scheme. `token_url` is an OAuth flow's.
-    `prefix` precedes an API key in its header.
+    `detail` helps to configure the scheme: names of OAuth flows, or the HTTP scheme. `prefix` precedes an API key in
+    its header. The addresses are those of an OAuth flow, `metadata_url` is a document that has them (OpenID Connect
+    Discovery, RFC 8414), and `scopes` are what an operation requires.
     """
 
     name: str
@@ -51,6 +52,15 @@ class SecurityScheme(NamedTuple):
     detail: str = ""
     token_url: str = ""
     prefix: str = ""
+    authorization_url: str = ""
+    device_url: str = ""
+    metadata_url: str = ""
+    scopes: tuple[str, ...] = ()
+
+    @property
+    def is_login(self) -> bool:
+        """Whether its tokens come from the login of a person."""
+        return bool(self.authorization_url or self.device_url or self.metadata_url)
 
     @property
     def words(self) -> str:
@@ -130,7 +140,8 @@ class Configured:
 class Authentication:
     """The credentials of one source, and their selection for an operation.
 
-    `headers` are sent with every call, before the credentials, which win.
+    `headers` are sent with every call, before the credentials, which win. `login` is the grant of whoever is logged in
+    at the service; it is used while somebody is, where nothing else is configured.
     """
 
     def __init__(
@@ -140,10 +151,13 @@ class Authentication:
         *,
         has_certificate: bool = False,
         headers: Iterable[Credential] = (),
+        login: OAuthGrant | None = None,
     ) -> None:
         self._source = source
         self.configured = tuple(configured)
         self.headers = tuple(headers)
+        self.login = login
+        self._login = None if login is None else Configured(SchemeKind.OAUTH2, login)
         self._has_certificate = has_certificate
 
     @classmethod
@@ -154,7 +168,18 @@ class Authentication:
     @property
     def has_credentials(self) -> bool:
         """Whether there is any credential to send."""
-        return any(one.supply is not None for one in self.configured)
+        return any(one.supply is not None for one in self.usable)
+
+    @property
+    def is_logged_in(self) -> bool:
+        """Whether somebody is logged in at the service now."""
+        return self.login is not None and self.login.store is not None and self.login.store.is_for(self.login.server)
+
+    @property
+    def usable(self) -> tuple[Configured, ...]:
+        """The configured credentials, and last the login of whoever is logged in."""
+        login = self._login if self.is_logged_in else None
+        return self.configured if login is None else (*self.configured, login)
 
     def chosen(self, required: Requirements) -> tuple[Configured, ...]:
         """Return the credentials for an operation. Raises CredentialsMissing if no alternative is fully configured.
@@ -164,7 +189,7 @@ class Authentication:
         """
         always = [one for one in self.configured if one.scheme == ALWAYS]
         if required is None:
-            return _without_doubles([*always, *(one for one in self.configured if one.kind is not SchemeKind.NONE)])
+            return _without_doubles([*always, *(one for one in self.usable if one.kind is not SchemeKind.NONE)])
         missing: list[list[SecurityScheme]] = []
         for alternative in sorted(required, key=lambda schemes: not schemes):
             supplied = [self._for(scheme) for scheme in alternative]
@@ -180,7 +205,7 @@ class Authentication:
         """Return what is sent for a scheme, None if nothing is configured for it."""
         if scheme.kind == SchemeKind.MUTUAL_TLS and self._has_certificate:
             return ()
-        fitting = sorted((one for one in self.configured if one.fits(scheme)), key=lambda one: not one.scheme)
+        fitting = sorted((one for one in self.usable if one.fits(scheme)), key=lambda one: not one.scheme)
         if not fitting:
             return None
         return () if fitting[0].kind is SchemeKind.NONE else (fitting[0],)
@@ -189,6 +214,12 @@ class Authentication:
         self, required: tuple[tuple[SecurityScheme, ...], ...], first: list[SecurityScheme]
     ) -> CredentialsMissing:
         schemes = in_words(required)
+        others = [alternative for alternative in required if not any(scheme.is_login for scheme in alternative)]
+        may_log_in = self.login is not None and len(others) < len(required)
+        if may_log_in and not others:
+            return login_needed(
+                self._source, f"{self._source} requires a login here ({schemes}), and nobody is logged in"
+            )
         written = [scheme.configuration(self._source) for scheme in first]
         lines = [f"    - {line}" for line in written if line.startswith("{")]
         lines = [*(["  credentials:"] if lines else []), *lines, *(f"  {line}" for line in written if line[0] != "{")]
@@ -197,12 +228,25 @@ class Authentication:
             if self.configured
             else "`credentials: [{kind: none}]`, if this service needs none"
         )
+        login = f"Run `codemode auth login {self._source}`, or write" if may_log_in else "Write"
         message = (
-            f"{self._source} requires {schemes} here, which is not configured; nothing was sent. Write under "
+            f"{self._source} requires {schemes} here, which is not configured; nothing was sent. {login} under "
             f"sources.{self._source} (or {other}):\n" + "\n".join(lines)
         )
         hint = f"the operator has not configured the credentials that {self._source} requires here ({schemes})"
         return CredentialsMissing(message, hint=hint)
+
+
+def login_needed(source: str, reason: str) -> CredentialsMissing:
+    """Return the error of a call that the operator's login would allow."""
+    message = f"{reason}; run: codemode auth login {source}"
+    return CredentialsMissing(message, hint=f"{reason}: the operator must log in")
+
+
+def challenge_parameter(challenge: str, name: str) -> str:
+    """Return a parameter of a `WWW-Authenticate` header, empty if it has none of that name (RFC 9110, 11.2)."""
+    match = re.search(rf'(?:^|[\s,]){name}\s*=\s*(?:"([^"]*)"|([^\s,"]+))', challenge, re.IGNORECASE)
+    return (match[1] or match[2] or "") if match else ""
 
 
 def challenge_advice(challenge: str) -> str:

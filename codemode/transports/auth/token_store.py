@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from codemode.shared.values import UNAVAILABLE
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Callable
+    from collections.abc import AsyncIterator, Callable, Hashable
 
     from codemode.shared.values import LockableValue
 
@@ -74,6 +74,18 @@ class TokenStore:
         self._is_reported = False
         self._turn = asyncio.Lock()
         self._unlock: Callable[[], None] | None = None
+        self._server: tuple[Hashable, str] | None = None
+
+    def is_for(self, server: str) -> bool:
+        """Return whether somebody is logged in at a server now. Waits for the store at most once."""
+        try:
+            data, version = self._value.latest()
+        except UNAVAILABLE:
+            return False
+        if self._server is None or self._server[0] != version:
+            stored = _parsed(data)
+            self._server = version, "" if stored is None else stored.server
+        return bool(server) and self._server[1] == server
 
     @property
     def is_behind(self) -> bool:

@@ -17,7 +17,13 @@ from codemode.catalog.tool import Effect
 from codemode.errors import AnswerInvalid, CallError, ConfigurationError, CredentialsMissing, WrongArgument
 from codemode.transports.auth.credentials import CallerCredentials, Credential
 from codemode.transports.auth.grant import OAuthGrant
-from codemode.transports.auth.requirements import Authentication, CallerSupply, Configured, challenge_advice
+from codemode.transports.auth.requirements import (
+    Authentication,
+    CallerSupply,
+    Configured,
+    challenge_advice,
+    challenge_parameter,
+)
 from codemode.transports.base import Page
 from codemode.transports.content import ContentStore
 from codemode.transports.http import answers
@@ -53,6 +59,7 @@ if TYPE_CHECKING:
     OpenTokens = Callable[[OAuthGrant, Exchange, str], AccessTokens]  #: of a grant, for a source's name
 
 _UNAUTHORIZED = 401
+_FORBIDDEN = 403
 _HEAD = "HEAD"
 
 #: Characters of a location in a note.
@@ -125,7 +132,7 @@ class HttpTransport:
         self._authentication = authentication or Authentication.none(reach.source)
         self._contents = contents or ContentStore()
         supplies: list[Any] = [one.supply for one in self._authentication.configured]
-        grants = [supply for supply in supplies if isinstance(supply, OAuthGrant)]
+        grants = [supply for supply in (*supplies, self._authentication.login) if isinstance(supply, OAuthGrant)]
         self._exchange = Exchange(
             reach.source,
             timeout_s=reach.timeout_s,
@@ -142,6 +149,7 @@ class HttpTransport:
         self._callers: WeakKeyDictionary[CallerCredentials, Redactor] = WeakKeyDictionary()
         self._pace = Pace.of_source(reach.source, reach.concurrency, reach.rate_per_s, allowances)
         self._plans: WeakKeyDictionary[Tool, tuple[RequestPlan, tuple[Configured, ...]]] = WeakKeyDictionary()
+        self._is_logged_in = False
         self._sleep = sleep
 
     async def call(self, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
@@ -276,6 +284,9 @@ class HttpTransport:
         return replace(request, headers=(*request.headers, (name, key)), is_keyed=True)
 
     def _plan(self, tool: Tool) -> tuple[RequestPlan, tuple[Configured, ...]]:
+        if self._is_logged_in != self._authentication.is_logged_in:
+            self._is_logged_in = not self._is_logged_in
+            self._plans.clear()
         known = self._plans.get(tool)
         if known is None:
             invocation: HttpInvocation = tool.invocation
@@ -305,6 +316,7 @@ class HttpTransport:
         except TimeoutError:
             raise (self._exchange.unsent() if is_waiting else self._exchange.late()) from None
         if answer.status >= 400:
+            await self._check_scopes(answer, chosen)
             error = answers.error_of(answer.body, answer.headers, answer.status, self._reach.source)
             if answer.status == _UNAUTHORIZED and not chosen and self._authentication.has_credentials:
                 error.args = (f"{error}; {_UNASKED}",)
@@ -314,6 +326,16 @@ class HttpTransport:
                 error.args = (f"{error}{challenge_advice(answer.headers.get('www-authenticate', ''))}",)
             raise error
         return answer
+
+    async def _check_scopes(self, answer: Answer, chosen: tuple[Configured, ...]) -> None:
+        """Raise CredentialsMissing for an answer that asks for a token with further scopes (RFC 6750, 3.1)."""
+        challenge = answer.headers.get("www-authenticate", "")
+        if answer.status != _FORBIDDEN or challenge_parameter(challenge, "error") != "insufficient_scope":
+            return
+        scopes = challenge_parameter(challenge, "scope")
+        for one in chosen if scopes else ():
+            if isinstance(one.supply, OAuthGrant):
+                raise await self._tokens[one.supply].lacks(scopes)
 
     async def _authorized(
         self,

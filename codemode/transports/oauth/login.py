@@ -21,6 +21,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from codemode.errors import ConfigurationError, UpstreamError, UpstreamTimeout
 from codemode.transports.auth.token_store import Tokens
 from codemode.transports.http.addresses import origin
+from codemode.transports.oauth.client_document import CALLBACK
 from codemode.transports.oauth.exchange import open_exchange
 from codemode.transports.oauth.tokens import ask_for_tokens, discover, post_as_client, tokens_of
 from codemode.transports.redaction import Redactor
@@ -38,15 +39,14 @@ PATIENCE_S = 300.0
 _DEVICE_INTERVAL_S = 5.0
 
 _REVOKED = 200
-_CALLBACK = "/callback"
 
 
 @dataclass(frozen=True, slots=True)
 class Login:
     """The parameters of a login. The operator configures the addresses, or else the grant's issuer publishes them.
 
-    `redirect_port` is for services that register the redirect address; 0 uses a free port. `ca_file` is the operator's
-    own authority. `patience_s` is the time limit for the person.
+    `redirect_port` is for services that register the redirect address; 0 uses `preferred_port` if it is free, else
+    another. `ca_file` is the operator's own authority. `patience_s` is the time limit for the person.
 
     Logins that were discovered also have the `issuer`, whether its answers name it (RFC 9207), the `server` that the
     tokens are for, and `register`, which registers a client for a redirect address and returns its grant (RFC 7591).
@@ -57,6 +57,7 @@ class Login:
     authorization_url: str = ""
     device_url: str = ""
     redirect_port: int = 0
+    preferred_port: int = 0
     ca_file: str | None = None
     patience_s: float = PATIENCE_S
     issuer: str = ""
@@ -64,6 +65,12 @@ class Login:
     server: str = ""
     revocation_url: str = ""
     register: Callable[[str], Awaitable[OAuthGrant]] | None = None
+
+    @property
+    def named_issuer(self) -> str:
+        """The issuer, or the host of its endpoints if it publishes no name, for messages."""
+        place = origin(self.grant.token_url)
+        return self.issuer or f"{place.scheme}://{place.authority}"
 
     async def registered(self, redirect_url: str) -> Login:
         """Return the login of a client that may use a redirect address. Raises UpstreamError, UpstreamTimeout."""
@@ -109,7 +116,7 @@ async def log_in_by_device(login: Login, show: Callable[[str], None]) -> Tokens:
     """
     async with _exchange(login) as exchange:
         endpoints = await _endpoints(login, exchange, "device_authorization_endpoint", login.device_url)
-        login = await login.registered(f"http://127.0.0.1{_CALLBACK}")
+        login = await login.registered(f"http://127.0.0.1{CALLBACK}")
         parameters = {"client_id": login.grant.client_id, **_wishes(login.grant)}
         answer = await post_as_client(login.grant, endpoints["device_authorization_endpoint"], parameters, exchange)
         try:
@@ -224,7 +231,7 @@ class _Callback:
     async def listening(cls, login: Login, state: str) -> AsyncIterator[_Callback]:
         callback = cls(login, state)
         try:
-            server = await asyncio.start_server(callback._serve, "127.0.0.1", login.redirect_port, limit=16_384)
+            server = await callback._listen(login.redirect_port or login.preferred_port, is_any=not login.redirect_port)
         except OSError as error:
             message = f"cannot listen on 127.0.0.1:{login.redirect_port} (redirect_port): {error.strerror}"
             raise ConfigurationError(message) from None
@@ -232,9 +239,18 @@ class _Callback:
             callback._host = f"127.0.0.1:{server.sockets[0].getsockname()[1]}"
             yield callback
 
+    async def _listen(self, port: int, *, is_any: bool) -> asyncio.Server:
+        """Listen on a port, or on any free one if it is taken and another is as good. Raises OSError."""
+        try:
+            return await asyncio.start_server(self._serve, "127.0.0.1", port, limit=16_384)
+        except OSError:
+            if not is_any:
+                raise
+        return await asyncio.start_server(self._serve, "127.0.0.1", 0, limit=16_384)
+
     @property
     def url(self) -> str:
-        return f"http://{self._host}{_CALLBACK}"
+        return f"http://{self._host}{CALLBACK}"
 
     async def code(self, patience_s: float) -> str:
         try:
@@ -266,7 +282,7 @@ class _Callback:
         target = urlsplit(rest.partition(" ")[0])
         parameters = {name: values[0] for name, values in parse_qs(target.query).items()}
         is_ours = hmac.compare_digest(parameters.get("state", "").encode(), self._state.encode())
-        if method != "GET" or target.path != _CALLBACK or headers.get("host") != self._host or not is_ours:
+        if method != "GET" or target.path != CALLBACK or headers.get("host") != self._host or not is_ours:
             return "404 Not Found", "Nothing is here.\n"
         if not self._arrived.done():
             self._end(parameters)

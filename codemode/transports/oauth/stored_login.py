@@ -7,12 +7,15 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import CredentialsMissing
 from codemode.transports.auth.grant import OAuthGrant
+from codemode.transports.auth.requirements import login_needed
 from codemode.transports.oauth.exchange import open_exchange
-from codemode.transports.oauth.tokens import TokenSource, login_needed
+from codemode.transports.oauth.tokens import TokenSource
 
 if TYPE_CHECKING:
     from codemode.transports.auth.credentials import Credential
+    from codemode.transports.auth.grant import AccessTokens
     from codemode.transports.auth.token_store import Tokens, TokenStore
+    from codemode.transports.http.exchange import Exchange
 
 
 class StoredLogin:
@@ -83,6 +86,13 @@ class StoredLogin:
         if outdated is not None:
             await outdated.aclose()
         return self._opened
+
+
+def access_tokens(grant: OAuthGrant, exchange: Exchange, source: str, *, ca_file: str | None = None) -> AccessTokens:
+    """Return the access tokens of a grant: those of whoever is logged in at its server, or of its own requests."""
+    if grant.server and grant.store is not None:
+        return StoredLogin(grant.store, grant.server, source, ca_file=ca_file, timeout_s=exchange.timeout_s)
+    return TokenSource(grant, exchange, source)
 
 
 def grant_in(tokens: Tokens, store: TokenStore) -> OAuthGrant:

@@ -21,6 +21,7 @@ from codemode.errors import (
     UpstreamUnreachable,
 )
 from codemode.transports.auth.credentials import Credential
+from codemode.transports.auth.requirements import login_needed
 from codemode.transports.auth.token_store import Tokens
 from codemode.transports.http.addresses import is_same_origin, origin
 from codemode.transports.http.request import HttpRequest
@@ -214,12 +215,6 @@ class TokenSource:
             tokens = Tokens("", tokens.refresh_token, 0.0, endpoints["token_endpoint"], grant.client_id)
         data = await ask_for_tokens(grant, tokens.token_url, fields, self._exchange)
         return tokens_of(data, tokens, now=self._clock())
-
-
-def login_needed(source: str, reason: str) -> CredentialsMissing:
-    """Return the error of a call that the operator's login would allow."""
-    message = f"{reason}; run: codemode auth login {source}"
-    return CredentialsMissing(message, hint=f"{reason}: the operator must log in")
 
 
 def tokens_of(data: Mapping[str, Any], before: Tokens, *, now: float) -> Tokens:

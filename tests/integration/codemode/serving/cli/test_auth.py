@@ -104,8 +104,8 @@ async def test_a_log_out_of_which_the_service_is_not_told_says_so(tmp_path: Path
 async def test_what_needs_no_login_is_said(tmp_path: Path) -> None:
     config = _configured(tmp_path, AuthorizationServer(url="http://127.0.0.1:1"), flow="client_credentials")
     code, _, errors = await _codemode("auth", "login", "api", "--config", config)
-    assert (code, errors.startswith("api says nowhere how to log in, as MCP servers at a URL do.")) == (2, True)
-    assert "one credential of kind oauth2 with `flow: authorization_code`" in errors
+    assert (code, errors.startswith("the credentials of api are configured, or it has no URL.")) == (2, True)
+    assert "write one of kind oauth2 with `flow: authorization_code`" in errors
     code, _, errors = await _codemode("auth", "login", "ap", "--config", config)
     assert (code, errors) == (2, "there is no source 'ap'; did you mean 'api'?\n")
 

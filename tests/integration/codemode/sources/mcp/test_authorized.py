@@ -18,8 +18,10 @@ from codemode.gateway.caller import Caller
 from codemode.settings import load_settings
 from codemode.shared.files import token_file
 from codemode.transports.auth.token_store import TokenStore
-from codemode.transports.oauth.discovery import OwnClient, check_named, discover_login
+from codemode.transports.oauth.discovery import discover_login
 from codemode.transports.oauth.login import log_in_by_browser
+from codemode.transports.oauth.registration import OwnClient
+from codemode.transports.oauth.server_reach import ServerReach
 from tests.command_line import SCRIPT, codemode, script_environment
 from tests.integration.codemode.sources.mcp.authorized_server import Provider, authorized_site
 
@@ -107,7 +109,7 @@ async def test_a_server_is_added_logged_in_to_called_and_logged_out_of(folder: P
         code, said = await _log_in_by_command(folder)
         assert (code, said.splitlines()[0], said.splitlines()[-1]) == (
             0,
-            f"bank logs in at {site.issuer}",
+            f"bank logs in at {site.issuer}, for the scopes read",
             "logged in to bank",
         )
 
@@ -258,7 +260,7 @@ async def test_an_issuer_that_registers_no_clients_is_named_with_what_to_do(fold
         await _added(folder, site)
         code, said = await _log_in_by_command(folder)
         assert code == 2
-        assert said.startswith(f"the issuer {site.issuer} of bank registers no clients by itself: create one there")
+        assert said.startswith(f"the issuer {site.issuer} of bank registers no clients by itself. Create one there")
         login = await discover_login(site.url, "bank", client=OwnClient("robot", "s3cret-of-robot", ("write",)))
         assert (login.grant.client_id, login.grant.scopes, login.register) == ("robot", ("write", "read"), None)
 
@@ -304,10 +306,10 @@ async def _spent(address: str, site: Site) -> None:
 )
 def test_a_server_cannot_send_us_everywhere(named: str, server: str, is_allowed: bool) -> None:
     if is_allowed:
-        check_named(named, server, "bank")
+        ServerReach(server, "bank").check(named)
     else:
         with pytest.raises(AddressNotAllowed, match="bank names"):
-            check_named(named, server, "bank")
+            ServerReach(server, "bank").check(named)
 
 
 async def test_a_process_that_is_killed_while_it_renews_costs_no_login(folder: Path) -> None:

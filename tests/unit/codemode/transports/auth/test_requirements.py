@@ -16,7 +16,7 @@ from codemode.sources.authentication import authentication_of, check_schemes
 from codemode.sources.check import check_surface
 from codemode.sources.openapi.document import load_openapi
 from codemode.transports.auth.credentials import CallerCredentials
-from codemode.transports.auth.requirements import challenge_advice
+from codemode.transports.auth.requirements import challenge_advice, challenge_parameter
 from codemode.transports.base import CallContext
 from codemode.transports.http.transport import HttpTransport, Reach
 from tests.unit.codemode.transports.recorder import Answered
@@ -276,3 +276,17 @@ def test_the_word_before_a_key_is_in_the_line_to_write(scheme: dict[str, str], l
 )
 def test_a_rejected_request_says_what_the_service_asks_for(challenge: str, advice: str) -> None:
     assert challenge_advice(challenge) == advice
+
+
+@pytest.mark.parametrize(
+    ("challenge", "name", "value"),
+    [
+        ('Bearer error="insufficient_scope", scope="read write"', "scope", "read write"),
+        ("Bearer error=insufficient_scope,scope=read", "error", "insufficient_scope"),
+        ('Bearer x_scope="evil", Scope = "read"', "scope", "read"),
+        ('Bearer realm="x"', "scope", ""),
+        ("", "scope", ""),
+    ],
+)
+def test_a_parameter_of_a_challenge_is_found_by_its_name(challenge: str, name: str, value: str) -> None:
+    assert challenge_parameter(challenge, name) == value
