@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codemode.features.budgets.budgets import Budgets
 from codemode.features.cards.desk import Cards
 from codemode.features.content.archive import JournalContents
 from codemode.features.continuations.continuations import Continuations
@@ -75,6 +76,13 @@ FEATURES = (
         routes="http.saved:add_saved_routes",
         faces=("cli.saved", "console.pages.saved", "http.saved"),
         page="how-to/saved-programs.md",
+    ),
+    Feature(
+        name="budgets",
+        section="budgets",
+        part=Budgets,
+        faces=("cli.policy", "console.pages.policy"),
+        page="reference/policy.md",
     ),
     Feature(
         name="reviewers",

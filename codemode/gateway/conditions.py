@@ -60,6 +60,10 @@ class Condition:
             for parameter in tool.parameters
         )
 
+    def values(self, tool: Tool, arguments: Mapping[str, Any]) -> list[Any]:
+        """Return every value at the path, None for one that is missing."""
+        return [None if value is _MISSING else value for value in self._values(tool, arguments)]
+
     def _values(self, tool: Tool, arguments: Mapping[str, Any]) -> Iterator[Any]:
         roots = list(_roots(tool, arguments, self._steps[0]))
         if not roots:

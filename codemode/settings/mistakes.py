@@ -145,11 +145,13 @@ def unknown_names(settings: Settings) -> list[tuple[tuple[Any, ...], str]]:
 
 def _named(settings: Settings) -> Iterator[tuple[str, tuple[Any, ...], str]]:
     """Yield every reference to a role or source: kind, place and name."""
-    for section in ("rules", "quotas"):
-        for number, rule in enumerate(getattr(settings.policy, section)):
-            for kind in ("role", "source"):
-                for at, name in enumerate(getattr(rule, f"{kind}s", ())):
-                    yield kind, ("policy", section, number, f"{kind}s", at), name
+    policy = settings.policy
+    for place, rules in (
+        (("policy", "rules"), policy.rules),
+        (("policy", "quotas"), policy.quotas),
+        (("budgets",), settings.budgets),
+    ):
+        yield from _of_rules(place, rules)
     for number, key in enumerate(settings.server.keys):
         yield "role", ("server", "keys", number, "role"), key.role
     tokens = settings.server.tokens
@@ -158,6 +160,13 @@ def _named(settings: Settings) -> Iterator[tuple[str, tuple[Any, ...], str]]:
             yield "role", ("server", "tokens", "roles", value), role
         if tokens.default_role is not None:
             yield "role", ("server", "tokens", "default_role"), tokens.default_role
+
+
+def _of_rules(place: tuple[str, ...], rules: Sequence[Any]) -> Iterator[tuple[str, tuple[Any, ...], str]]:
+    for number, rule in enumerate(rules):
+        for kind in ("role", "source"):
+            for at, name in enumerate(getattr(rule, f"{kind}s", ())):
+                yield kind, (*place, number, f"{kind}s", at), name
 
 
 def _choice(name: str, valid: Sequence[str]) -> str:

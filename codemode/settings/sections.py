@@ -10,6 +10,7 @@ from pydantic import Field, PrivateAttr, model_validator
 
 from codemode.settings.agent import AgentSettings
 from codemode.settings.approvals import ApprovalSettings
+from codemode.settings.budgets import Budgets
 from codemode.settings.console import ConsoleSettings, or_switch
 from codemode.settings.content import ContentSettings
 from codemode.settings.continuations import ContinuationSettings
@@ -164,6 +165,11 @@ class Settings(Section):
     )
     policy: PolicySettings = Field(
         default=PolicySettings(), description="Who may call what: ordered rules, quotas and default decisions."
+    )
+    budgets: Budgets = Field(
+        default=(),
+        description="What one caller, one role or all callers may do in a day: calls, or sums of an argument.",
+        examples=[[{"name": "refunds", "tools": "bank.refund", "amount": "amount", "most": 500}]],
     )
     approvals: ApprovalSettings = Field(
         default=ApprovalSettings(), description="Where people decide on pending calls, besides the inbox."

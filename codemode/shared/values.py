@@ -10,7 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
 #: What a value is. `keys`, `shapes`, `answers`, `usage`, `sessions` and `programs` have one value with the name "";
-#: `continuations` and `flow` one for each first byte of an id; the others one for each source.
+#: `continuations` and `flow` one for each first byte of an id; `budgets` one for each budget; the others one for each
+#: source.
 Kind = Literal[
     "keys",
     "shapes",
@@ -20,6 +21,7 @@ Kind = Literal[
     "programs",
     "continuations",
     "flow",
+    "budgets",
     "ids",
     "documents",
     "tokens",

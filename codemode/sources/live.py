@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 #: Sections of the settings that a reload applies. Others need a restart.
-RELOADED = ("sources", "policy", "flow", "menu")
+RELOADED = ("sources", "policy", "flow", "budgets", "menu")
 
 
 class LiveSources:

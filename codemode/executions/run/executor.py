@@ -139,7 +139,7 @@ class Executor:
         if recording is None:
             signatures = [signature for each in bound for signature in each.signatures]
             names, limits = self.names(gateway, functions, signatures), self._limits
-            queue = self._queue(Assignment(code, inputs, conversation), watch, limits, names)
+            queue = self._queue(Assignment(code, inputs, conversation, dry_run is not None), watch, limits, names)
             run = self._unrecorded(execution or new_execution(), gateway, caller, dry_run, queue)
         else:
             names, limits = recording.request.settings["names"], Limits(**recording.request.settings["limits"])

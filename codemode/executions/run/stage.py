@@ -64,11 +64,12 @@ class Stage:
 
 @dataclass(frozen=True, slots=True)
 class Assignment:
-    """The program of a run, its inputs, and its conversation, "" for none."""
+    """The program of a run, its inputs, and its conversation, "" for none. A dry run sends no writes."""
 
     code: str
     inputs: Mapping[str, Any]
     conversation: str
+    is_dry: bool = False
 
 
 @dataclass(frozen=True, slots=True)

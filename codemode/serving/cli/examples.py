@@ -45,6 +45,7 @@ EXAMPLES = {
     "policy": "codemode policy check",
     "policy explain": "codemode policy explain gym.salary.pay --role support",
     "policy check": "codemode policy check",
+    "policy budgets": "codemode policy budgets",
     "auth": "codemode auth login linear",
     "auth login": "codemode auth login linear --no-browser",
     "auth logout": "codemode auth logout gym",

@@ -1,8 +1,10 @@
-"""`codemode policy explain | check`: explain a decision, and find rules without effect."""
+"""`codemode policy explain | check | budgets`: explain a decision, find rules without effect, show what was spent."""
 
 from __future__ import annotations
 
+import asyncio
 import json
+from contextlib import closing
 from functools import partial
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -10,6 +12,7 @@ import typer
 from rich.table import Table
 
 from codemode.errors import ConfigurationError
+from codemode.executions.journal.configured import store_of
 from codemode.executions.types.ids import may_be_execution
 from codemode.gateway.lint import without_effect
 from codemode.serving.cli.project_options import (
@@ -18,13 +21,16 @@ from codemode.serving.cli.project_options import (
     Config,
     ProjectOptions,
     Role,
+    configuration,
     local_caller,
     with_project_options,
     with_service,
 )
 from codemode.serving.cli.stored import stored_execution, with_journal
+from codemode.serving.cli.tables import print_table
 from codemode.serving.output import terminal as show
-from codemode.settings import DEFAULT_ROLE
+from codemode.serving.output.exit_codes import errors_as_exit_codes
+from codemode.settings import DEFAULT_ROLE, Secrets
 
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
@@ -85,6 +91,37 @@ def check(
         return 1 if found else 0
 
     with_service(ProjectOptions(config), work, needs_search=False, as_json=as_json)
+
+
+@app.command()
+def budgets(config: Config = FOUND, as_json: AsJson = False) -> None:  # noqa: FBT002
+    """Show what was spent of each budget today, on all servers."""
+    from codemode.features.budgets.budgets import Budgets
+
+    with errors_as_exit_codes(as_json=as_json):
+        settings = configuration(config)
+        with closing(store_of(settings, Secrets())) as store:
+            lines = asyncio.run(Budgets(lambda: settings, store).spent())
+        if as_json:
+            show.print_json(lines)
+        elif lines:
+            rows = [
+                (
+                    one["budget"],
+                    one["holder"] or f"({one['per']})",
+                    _of(one["calls"], one["most_calls"]),
+                    _of(one["amount"], one["most"]),
+                    one["resets"],
+                )
+                for one in lines
+            ]
+            print_table(("budget", "of", "calls", "amount", "begins anew"), rows, may_be_cut=("of",))
+        else:
+            show.errors.print("there are no budgets: write `budgets` in the configuration")
+
+
+def _of(spent: float, most: float | None) -> str:
+    return f"{spent:g}" if most is None else f"{spent:g} of {most:g}"
 
 
 async def _explain_execution(execution: str, journal: Journal, *, as_json: bool) -> int:

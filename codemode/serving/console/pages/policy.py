@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 from starlette.routing import Route
 
 from codemode.errors import CodeModeError
+from codemode.features.budgets.budgets import Budgets
 from codemode.gateway.explanation import explain
 from codemode.gateway.lint import without_effect
 from codemode.serving.console.roles import require_operator
@@ -35,6 +36,7 @@ def routes(console: Console) -> list[Route]:
             "rules": await asyncio.to_thread(_rules, service),
             "defaults": service.settings.policy.default.model_dump(mode="json"),
             "quotas": [one.settings.model_dump(mode="json") for one in service.discovery.policy.quotas],
+            "budgets": await service.part(Budgets).spent(),
             "explanation": explained,
         }
         return console.page(
