@@ -54,6 +54,7 @@ WEIGHTS: dict[str, Weights] = {
     "literal values by shape": replace(PLAIN, value=0.0),
     "compounds": replace(PLAIN, compound=0.0),
     "the caller's own things": replace(PLAIN, own=0.0),
+    "repeated words": replace(PLAIN, again=0.0),
     "sources that a query names": replace(
         PLAIN, source=1.0, elsewhere=1.0, ranking=dict(RANKING) | {"source_named": 0.0}
     ),
@@ -92,6 +93,7 @@ def ideas() -> Mapping[str, tuple[Weights, Callable[[], AbstractContextManager[N
             partial(changed, profile, "_sets_a_state", lambda documents, *_: np.zeros(len(documents), bool)),
         ),
         "words that undo an action": (PLAIN, partial(changed, wordlists, "undone", lambda _: "")),
+        "alternatives that a query says itself": (PLAIN, partial(changed, expansion, "_without_said", list)),
         "lower weight of rare actions": (
             PLAIN,
             partial(changed, expansion.Interpreter, "_without_rare_actions", lambda _, groups: groups),

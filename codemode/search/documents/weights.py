@@ -71,6 +71,9 @@ class Weights:
     name_typo: float = 0.3
     corrections: int = 3
 
+    #: Weight of a word each time that a query repeats it.
+    again: float = 0.15
+
     #: Weight of the name of the source that a query names, and of the sums of tools elsewhere.
     source: float = 0.1
     elsewhere: float = 0.3

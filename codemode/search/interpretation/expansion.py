@@ -90,13 +90,13 @@ class Interpreter:
                         group = self._spelled_group(form, term, group)
                     surface, alternatives, _, known, corrected, _ = group
                     groups[term] = Group(surface, alternatives, weight, known, corrected, place)
-                elif before.weight < weight:
-                    groups[term] = before._replace(weight=weight)
+                else:
+                    groups[term] = before._replace(weight=max(before.weight, weight) + self._weights.again * weight)
         for term, number, worth in self._adjacent(words):
             if term in groups and number not in dict(groups[term].alternatives):
                 alternatives = (*groups[term].alternatives, (number, worth))
                 groups[term] = groups[term]._replace(alternatives=alternatives)
-        return self._without_rare_actions(list(groups.values()))
+        return self._without_rare_actions(_without_said(list(groups.values())))
 
     def _without_rare_actions(self, groups: list[Group]) -> list[Group]:
         """Lower actions that outweigh the things: `list`, where a tool says so only by the way."""
@@ -223,6 +223,17 @@ class Interpreter:
             number = self._frequent(other)
             if number is not None:
                 worths.setdefault(number, worth)
+
+
+def _without_said(groups: list[Group]) -> list[Group]:
+    """Remove the alternatives that the query says itself: they would count twice."""
+    said = {term for group in groups for term, worth in group.alternatives if worth == 1}
+    return [
+        group._replace(alternatives=tuple(each for each in group.alternatives if each[1] == 1 or each[0] not in said))
+        if len(group.alternatives) > 1
+        else group
+        for group in groups
+    ]
 
 
 def _with_less_of_others(group: Group, share: float) -> Group:
