@@ -38,6 +38,7 @@ class Location(StrEnum):
     BODY_FIELD = "body_field"
     BODY = "body"  # the whole body
     ARGUMENT = "argument"  # a Python or MCP argument
+    ACCOUNT = "account"  # nowhere: it chooses the credentials that are sent
 
 
 @dataclass(frozen=True, slots=True)
@@ -327,3 +328,8 @@ class Tool:
     def parameter(self, name: str) -> Parameter | None:
         """Return the parameter with a Python name, or None."""
         return next((p for p in self.parameters if p.name == name), None)
+
+    @property
+    def account_parameter(self) -> str:
+        """The name of the parameter that chooses an account, "" if there is no choice."""
+        return next((p.name for p in self.parameters if p.location is Location.ACCOUNT), "")

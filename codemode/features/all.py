@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codemode.features.accounts.accounts import Accounts
 from codemode.features.budgets.budgets import Budgets
 from codemode.features.cards.desk import Cards
 from codemode.features.content.archive import JournalContents
@@ -16,6 +17,12 @@ from codemode.features.rollback.rollback import Rollbacks
 from codemode.features.saved.saved import SavedPrograms
 
 FEATURES = (
+    Feature(
+        name="accounts",
+        section="connections",
+        part=Accounts,
+        page="how-to/accounts.md",
+    ),
     Feature(
         name="flow",
         section="flow",

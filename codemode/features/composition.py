@@ -29,7 +29,7 @@ class Features:
         self._features = tuple(features)
         self._parts: dict[type[FeaturePart], FeaturePart] = {}
         for feature in FEATURES:
-            if feature.section in settings.model_fields_set and feature not in self._features:
+            if feature.section in settings.used_sections and feature not in self._features:
                 message = f"`{feature.section}` is configured, and this service was made without this feature"
                 raise ConfigurationError(message)
 

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from codemode.catalog.saved import SavedProgram
     from codemode.catalog.tool import Tool
     from codemode.errors import CodeModeError
+    from codemode.transports.auth.account import Account
 
 
 class CallState(StrEnum):
@@ -62,7 +63,7 @@ class JudgedCall:
     """A call after resolution, validation and decision, and before sending.
 
     `arguments` are those that will be sent. `error` is the reason for a rejection: an unknown tool, invalid arguments,
-    or the policy.
+    or the policy. `account` is whose credentials will be sent, None if the source has no choice of them.
     """
 
     call: ToolCall
@@ -70,6 +71,7 @@ class JudgedCall:
     arguments: dict[str, Any] = field(default_factory=dict)
     ruling: Ruling | None = None
     error: CodeModeError | None = None
+    account: Account | None = None
 
     @property
     def state(self) -> CallState:

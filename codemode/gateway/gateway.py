@@ -165,7 +165,7 @@ class Gateway:
     async def send(self, judged: JudgedCall, context: CallContext = _NO_CONTEXT) -> ToolOutcome:
         """Send a judged call, if it is allowed. Errors of the call are in the outcome; they are not raised.
 
-        The owner and the credentials of `context` are replaced by those of the caller.
+        The owner, the credentials and the account of `context` are replaced by those of the call.
         """
 
         async def send(transport: Transport, tool: Tool, arguments: Mapping[str, Any], context: CallContext) -> Any:
@@ -221,10 +221,14 @@ class Gateway:
         if judged.error is not None or tool is None:
             return ToolOutcome(tool.id if tool else judged.call.tool, judged.state, error=judged.error)
         caller, start = judged.call.caller, _Start(context.before_send)
-        context = replace(context, owner=caller.id, credentials=caller.credentials, before_send=start)
+        context = replace(
+            context, owner=caller.id, credentials=caller.credentials, account=judged.account, before_send=start
+        )
+        choice = tool.account_parameter
         try:
             await self._contents.recall(judged.arguments, caller.id)
-            value = await send(self._transports[tool.source], tool, judged.arguments, context)
+            sent = {name: value for name, value in judged.arguments.items() if name != choice}
+            value = await send(self._transports[tool.source], tool, sent, context)
         except CallError as error:
             self._tell(error)
             state = _state_after(error, tool, has_started=start.has_started)
@@ -232,6 +236,9 @@ class Gateway:
                 error.args = (f"{error}; the service accepted the call, which was done: do not repeat it",)
             return ToolOutcome(tool.id, state, error=error)
         await self._contents.save(caller.id)
+        if choice in judged.arguments and isinstance(value, Page) and value.next_arguments is not None:
+            following = {**value.next_arguments, choice: judged.arguments[choice]}
+            value = replace(value, next_arguments=following)
         state = state_of(tool.effect, CallState.COMMITTED)
         return ToolOutcome(tool.id, state, value=value, note=self._note(judged, tool, value))
 

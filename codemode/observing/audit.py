@@ -25,8 +25,8 @@ class AuditFile:
     Every line has `at`, `event` and `execution`. Events:
 
     - `started`: caller, label, role, program_sha256
-    - `call`: path, tool, arguments without secrets, decision, rule, state, duration_s, error. Written before a call is
-      sent, with state `unknown`, and again when it has ended.
+    - `call`: path, tool, arguments without secrets, decision, rule, state, duration_s, error; account where the source
+      has several. Written before a call is sent, with state `unknown`, and again when it has ended.
     - `ended`: status, number of calls
     - `decided`: approval, tool, digest, verdict, by, via (the interface, over HTTP with the client's address), note;
       up_to and grant where one decision approves several calls
@@ -60,6 +60,7 @@ class AuditFile:
             state=str(entry.state),
             duration_s=round(entry.duration_s, 6),
             error=entry.error,
+            **({"account": entry.account} if entry.account else {}),
         )
 
     def ended(self, execution: ExecutionStart, outcome: ExecutionOutcome | None) -> None:

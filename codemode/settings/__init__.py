@@ -6,6 +6,7 @@ loaded, and never printed.
 """
 
 from codemode.settings.agent import AgentMode, AgentSettings, PriceSettings
+from codemode.settings.connections import ConnectionSettings
 from codemode.settings.console import ConsoleSettings
 from codemode.settings.content import ContentSettings
 from codemode.settings.continuations import ContinuationSettings
@@ -80,6 +81,7 @@ __all__ = [
     "ClientCertificate",
     "ClientName",
     "ConfigurationUntrusted",
+    "ConnectionSettings",
     "ConsoleSettings",
     "ContentSettings",
     "ContinuationSettings",

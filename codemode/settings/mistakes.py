@@ -152,6 +152,7 @@ def _named(settings: Settings) -> Iterator[tuple[str, tuple[Any, ...], str]]:
         (("budgets",), settings.budgets),
     ):
         yield from _of_rules(place, rules)
+    yield from _owners(settings)
     for number, key in enumerate(settings.server.keys):
         yield "role", ("server", "keys", number, "role"), key.role
     tokens = settings.server.tokens
@@ -167,6 +168,14 @@ def _of_rules(place: tuple[str, ...], rules: Sequence[Any]) -> Iterator[tuple[st
         for kind in ("role", "source"):
             for at, name in enumerate(getattr(rule, f"{kind}s", ())):
                 yield kind, (*place, number, f"{kind}s", at), name
+
+
+def _owners(settings: Settings) -> Iterator[tuple[str, tuple[Any, ...], str]]:
+    """Yield the roles that own connections."""
+    for source, one in settings.sources.items():
+        for name, connection in one.connections.items():
+            if connection.role:
+                yield "role", ("sources", source, "connections", name, "owner"), connection.role
 
 
 def _choice(name: str, valid: Sequence[str]) -> str:

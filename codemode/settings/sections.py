@@ -296,6 +296,12 @@ class Settings(Section):
         )
 
     @property
+    def used_sections(self) -> frozenset[str]:
+        """The keys that are written, with those of sources that a feature needs."""
+        of_sources = {"connections"} if any(one.connections for one in self.sources.values()) else set()
+        return frozenset(self.model_fields_set | of_sources)
+
+    @property
     def has_mixed_modes(self) -> bool:
         """Whether MCP clients may get other tools than either search and execute, or a menu."""
         return bool(self.modes) or self.server.mcp not in ("code", "menu")

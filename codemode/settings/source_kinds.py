@@ -15,12 +15,12 @@ _ALL = frozenset(
 #: Keys of calls over HTTP.
 _HTTP = frozenset(
     ("base_url", "address", "servers", "headers", "credentials", "client_certificate", "ca_file", "retries")
-) | {"rate_per_s", "response_limit_bytes"}
+) | {"rate_per_s", "response_limit_bytes", "connections"}
 
 #: Keys of API documents whose operations are called over HTTP.
 _DOCUMENT = _HTTP | {"keep_names", "idempotency_header", "overlays", "internal", "parameters", "pages"}
 
-_MCP = frozenset(("command", "env", "cwd", "headers", "transport", "address", "credentials", "ca_file"))
+_MCP = frozenset(("command", "env", "cwd", "headers", "transport", "address", "credentials", "ca_file", "connections"))
 _AWS = frozenset(("services", "region", "profile", "base_url", "credentials", "ca_file", "retries", "rate_per_s"))
 
 #: The keys of each built-in kind besides those of every kind.

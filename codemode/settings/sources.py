@@ -13,6 +13,7 @@ from zoneinfo import available_timezones
 
 from pydantic import AfterValidator, Field, ValidationInfo, WithJsonSchema, field_validator, model_validator
 
+from codemode.settings.connections import ConnectionName, ConnectionSettings
 from codemode.settings.credentials import (
     AwsCredential,
     ClientCertificate,
@@ -212,6 +213,13 @@ class SourceSettings(Section):
         description="Credentials, matched with the security schemes of each operation.",
         examples=[[{"kind": "bearer", "token": {"env": "GYM_TOKEN"}}]],
     )
+    connections: dict[ConnectionName, ConnectionSettings] = Field(
+        default={},
+        description="Accounts, one of which each call uses: the first that its caller may use, or the one that it "
+        "names with `connection`. `credentials` then only read the document or the tools.",
+        examples=[{"desk": {"owner": "role:support", "credentials": [{"kind": "bearer", "token": {"env": "DESK"}}]}}],
+        json_schema_extra={"additionalProperties": False},
+    )
     client_certificate: ClientCertificate | None = Field(
         default=None,
         description="Client certificate for mutual TLS.",
@@ -316,6 +324,12 @@ class SourceSettings(Section):
     )
 
     @model_validator(mode="after")
+    def _accounts_at_a_service(self) -> SourceSettings:
+        if self.connections and (self.bind or self.command):
+            raise ValueError("connections: only for sources whose calls go to a URL")
+        return self
+
+    @model_validator(mode="after")
     def _one_place(self) -> SourceSettings:
         if self.kind not in KINDS:
             return self
@@ -410,7 +424,8 @@ class SourceSettings(Section):
     @property
     def caller_names(self) -> frozenset[str]:
         """Names under which callers send their own credentials."""
-        references = (getattr(one, field, None) for one in self.credentials for field in ("token", "password", "value"))
+        credentials = [*self.credentials, *(one for each in self.connections.values() for one in each.credentials)]
+        references = (getattr(one, field, None) for one in credentials for field in ("token", "password", "value"))
         return frozenset(found for found in (getattr(one, "caller", None) for one in references) if found)
 
     @field_validator("address")

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
 #: What a value is. `keys`, `shapes`, `answers`, `usage`, `sessions` and `programs` have one value with the name "";
-#: `continuations` and `flow` one for each first byte of an id; `budgets` one for each budget; the others one for each
-#: source.
+#: `continuations` and `flow` one for each first byte of an id; `budgets` one for each budget; `accounts` one for each
+#: caller; the others one for each source, `tokens` also for each account.
 Kind = Literal[
     "keys",
     "shapes",
@@ -25,6 +25,7 @@ Kind = Literal[
     "ids",
     "documents",
     "tokens",
+    "accounts",
     "definitions",
     "instructions",
 ]

@@ -18,10 +18,11 @@ from codemode.settings import (
     SecretReference,
 )
 from codemode.text.nearest import did_you_mean
+from codemode.transports.auth.account import READER
 from codemode.transports.auth.credentials import Credential, Place
 from codemode.transports.auth.grant import OAuthGrant
 from codemode.transports.auth.requirements import ALWAYS, Authentication, CallerSupply, Configured, SchemeKind
-from codemode.transports.auth.token_store import TokenStore
+from codemode.transports.auth.token_store import token_store
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -29,21 +30,35 @@ if TYPE_CHECKING:
     from codemode.settings import CallerReference, CredentialSettings, Secrets, SourceSettings
     from codemode.shared.values import ValueStore
     from codemode.sources.loaded import Surface
+    from codemode.transports.auth.account import Account
     from codemode.transports.auth.requirements import SecurityScheme
 
 
-def authentication_of(name: str, settings: SourceSettings, secrets: Secrets, *, tokens: ValueStore) -> Authentication:
+def settings_for(settings: SourceSettings, account: Account) -> SourceSettings:
+    """Return the settings of a source with the credentials and limits of an account."""
+    connection = settings.connections.get(account.connection)
+    if connection is None:
+        return settings
+    limits = {name: value for name in ("concurrency", "rate_per_s") if (value := getattr(connection, name)) is not None}
+    return settings.model_copy(update={"credentials": connection.credentials, **limits})
+
+
+def authentication_of(
+    name: str, settings: SourceSettings, secrets: Secrets, *, tokens: ValueStore, account: Account = READER
+) -> Authentication:
     """Return the credentials of a source, with secrets resolved. `tokens` holds the OAuth logins.
+
+    `settings` are those of the `account`.
 
     Blocks while commands print secrets. Raises ConfigurationError.
     """
-    configured = [_configured(name, setting, secrets, tokens) for setting in settings.credentials]
+    configured = [_configured(name, setting, secrets, tokens, account) for setting in settings.credentials]
     return Authentication(
         name,
         configured,
         has_certificate=settings.client_certificate is not None,
         headers=[_header(header, value, secrets) for header, value in settings.headers.items()],
-        login=_login(name, settings, tokens),
+        login=_login(name, settings, tokens, account),
     )
 
 
@@ -73,10 +88,10 @@ def declared_login(surface: Surface, address: str) -> SecurityScheme | None:
 _URLS = ("authorization_url", "token_url", "device_url", "metadata_url")
 
 
-def _login(name: str, settings: SourceSettings, tokens: ValueStore) -> OAuthGrant | None:
+def _login(name: str, settings: SourceSettings, tokens: ValueStore, account: Account) -> OAuthGrant | None:
     if not settings.login_server:
         return None
-    store = TokenStore(tokens.value("tokens", name), name)
+    store = token_store(name, account, tokens)
     store.is_for(settings.login_server)  # reads the store now, in a thread
     return OAuthGrant("", "", store=store, server=settings.login_server)
 
@@ -102,7 +117,9 @@ def check_schemes(name: str, settings: SourceSettings, declared: Iterable[Securi
         raise ConfigurationError(message)
 
 
-def grant_of(name: str, setting: OAuth2Credential, secrets: Secrets, tokens: ValueStore) -> OAuthGrant:
+def grant_of(
+    name: str, setting: OAuth2Credential, secrets: Secrets, tokens: ValueStore, account: Account = READER
+) -> OAuthGrant:
     """Return the OAuth grant of a credential, with secrets resolved. Raises ConfigurationError."""
     return OAuthGrant(
         token_url=setting.token_url,
@@ -113,11 +130,13 @@ def grant_of(name: str, setting: OAuth2Credential, secrets: Secrets, tokens: Val
         audience=setting.audience,
         secret_in_body=setting.secret_in_body,
         issuer=setting.issuer,
-        store=TokenStore(tokens.value("tokens", name), name) if setting.is_login else None,
+        store=token_store(name, account, tokens) if setting.is_login else None,
     )
 
 
-def _configured(name: str, setting: CredentialSettings, secrets: Secrets, tokens: ValueStore) -> Configured:
+def _configured(
+    name: str, setting: CredentialSettings, secrets: Secrets, tokens: ValueStore, account: Account
+) -> Configured:
     match setting:
         case BearerCredential():
             supply = _supply(setting.token, Credential.bearer, secrets)
@@ -130,7 +149,9 @@ def _configured(name: str, setting: CredentialSettings, secrets: Secrets, tokens
             supply = _supply(setting.value, partial(_key, location, setting.name, setting.prefix), secrets)
             return Configured(SchemeKind.API_KEY, supply, location, setting.name, setting.scheme)
         case OAuth2Credential():
-            return Configured(SchemeKind.OAUTH2, grant_of(name, setting, secrets, tokens), scheme=setting.scheme)
+            return Configured(
+                SchemeKind.OAUTH2, grant_of(name, setting, secrets, tokens, account), scheme=setting.scheme
+            )
         case NoCredential():
             return Configured(SchemeKind.NONE, None)
         case AwsCredential():

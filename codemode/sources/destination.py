@@ -61,7 +61,15 @@ def destination_of(settings: SourceSettings) -> Destination:
     address = _address(settings)
     details = settings.model_dump(mode="json", include=set(_SETTINGS))
     details["location"] = "" if settings.base_url else settings.location
-    return Destination(_host(address), address, "; ".join(map(_described, settings.credentials)) or "none", details)
+    if settings.connections:
+        details["connections"] = settings.model_dump(mode="json", include={"connections"})["connections"]
+    return Destination(_host(address), address, "; ".join(_all_described(settings)) or "none", details)
+
+
+def _all_described(settings: SourceSettings) -> Iterator[str]:
+    yield from map(_described, settings.credentials)
+    for name, connection in settings.connections.items():
+        yield f"{name} of {connection.owner}: {', '.join(map(_described, connection.credentials)) or 'none'}"
 
 
 def _with_absolute_paths(settings: SourceSettings) -> SourceSettings:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 from codemode.catalog.tool import Effect
 from codemode.errors import ConfigurationError, SourceError
 from codemode.settings import namespace
+from codemode.sources.connections import with_choice
 from codemode.sources.constants import with_constants
 from codemode.sources.detection import detect_kind
 from codemode.sources.functions.source import load_functions
@@ -147,6 +148,8 @@ def _with_overrides(name: str, surface: Surface, settings: SourceSettings) -> Su
         pages={pattern: DeclaredPages(pages.words, pages.start) for pattern, pages in settings.pages.items()},
     )
     every = with_constants((*surface.tools, *surface.held), settings.parameters, source=name)
+    every = with_choice(every, settings.connections)
+    choice = " with accounts" if len(settings.connections) > 1 else ""
     changed = apply_overrides(every, overrides, source=name)
     waiting = {tool.key for tool in surface.held}
     return replace(
@@ -154,7 +157,7 @@ def _with_overrides(name: str, surface: Surface, settings: SourceSettings) -> Su
         tools=tuple(tool for tool in changed if tool.key not in waiting),
         held=tuple(tool for tool in changed if tool.key in waiting),
         withheld=withheld_names(every, changed, surface.withheld),
-        digest=f"{surface.digest} {overrides!r} {settings.parameters!r}" if surface.digest else "",
+        digest=f"{surface.digest} {overrides!r} {settings.parameters!r}{choice}" if surface.digest else "",
     )
 
 

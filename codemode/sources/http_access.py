@@ -8,9 +8,11 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from codemode.errors import CallError, ConfigurationError, SourceError
 from codemode.settings import AwsCredential, NoCredential, OAuth2Credential, is_url
-from codemode.sources.authentication import authentication_of
+from codemode.sources.authentication import authentication_of, settings_for
+from codemode.transports.auth.account import READER, Account
 from codemode.transports.auth.credentials import Credential
 from codemode.transports.auth.grant import OAuthGrant
+from codemode.transports.connected import ConnectedTransport
 from codemode.transports.http.addresses import PermittedOrigins, checked_base, is_same_origin, origin, without_userinfo
 from codemode.transports.http.deferred import DeferredTransport
 from codemode.transports.http.exchange import Exchange
@@ -25,6 +27,7 @@ if TYPE_CHECKING:
     from codemode.settings import SourceSettings
     from codemode.sources.source import SourceContext
     from codemode.transports.auth.requirements import Authentication, CallerSupply
+    from codemode.transports.base import AnsweringTransport
 
 #: Headers that depend on the request (RFC 9110), and cookies, which are credentials.
 _OF_TRANSPORT = frozenset(
@@ -42,11 +45,25 @@ async def authentication(name: str, settings: SourceSettings, context: SourceCon
 
 def http_transport(
     name: str, settings: SourceSettings, context: SourceContext, *, servers: tuple[str, ...] = ()
-) -> DeferredTransport:
+) -> AnsweringTransport:
     """Return the transport of an HTTP source. Secrets are read on the first call.
 
     `servers` are the base URLs that the document suggests. Raises ConfigurationError.
     """
+    if not settings.connections:
+        return _of_account(name, settings, context, servers, READER)
+
+    async def open_(account: Account) -> DeferredTransport:
+        return _of_account(name, settings_for(settings, account), context, servers, account)
+
+    for connection in settings.connections:
+        _check_settings(name, settings_for(settings, Account(connection)))
+    return ConnectedTransport(name, open_, idempotency_header=settings.idempotency_header)
+
+
+def _of_account(
+    name: str, settings: SourceSettings, context: SourceContext, servers: tuple[str, ...], account: Account
+) -> DeferredTransport:
     reach = Reach(
         source=name,
         base_url=settings.base_url,
@@ -57,6 +74,7 @@ def http_transport(
         timeout_s=settings.timeout_s,
         response_limit_bytes=settings.response_limit_bytes,
         retries=settings.retries,
+        connection=" ".join(filter(None, (account.connection, account.owner))),
         concurrency=settings.concurrency,
         rate_per_s=settings.rate_per_s,
         idempotency_header=settings.idempotency_header,
@@ -66,7 +84,7 @@ def http_transport(
     _check_settings(name, settings)
     return DeferredTransport(
         name,
-        partial(authentication_of, name, settings, context.secrets, tokens=context.store),
+        partial(authentication_of, name, settings, context.secrets, tokens=context.store, account=account),
         lambda credentials: HttpTransport(
             reach,
             authentication=credentials,

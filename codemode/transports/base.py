@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from codemode.catalog.tool import Tool
+    from codemode.transports.auth.account import Account
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +48,8 @@ class CallContext:
     """On whose behalf a call is sent, and whom to notify while it is sent.
 
     `owner` is the caller's id: content references are valid for that id only. `credentials` are the caller's own
-    secrets. `idempotency_key` identifies the call to services that accept such a key ("" for none).
+    secrets. `account` is whose credentials of the source are used, None if it has no choice of them. `idempotency_key`
+    identifies the call to services that accept such a key ("" for none).
 
     A transport awaits `before_send` right before the request may have an effect, and again before each further attempt.
     If the hook raises, the transport sends nothing and lets the exception pass. `on_progress` takes each progress
@@ -64,6 +66,7 @@ class CallContext:
 
     owner: str = ""
     credentials: CallerCredentials = NOBODY
+    account: Account | None = None
     idempotency_key: str = ""
     before_send: Callable[[], Awaitable[None]] = _send_freely
     on_progress: Callable[[str], None] = ignore

@@ -26,10 +26,11 @@ from codemode.transports.graphql_uploads import MULTIPART, PREFLIGHT, multipart_
 from codemode.transports.http.invocation import BodyKind, BodyPlan, HttpInvocation
 
 if TYPE_CHECKING:
+    from collections.abc import Hashable
+
     from graphql import GraphQLSchema
 
-    from codemode.transports.base import CallContext
-    from codemode.transports.http.deferred import DeferredTransport
+    from codemode.transports.base import CallContext, Transport
 
 #: Default page size. Services may require a number.
 PAGE_SIZE = 50
@@ -96,9 +97,7 @@ class GraphqlTransport:
 
     idempotency_header = ""
 
-    def __init__(
-        self, source: str, http: DeferredTransport, path: str, query: tuple[tuple[str, str], ...] = ()
-    ) -> None:
+    def __init__(self, source: str, http: Transport, path: str, query: tuple[tuple[str, str], ...] = ()) -> None:
         self._source = source
         self._http = http
         body = BodyPlan(BodyKind.JSON, ("application/json",), Schema.of({"type": "object"}), required=True)
@@ -185,7 +184,7 @@ class GraphqlTransport:
         except UpstreamError as error:
             if chosen is None and isinstance(error.body, Mapping):
                 paths = failed_paths(error.body.get("errors"), plan.names)
-                self._failing.add(context.owner, tool.id, paths)
+                self._failing.add(_whose(context), tool.id, paths)
             raise
         if chosen is None:
             self._raise_error_in(plan, value)
@@ -194,7 +193,7 @@ class GraphqlTransport:
     def _default(self, tool: Tool, context: CallContext) -> str:
         """Return the default fields without those that answered the caller with an error, and note them."""
         plan: FieldInvocation = tool.invocation
-        failing = self._failing.of(context.owner, tool.id)
+        failing = self._failing.of(_whose(context), tool.id)
         left = without_fields(plan.selection, failing) if failing else ""
         if not left:
             return plan.selection
@@ -224,6 +223,11 @@ class GraphqlTransport:
         except GraphQLError as error:
             return error.message
         return errors[0].message if errors else ""
+
+
+def _whose(context: CallContext) -> Hashable:
+    """Return for whom fields fail: a caller, with one of its accounts."""
+    return context.owner, None if context.account is None else context.account.key
 
 
 def _document(plan: FieldInvocation, sent: Mapping[str, tuple[str, str, Any]], selection: str, also: str) -> str:

@@ -8,25 +8,25 @@ from typing import TYPE_CHECKING, Any
 from graphql import FieldNode, InlineFragmentNode, OperationDefinitionNode, SelectionSetNode, parse, print_ast
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Hashable, Iterable
 
-#: Largest number of pairs of a caller and a tool whose fields are remembered.
+#: Largest number of pairs of a caller's account and a tool whose fields are remembered.
 _MOST_REMEMBERED = 1_000
 
 Path = tuple[str, ...]
 
 
 class FailingFields:
-    """The paths of default fields that answered with an error, by caller and tool."""
+    """The paths of default fields that answered with an error, by caller and account, and tool."""
 
     def __init__(self) -> None:
-        self._paths: dict[tuple[str, str], frozenset[Path]] = {}
+        self._paths: dict[tuple[Hashable, str], frozenset[Path]] = {}
 
-    def of(self, owner: str, tool: str) -> frozenset[Path]:
+    def of(self, owner: Hashable, tool: str) -> frozenset[Path]:
         """Return the paths to leave out."""
         return self._paths.get((owner, tool), frozenset())
 
-    def add(self, owner: str, tool: str, paths: Iterable[Path]) -> None:
+    def add(self, owner: Hashable, tool: str, paths: Iterable[Path]) -> None:
         """Remember paths. The oldest pair is forgotten when there are too many."""
         known = self._paths.pop((owner, tool), frozenset())
         self._paths[owner, tool] = known.union(paths)

@@ -116,5 +116,5 @@ def _require_grantable(decision: Decision, question: PendingCall) -> None:
 
 
 def _same(call: PendingCall) -> tuple[str, ...]:
-    """Return what a grant is for, in one execution: calls of one tool at one host."""
-    return call.kind, call.tool, call.operation, call.host
+    """Return what a grant is for, in one execution: calls of one tool at one host, as one account."""
+    return call.kind, call.tool, call.operation, call.host, call.account

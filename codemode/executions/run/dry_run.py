@@ -16,7 +16,7 @@ from codemode.catalog.tool import Effect
 from codemode.executions.run.ends import page_text
 from codemode.executions.run.forms import OF_RESPONSE
 from codemode.executions.run.placeholders import Placeholders
-from codemode.executions.run.replay.dependencies import call_facts, meaning
+from codemode.executions.run.replay.dependencies import account_mark, call_facts, meaning
 from codemode.executions.types.planned import PlannedCall
 from codemode.executions.types.record import End
 from codemode.gateway.call import CallState
@@ -85,6 +85,7 @@ class DryRun:
         path = judged.call.path
         entry = self._run.ledger.entry(path)
         gateway, digest = self._run.gateway, self._listing.digest
+        mark = account_mark(judged, digest)
         return PlannedCall(
             path,
             label,
@@ -95,7 +96,8 @@ class DryRun:
             entry.decision,
             entry.rule,
             digest=digest(call_facts(tool.id, path, judged.call.arguments)),
-            definition=digest(meaning(tool, gateway, digest)),
+            definition=digest(meaning(tool, gateway, digest, mark)),
+            account=entry.account,
         )
 
 

@@ -179,6 +179,7 @@ def restored_entry(recorded: RecordedCall, effect: str) -> LedgerEntry:
         error=facts.get("message", ""),
         reused=facts.get("reused", ""),
         effect=effect,
+        account=recorded.account,
     )
 
 

@@ -124,16 +124,18 @@ class Pipeline:
             return result_of(page.value)
         wait = self._call(call.path + OF_RESULT, tool.id, {"of": first.path}, within)
         send = partial(gateway.send_wait, first=page, wait_s=wait_s)
-        return (
-            await self._follow(JudgedCall(wait, reading(tool), wait.arguments, _OF_ITS_CALL), send, call.room)
-        ).value
+        judged = JudgedCall(wait, reading(tool), wait.arguments, _OF_ITS_CALL)
+        return (await self._follow(judged, first.path, send, call.room)).value
 
-    async def _follow(self, judged: JudgedCall, send: Send, room: Room) -> Any:
-        """Read what a call began. The call was decided, and what it answers with is its own."""
+    async def _follow(self, judged: JudgedCall, first: str, send: Send, room: Room) -> Any:
+        """Read what the call at the path `first` began. It was decided, and what it answers with is its own."""
         recorded = self.recorder.recall(judged.call)
         if recorded is not None and recorded.end is not None:
             return self._replay(recorded, recorded.end)
         self.run.ledger.take(judged)
+        for stage in self._stages:
+            judged = await stage.follow(judged, first)
+        _refuse(judged.error)
         outcome = await self._take_turn(judged, send, room)
         _refuse(outcome.error)
         return outcome.value

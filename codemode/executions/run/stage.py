@@ -38,6 +38,10 @@ class Stage:
         """Decide on a call before anyone else. See `codemode.executions.run.deciders.Decide`."""
         return judged
 
+    async def follow(self, judged: JudgedCall, first: str) -> JudgedCall:
+        """Return a call that reads what the call at the path `first` began. It needs no decision of its own."""
+        return judged
+
     def runs(self, judged: JudgedCall) -> bool:
         """Return whether `run` makes this allowed call. It is then not sent."""
         return False

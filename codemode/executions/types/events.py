@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from codemode.executions.types.records import JournalEntry
 
 #: Fields shown for a call that was sent, and for a call that has ended.
-_OF_START = ("tool", "version", "arguments", "effect", "decision", "rule", "start_s")
+_OF_START = ("tool", "version", "arguments", "effect", "decision", "rule", "start_s", "account")
 #: A call that was not sent has no start, so its end has the fields of both.
 _OF_END = (*_OF_START, "state", "duration_s", "size_bytes", "preview", "message", "reused")
 

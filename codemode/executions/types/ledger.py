@@ -60,6 +60,7 @@ class LedgerEntry(NamedTuple):
     - `reused`: the earlier execution, and the path in it, whose answer was used instead of a call.
     - `question`: the id of the pending approval.
     - `effect`: the effect of the tool, "" if it is unknown.
+    - `account`: whose credentials were sent, where the source has several.
     """
 
     path: str
@@ -78,6 +79,7 @@ class LedgerEntry(NamedTuple):
     reused: str = ""
     question: str = ""
     effect: str = ""
+    account: str = ""
 
     @property
     def shown_state(self) -> str:
@@ -191,10 +193,18 @@ class Ledger:
             return
         error = self._redactions[path].text(judged.error.for_model()) if judged.error else ""
         self._entries[path] = self._entries[path]._replace(
-            state=judged.state, decision=ruling.decision, rule=ruling.rule, error=error
+            state=judged.state,
+            decision=ruling.decision,
+            rule=ruling.rule,
+            error=error,
         )
         if judged.error is not None:
             self._watch(self._entries[path])
+
+    def credit(self, judged: JudgedCall) -> None:
+        """Record whose credentials a call uses."""
+        shown = judged.account.shown if judged.account is not None else ""
+        self._entries[judged.call.path] = self._entries[judged.call.path]._replace(account=shown)
 
     def settle(self, path: str, state: CallState, **facts: Any) -> None:
         """Record the end of a call that is not sent in this run."""

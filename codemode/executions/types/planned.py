@@ -25,7 +25,8 @@ class PlannedCall:
     - `arguments`: the arguments, without secrets. They may hold placeholders of earlier calls.
     - `decision`, `rule`: the policy's, for these arguments. `ask`: a real run would wait for a person.
     - `digest`: the journal's keyed digest of the tool and its exact arguments, "" without a journal.
-    - `definition`: the journal's keyed digest of the tool's definition and location, "" without a journal.
+    - `definition`: the journal's keyed digest of the tool's definition, location and account, "" without a journal.
+    - `account`: whose credentials would be sent, where the source has several.
     """
 
     path: str
@@ -38,10 +39,12 @@ class PlannedCall:
     rule: str
     digest: str = ""
     definition: str = ""
+    account: str = ""
 
     def __str__(self) -> str:
         shown = ", ".join(f"{name}={value!r}" for name, value in self.arguments.items())
-        return marked(f"{self.decision}: {self.tool}({shown}) at {self.host}")
+        whose = f" as {self.account}" if self.account else ""
+        return marked(f"{self.decision}: {self.tool}({shown}) at {self.host}{whose}")
 
 
 def no_digest(_: Any) -> str:

@@ -2,10 +2,11 @@
 
 The data of entries, by kind:
 
-    started    call, tool, digest, arguments (as shown), effect, decision, rule, schema, key, approval
+    started    call, tool, digest, arguments (as shown), effect, decision, rule, schema, key, approval, account, mark
                A call is about to be sent. `digest` is the digest of the tool and its exact arguments, `schema` that of
                the tool's definition, `key` the idempotency key, `approval` the id of a person's approval, or of a plan
-               with the label of the call that the plan lists.
+               with the label of the call that the plan lists. `account` is whose credentials are sent, as people see
+               it, and `mark` tells that account from others. Both are missing where a source has no choice.
     delivered  call, now, marks
                A message to the program. `call` is 0 for a clock tick. Other messages answer a call, and also have
                tool, digest, error (whether the program gets an error), state, start_s, duration_s, size_bytes,
@@ -73,6 +74,8 @@ class RecordedCall:
     decision: str = ""
     rule: str = ""
     approval: str = ""
+    account: str = ""
+    mark: str = ""
     arguments: Mapping[str, Any] = field(default_factory=dict)
     attempts: int = 0
     sequence: int = 0
@@ -217,6 +220,8 @@ class Record:
             decision=data["decision"],
             rule=data["rule"],
             approval=data.get("approval", ""),
+            account=data.get("account", ""),
+            mark=data.get("mark", ""),
             arguments=data["arguments"],
             attempts=known.attempts + 1 if known else 1,
             sequence=entry.sequence,
@@ -256,7 +261,7 @@ _SENT = (CallState.COMMITTED, CallState.READ, CallState.UNKNOWN, CallState.CANCE
 
 _TYPES: dict[str, type | tuple[type, ...]] = {
     **dict.fromkeys(("tool", "digest", "effect", "schema", "decision", "rule", "key", "approval", "state"), str),
-    **dict.fromkeys(("preview", "message", "reused", "text", "within"), str),
+    **dict.fromkeys(("preview", "message", "reused", "text", "within", "account", "mark"), str),
     **dict.fromkeys(("call", "now", "size_bytes"), int),
     **dict.fromkeys(("start_s", "duration_s"), (int, float)),
     "arguments": dict,

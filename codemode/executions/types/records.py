@@ -194,6 +194,7 @@ class PendingCall:
     - `planned`: what the plan lists for the arguments that differ from it; None if the call is under no plan, or the
       plan lists no such call.
     - `asks`: the question of a service, for the kind `input`.
+    - `account`: whose credentials would be sent, where the source has several.
     """
 
     #: `via` may hold the address of the person who decided. `expires` of a card is when the question expires.
@@ -226,6 +227,7 @@ class PendingCall:
     planned: Mapping[str, Any] | None = None
     asks: Mapping[str, Any] | None = None
     omitted: int = 0
+    account: str = ""
 
     def is_outdated(self, now_us: int) -> bool:
         """Return whether the decision let the call be sent, and is too old for that now. Then it is asked again."""

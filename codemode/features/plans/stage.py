@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.tool import Effect
 from codemode.errors import ApprovalRequired
 from codemode.executions.run.ends import value_of
-from codemode.executions.run.replay.dependencies import meaning
+from codemode.executions.run.replay.dependencies import account_mark, meaning
 from codemode.executions.run.stage import Stage
 from codemode.executions.types.plan import PLAN, ApprovedPlan
 from codemode.features.plans.matching import MadeCall, PlanMatching
@@ -48,7 +48,7 @@ class PlanStage(Stage):
         if plan == self._plan.id:
             self._matching.restore(call.path, label)
         elif call.effect == Effect.READ and call.tool in self._run.catalog:
-            self._matching.take_read(self._made(call.path, self._run.catalog.get(call.tool), call.arguments))
+            self._matching.take_read(self._made(call.path, self._run.catalog.get(call.tool), call.arguments, call.mark))
         if call.end is not None and not call.end.is_error:
             self._matching.answered(call.path, value_of(call.end, is_page="/" in call.path))
 
@@ -58,7 +58,8 @@ class PlanStage(Stage):
         if recorded is not None or judged.tool is None or not may_be_sent:
             return judged
         path, tool = judged.call.path, judged.tool
-        made = self._made(path, tool, self._run.ledger.entry(path).arguments)
+        mark = account_mark(judged, self._digest)
+        made = self._made(path, tool, self._run.ledger.entry(path).arguments, mark)
         if tool.effect is Effect.READ and judged.state is CallState.NOT_STARTED:
             self._matching.take_read(made)
             return judged
@@ -77,10 +78,10 @@ class PlanStage(Stage):
         """See `Stage`."""
         self._matching.answered(path, value)
 
-    def _made(self, path: str, tool: Tool, arguments: Any) -> MadeCall:
+    def _made(self, path: str, tool: Tool, arguments: Any, mark: str) -> MadeCall:
         recorded = self._record.calls.get(path)
         digest = recorded.digest if recorded is not None else self._decisions.comparison.identity(path).digest
-        definition = self._digest(meaning(tool, self._run.gateway, self._digest))
+        definition = self._digest(meaning(tool, self._run.gateway, self._digest, mark))
         return MadeCall(path, tool.id, arguments, digest, definition)
 
 

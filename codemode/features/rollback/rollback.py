@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from codemode.catalog.catalog import Catalog
+    from codemode.catalog.tool import Tool
     from codemode.executions.life.executions import Executions
     from codemode.executions.types.record import End, Record, RecordedCall
     from codemode.features.feature import Core
@@ -110,7 +111,13 @@ def _inverse(call: RecordedCall, catalog: Catalog) -> Step | Left:
         return Left(call.path, call.tool, f"its inverse {inverse.tool} is not in the catalog")
     if "[secret " in json.dumps(arguments):
         return Left(call.path, call.tool, "its inverse needs a secret, and secrets are not recorded")
-    return Step(call.path, name, arguments)
+    return Step(call.path, name, arguments | _account(call, catalog.get(name)))
+
+
+def _account(call: RecordedCall, inverse: Tool) -> dict[str, Any]:
+    """Return the argument by which the inverse is made as whom the call was made."""
+    is_choice = call.account and inverse.account_parameter and inverse.source == call.tool.partition(".")[0]
+    return {inverse.account_parameter: call.account.partition(" ")[0]} if is_choice else {}
 
 
 def _value(end: End, *, is_page: bool) -> Any:

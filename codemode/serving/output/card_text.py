@@ -84,7 +84,8 @@ def _made(calls: CallsMade) -> str:
 
 def _where(card: ApprovalCard) -> str:
     at = f"at {_fact(card.call.host)}" if card.call.host else ""
-    return " ".join(filter(None, (_fact(card.call.operation), at)))
+    whose = f"as {_fact(card.call.account)}" if card.call.account else ""
+    return " ".join(filter(None, (_fact(card.call.operation), at, whose)))
 
 
 def _askers(card: ApprovalCard) -> Iterator[str]:

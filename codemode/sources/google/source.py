@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from codemode.settings import SourceSettings
     from codemode.sources.loaded import Surface
     from codemode.sources.source import SourceContext
-    from codemode.transports.http.deferred import DeferredTransport
+    from codemode.transports.base import Transport
 
 _DOCUMENTS = Path(googleapiclient.__file__).parent / "discovery_cache" / "documents"
 
 _SERVICE = re.compile(r"([a-z0-9_]+)[:/]([\w.]+)")
 
 
-async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, DeferredTransport]:
+async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, Transport]:
     """Read the discovery document of one API, such as `drive:v3`.
 
     Without `base_url`, calls go to the root URL in the document. Raises ConfigurationError for an unknown API, with the

@@ -39,6 +39,7 @@ from codemode.sources.graphql.types import Selection, arguments_schema, error_ty
 from codemode.sources.http_access import http_transport
 from codemode.sources.loaded import SourceWarning, Surface
 from codemode.text.prose import first_sentence
+from codemode.transports.auth.account import READER
 from codemode.transports.base import CallContext
 from codemode.transports.graphql import FieldAbove, FieldInvocation, GraphqlTransport
 
@@ -97,7 +98,7 @@ async def _schema(
     """Return the text of the schema and the schema itself. Raises SourceError."""
 
     async def introspect() -> str:
-        return json.dumps(dict(await service.ask(get_introspection_query(), CallContext())))
+        return json.dumps(dict(await service.ask(get_introspection_query(), CallContext(account=READER))))
 
     if is_url(location):
         try:

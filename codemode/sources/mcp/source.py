@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from mcp.shared.auth_utils import resource_url_from_server_url
 
-from codemode.errors import ConfigurationError, SourceError
+from codemode.errors import ConfigurationError, CredentialsMissing, SourceError, UpstreamUnreachable
 from codemode.settings import (
     ApiKeyCredential,
     BasicCredential,
@@ -21,7 +21,7 @@ from codemode.settings import (
     SecretReference,
     Secrets,
 )
-from codemode.sources.authentication import grant_of
+from codemode.sources.authentication import grant_of, settings_for
 from codemode.sources.loaded import Failure, SourceWarning, Surface
 from codemode.sources.mcp.definitions import (
     AcceptedDefinitions,
@@ -31,8 +31,10 @@ from codemode.sources.mcp.definitions import (
     surface_of,
     tools_of,
 )
+from codemode.transports.auth.account import READER
 from codemode.transports.auth.credentials import Credential, Place
-from codemode.transports.auth.token_store import TokenStore
+from codemode.transports.auth.token_store import token_store
+from codemode.transports.connected import ConnectedTransport
 from codemode.transports.mcp.authorization import Authorization
 from codemode.transports.mcp.connections import at_url
 from codemode.transports.mcp.process import started
@@ -44,7 +46,7 @@ from codemode.transports.oauth.tokens import TokenSource
 from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Awaitable, Callable, Mapping
     from pathlib import Path
 
     import mcp_types
@@ -53,16 +55,22 @@ if TYPE_CHECKING:
     from codemode.shared.values import ValueStore
     from codemode.sources.mcp.definitions import Held
     from codemode.sources.source import SourceContext
+    from codemode.transports.auth.account import Account
     from codemode.transports.auth.grant import AccessTokens
+    from codemode.transports.base import Transport
     from codemode.transports.content import ContentStore
+    from codemode.transports.mcp.transport import Definitions
 
 #: The most characters of a server's last error line in a warning.
 _LAST_ERROR_CHARACTERS = 200
 
 
-async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, McpTransport]:
-    """Connect to the server of a source; see `load_mcp_server`. Raises ConfigurationError."""
-    return await load_mcp_server(
+async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, Transport]:
+    """Connect to the server of a source; see `load_mcp_server`. Raises ConfigurationError.
+
+    The accounts of a source with `connections` have connections of their own, opened with their first call.
+    """
+    surface, transport = await load_mcp_server(
         name,
         settings,
         folder=context.servers,
@@ -71,6 +79,55 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
         contents=context.contents,
         connects=context.connects,
     )
+    if not settings.connections:
+        return surface, transport
+
+    async def open_(account: Account) -> McpTransport:
+        own, _ = await _transport_of(
+            name,
+            settings_for(settings, account),
+            folder=context.servers,
+            store=context.store,
+            secrets=context.secrets,
+            contents=context.contents,
+            account=account,
+        )
+        try:
+            await own.start()
+        except SourceError as error:
+            await own.aclose()
+            if own.needs_login:
+                message = f"{name}: {error}; nothing was sent"
+                raise CredentialsMissing(message, hint=error.told) from None
+            raise UpstreamUnreachable(str(error), source=name) from None
+        except BaseException:
+            await own.aclose()
+            raise
+        return own
+
+    return surface, AccountsTransport(name, open_, transport)
+
+
+class AccountsTransport(ConnectedTransport[McpTransport]):
+    """The connections of the accounts of a server, beside the one that reads its definitions."""
+
+    def __init__(self, source: str, open_: Callable[[Account], Awaitable[McpTransport]], reader: McpTransport) -> None:
+        super().__init__(source, open_)
+        self._reader = reader
+
+    @property
+    def on_change(self) -> Callable[[Definitions], None]:
+        """Who hears of changed definitions. See `McpTransport`."""
+        return self._reader.on_change
+
+    @on_change.setter
+    def on_change(self, heard: Callable[[Definitions], None]) -> None:
+        self._reader.on_change = heard
+
+    async def aclose(self) -> None:
+        """Close all connections."""
+        await self._reader.aclose()
+        await super().aclose()
 
 
 async def load_mcp_server(
@@ -90,9 +147,48 @@ async def load_mcp_server(
     If the server is unreachable, the surface has the accepted tools, a warning and a failure, and the transport keeps
     reconnecting. Raises ConfigurationError for credentials that cannot be sent.
     """
+    errors = folder / f"{name}.stderr.log"
+    transport, secret_values = await _transport_of(
+        name, settings, folder=folder, store=store, secrets=secrets, contents=contents
+    )
+    accepted = AcceptedDefinitions(store)
+    known = {} if connects else await asyncio.to_thread(accepted.read, name)
+    if known:
+        return await asyncio.to_thread(_accepted_surface, name, accepted, known), transport
+    errors.unlink(missing_ok=True)
+    try:
+        definitions = await transport.start()
+        surface = await asyncio.to_thread(surface_of, name, definitions, accepted, transport.instructions)
+        unusable = (SourceWarning("", reason) for reason in transport.left_out)
+        return replace(surface, warnings=(*surface.warnings, *unusable)), transport
+    except SourceError as error:
+        known = await asyncio.to_thread(accepted.read, name)
+        tools, _ = tools_of(name, tuple(known.values()))
+        last_error = Redactor(secret_values).text(_last_error(errors))
+        failure = Failure(f"{error}{last_error}", error.told, is_connecting=True, needs_login=transport.needs_login)
+        description = await asyncio.to_thread(accepted.instructions, name) or ""
+        warning = SourceWarning("", failure.message)
+        return Surface(tools, (warning,), failure=failure, description=description), transport
+    except BaseException:
+        await transport.aclose()
+        raise
+
+
+async def _transport_of(
+    name: str,
+    settings: SourceSettings,
+    *,
+    folder: Path,
+    store: ValueStore,
+    secrets: Secrets,
+    contents: ContentStore | None = None,
+    account: Account = READER,
+) -> tuple[McpTransport, tuple[str, ...]]:
+    """Return a transport that is not connected, and the secrets that it sends. `settings` are those of the account."""
     headers = await asyncio.to_thread(_headers, name, settings, secrets)
     headers |= await asyncio.to_thread(_resolved, settings.headers, secrets)
-    authorization = Authorization(name, await asyncio.to_thread(_tokens, name, settings, headers, secrets, store))
+    tokens = await asyncio.to_thread(_tokens, name, settings, headers, secrets, store, account)
+    authorization = Authorization(name, tokens)
     env = await asyncio.to_thread(_resolved, settings.env, secrets)
     limit_bytes = settings.response_limit_bytes
     errors = folder / f"{name}.stderr.log"
@@ -120,27 +216,7 @@ async def load_mcp_server(
         is_process=bool(settings.command),
         authorization=authorization,
     )
-    accepted = AcceptedDefinitions(store)
-    known = {} if connects else await asyncio.to_thread(accepted.read, name)
-    if known:
-        return await asyncio.to_thread(_accepted_surface, name, accepted, known), transport
-    errors.unlink(missing_ok=True)
-    try:
-        definitions = await transport.start()
-        surface = await asyncio.to_thread(surface_of, name, definitions, accepted, transport.instructions)
-        unusable = (SourceWarning("", reason) for reason in transport.left_out)
-        return replace(surface, warnings=(*surface.warnings, *unusable)), transport
-    except SourceError as error:
-        known = await asyncio.to_thread(accepted.read, name)
-        tools, _ = tools_of(name, tuple(known.values()))
-        last_error = Redactor(secret_values).text(_last_error(errors))
-        failure = Failure(f"{error}{last_error}", error.told, is_connecting=True, needs_login=transport.needs_login)
-        description = await asyncio.to_thread(accepted.instructions, name) or ""
-        warning = SourceWarning("", failure.message)
-        return Surface(tools, (warning,), failure=failure, description=description), transport
-    except BaseException:
-        await transport.aclose()
-        raise
+    return transport, secret_values
 
 
 def _accepted_surface(name: str, accepted: AcceptedDefinitions, known: Mapping[str, mcp_types.Tool]) -> Surface:
@@ -216,7 +292,12 @@ def _resolved(values: Mapping[str, SecretReference | str], secrets: Secrets) -> 
 
 
 def _tokens(
-    name: str, settings: SourceSettings, headers: Mapping[str, str], secrets: Secrets, store: ValueStore
+    name: str,
+    settings: SourceSettings,
+    headers: Mapping[str, str],
+    secrets: Secrets,
+    store: ValueStore,
+    account: Account,
 ) -> AccessTokens | None:
     """Return the access tokens of a server: a configured grant, else the stored login, else none."""
     if settings.command or any(header.lower() == "authorization" for header in headers):
@@ -225,13 +306,13 @@ def _tokens(
         if isinstance(setting, NoCredential):
             return None
         if isinstance(setting, OAuth2Credential):
-            grant = grant_of(name, setting, secrets, store)
+            grant = grant_of(name, setting, secrets, store, account)
             if not grant.audience:
                 grant = replace(grant, resource=resource_url_from_server_url(settings.location))
             exchange = open_exchange(name, grant.addresses, ca_file=_ca_file(settings), timeout_s=settings.timeout_s)
             return TokenSource(grant, exchange, name, owns_exchange=True)
     return StoredLogin(
-        TokenStore(store.value("tokens", name), name),
+        token_store(name, account, store),
         settings.location,
         name,
         ca_file=_ca_file(settings),

@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from codemode.settings import SourceSettings
     from codemode.sources.loaded import Surface
     from codemode.sources.source import SourceContext
-    from codemode.transports.http.deferred import DeferredTransport
+    from codemode.transports.base import Transport
 
 
-async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, DeferredTransport]:
+async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, Transport]:
     """Read the document. Raises SourceError or ConfigurationError; both name the file or URL and say what to do."""
     known_ids = context.known_ids if settings.keep_names else None
     cache = None if context.cache is None else CatalogCache(context.cache)

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from codemode.settings import SourceSettings
     from codemode.sources.functions.described import Bound
     from codemode.sources.source import SourceContext
-    from codemode.transports.http.deferred import DeferredTransport
+    from codemode.transports.base import Transport
 
 #: The suffixes of the files that are read in a folder.
 _SUFFIXES = (".json", ".yaml", ".yml")
@@ -37,9 +37,7 @@ _SUFFIXES = (".json", ".yaml", ".yml")
 _EXPECTED = "neither toolkits (name, tasks), nor function tools (name, parameters), nor tool_descriptions"
 
 
-async def load(
-    name: str, settings: SourceSettings, context: SourceContext
-) -> tuple[Surface, FunctionTransport | DeferredTransport]:
+async def load(name: str, settings: SourceSettings, context: SourceContext) -> tuple[Surface, Transport]:
     """Read the descriptions and bind each tool. Raises SourceError with the line, or ConfigurationError."""
     if not settings.bind and not settings.base_url:
         message = (
@@ -58,7 +56,7 @@ async def load(
         return await asyncio.to_thread(_http_surface, name, descriptions, ids, settings.endpoints)
 
     surface = await context.named(name, settings, make)
-    transport: FunctionTransport | DeferredTransport
+    transport: Transport
     if settings.bind:
         transport = FunctionTransport(
             name, timeout_s=settings.timeout_s, concurrency=settings.concurrency, contents=context.contents

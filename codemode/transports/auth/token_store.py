@@ -7,6 +7,7 @@ import json
 import logging
 from contextlib import asynccontextmanager
 from dataclasses import asdict, dataclass, fields, replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from codemode.shared.values import UNAVAILABLE
@@ -14,7 +15,8 @@ from codemode.shared.values import UNAVAILABLE
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable, Hashable
 
-    from codemode.shared.values import LockableValue
+    from codemode.shared.values import LockableValue, ValueStore
+    from codemode.transports.auth.account import Account
 
 log = logging.getLogger(__name__)
 
@@ -27,7 +29,8 @@ class Tokens:
     """The tokens of a login. `expires_at` is in seconds since 1970; `token_url` and `client_id` identify the grant.
 
     A login without settings also stores the rest of its grant, `server`, the address that its tokens are for, and
-    `revocation_url`. `wanted` are further scopes, for which the server has asked since.
+    `revocation_url`. `wanted` are further scopes, for which the server has asked since. `login` tells the login of an
+    account from the one before it.
     """
 
     access_token: str
@@ -42,6 +45,7 @@ class Tokens:
     server: str = ""
     revocation_url: str = ""
     wanted: str = ""
+    login: str = ""
 
     def __repr__(self) -> str:
         return f"Tokens({self.token_url}, {self.client_id})"
@@ -63,12 +67,13 @@ class TokenStore:
     """The tokens of one source, in a shared value.
 
     If they cannot be written (full disk), `read` still returns the new tokens, and the lock is held until they are
-    written: another process would use the spent refresh token.
+    written: another process would use the spent refresh token. With `login`, tokens of any other login are not read.
     """
 
-    def __init__(self, value: LockableValue, source: str) -> None:
+    def __init__(self, value: LockableValue, source: str, login: str = "") -> None:
         self._value = value
         self._source = source
+        self._login = login
         self._unwritten: Tokens | None = None
         self._written: Tokens | None = None
         self._is_reported = False
@@ -84,7 +89,8 @@ class TokenStore:
             return False
         if self._server is None or self._server[0] != version:
             stored = _parsed(data)
-            self._server = version, "" if stored is None else stored.server
+            is_other = stored is None or (self._login and stored.login != self._login)
+            self._server = version, "" if stored is None or is_other else stored.server
         return bool(server) and self._server[1] == server
 
     @property
@@ -95,9 +101,10 @@ class TokenStore:
     def read(self) -> Tokens | None:
         """Return the stored tokens, None if there are none or they are unreadable."""
         try:
-            return self._unwritten or _parsed(self._value.read())
+            tokens = self._unwritten or _parsed(self._value.read())
         except UNAVAILABLE:
             return None
+        return None if tokens is not None and self._login and tokens.login != self._login else tokens
 
     def keep(self, renewed: Tokens, before: Tokens) -> None:
         """Replace spent tokens, later if writing fails now. Call it inside `locked`."""
@@ -184,6 +191,17 @@ class TokenStore:
             return
         self._unwritten = self._written = None
         self._is_reported = False
+
+
+def token_store(source: str, account: Account, tokens: ValueStore) -> TokenStore:
+    """Return where the tokens of an account of a source are. Nobody else's account has the same place."""
+    return TokenStore(tokens.value("tokens", token_name(source, account)), source, account.mark)
+
+
+def token_name(source: str, account: Account) -> str:
+    """Return the name of the value with an account's tokens. The id of an owner can be any text."""
+    owner = blake2b(account.owner.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest() if account.owner else ""
+    return ".".join(filter(None, (source, account.connection, owner)))
 
 
 def _encoded(tokens: Tokens) -> bytes:

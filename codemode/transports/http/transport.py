@@ -84,6 +84,7 @@ _LARGE = 1 << 18
 class Reach:
     """The location of a source, and the limits of its calls.
 
+    - `connection`: the connection whose limits these are, "" for those of the source.
     - `base_url`: the operator's base URL. `address`: the IP address of its host, if it must not be resolved.
     - `location`: the address of the source document. `servers`: the base URLs that the document suggests.
     - `permitted`: the operator's further servers, for single operations and for redirects.
@@ -93,6 +94,7 @@ class Reach:
     """
 
     source: str
+    connection: str = ""
     base_url: str | None = None
     address: str | None = None
     location: str = ""
@@ -147,7 +149,9 @@ class HttpTransport:
         }
         self._redactor = self._lasting = Redactor(known)
         self._callers: WeakKeyDictionary[CallerCredentials, Redactor] = WeakKeyDictionary()
-        self._pace = Pace.of_source(reach.source, reach.concurrency, reach.rate_per_s, allowances)
+        self._pace = Pace.of_source(
+            f"{reach.source} {reach.connection}".rstrip(), reach.concurrency, reach.rate_per_s, allowances
+        )
         self._plans: WeakKeyDictionary[Tool, tuple[RequestPlan, tuple[Configured, ...]]] = WeakKeyDictionary()
         self._is_logged_in = False
         self._sleep = sleep

@@ -183,6 +183,8 @@ def asked_text(call: PendingCall) -> str:
     described: dict[str, Any] = {"summary": call.summary, "effect": call.effect, "operation": call.operation}
     if call.within:
         described["within"] = call.within
+    if call.account:
+        described["account"] = call.account
     if call.planned is not None:
         described["planned"] = dict(call.planned)
     if call.asks is not None:

@@ -20,6 +20,7 @@ from codemode.catalog.tool import Effect
 from codemode.executions.run.deciders import ask_plugins
 from codemode.executions.run.ends import decision_required, end_said, rejection, service_question
 from codemode.executions.run.failures import approval_required
+from codemode.executions.run.replay.dependencies import account_mark
 from codemode.executions.run.replay.grants import Grants
 from codemode.executions.run.replay.questions import Questions
 from codemode.gateway.call import CallState
@@ -73,7 +74,8 @@ class Decisions:
         if reuse is None or recorded is not None or judged.tool is None or judged.state is CallState.DENIED:
             return judged
         _, tool, digest = self.comparison.identity(judged.call.path)
-        earlier = reuse.take(judged.call.path, tool, digest)
+        mark = account_mark(judged, self.recording.journal.digest)
+        earlier = reuse.take(judged.call.path, tool, digest, mark)
         if earlier is not None and earlier.state is CallState.UNKNOWN:
             return await self._of_unknown_end(judged, 0)
         return earlier or judged

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
     from codemode.executions.types.record import Record
     from codemode.executions.types.records import NewExecution
+    from codemode.gateway.call import JudgedCall
     from codemode.gateway.gateway import Gateway
     from codemode.settings import PolicySettings
     from codemode.sources.destination import Destination
@@ -80,11 +81,21 @@ def definition_digest(tool: Tool) -> str:
     return digest
 
 
-def meaning(tool: Tool | None, gateway: Gateway, digest: Callable[[Any], str]) -> list[Any]:
-    """Return what an approval holds for: one definition and one location. `digest` is keyed."""
+def meaning(tool: Tool | None, gateway: Gateway, digest: Callable[[Any], str], mark: str = "") -> list[Any]:
+    """Return what an approval holds for: one definition, one location, and one account, by its `account_mark`.
+
+    `digest` is keyed.
+    """
     if tool is None:
         return []
-    return [definition_digest(tool), gateway.destination(tool).facts(tool.source, digest)]
+    means = [definition_digest(tool), gateway.destination(tool).facts(tool.source, digest)]
+    return [*means, mark] if mark else means
+
+
+def account_mark(judged: JudgedCall, digest: Callable[[Any], str]) -> str:
+    """Return what tells the account of a call from all others, "" if its source has no choice. `digest` is keyed."""
+    tool, account = judged.tool, judged.account
+    return "" if tool is None or account is None else digest([tool.source, *account.key])
 
 
 def call_facts(tool: str, path: str, arguments: Mapping[str, Any]) -> list[Any]:

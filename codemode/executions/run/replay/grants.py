@@ -44,8 +44,8 @@ class Grants:
 
 
 def _holds(grant: PendingCall, judged: JudgedCall, questions: Questions) -> bool:
-    """Return whether a grant is for this tool. Its id changes with the definition and the location of the tool."""
+    """Return whether a grant is for this tool. Its id changes with the tool's definition, location and account."""
     tool = judged.tool
     if tool is None or tool.id != grant.tool:
         return False
-    return questions.id_of(tool, grant.path, grant.digest, grant.kind) == first_id(grant.id)
+    return questions.id_of(judged, grant.path, grant.digest, grant.kind) == first_id(grant.id)

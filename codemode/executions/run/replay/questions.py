@@ -6,14 +6,13 @@ import time
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.saved import program_of
-from codemode.executions.run.replay.dependencies import meaning
+from codemode.executions.run.replay.dependencies import account_mark, meaning
 from codemode.executions.types.records import PendingCall
 from codemode.text.prose import plain, shorten
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from codemode.catalog.tool import Tool
     from codemode.executions.types.records import QuestionKind
     from codemode.gateway.call import JudgedCall
     from codemode.gateway.gateway import Gateway
@@ -41,13 +40,16 @@ class Questions:
         self._gateway = gateway
         self._digest = digest
 
-    def id_of(self, tool: Tool | None, path: str, digest: str, kind: QuestionKind, attempt: int = 0) -> str:
-        """Return the id of a question. It stands for one call, and for the tool's present definition and location.
+    def id_of(self, judged: JudgedCall, path: str, digest: str, kind: QuestionKind, attempt: int = 0) -> str:
+        """Return the id of a question about a call, or about another one like it at `path`.
+
+        It stands for one call, one account, and the tool's present definition and location.
 
         A question that is asked again, because the decision was outdated when the call was to be sent, has the same id
         with a number: `ap_…_1`.
         """
-        means = meaning(tool, self._gateway, self._digest)
+        mark = account_mark(judged, self._digest)
+        means = meaning(judged.tool, self._gateway, self._digest, mark)
         return f"ap_{self._digest([self._execution, path, digest, kind, attempt, means])[:DIGITS]}"
 
     def ask(
@@ -64,7 +66,7 @@ class Questions:
         program = judged.call.within or program_of(tool)
         reason = judged.ruling.reason or judged.ruling.rule if judged.ruling else ""
         return PendingCall(
-            id=self.id_of(tool, path, digest, kind, attempt),
+            id=self.id_of(judged, path, digest, kind, attempt),
             execution=self._execution,
             path=path,
             tool=name,
@@ -78,4 +80,5 @@ class Questions:
             effect=tool.effect if tool is not None else "",
             operation=tool.key if tool is not None else "",
             within="" if program is None else program.author,
+            account=judged.account.shown if judged.account is not None else "",
         )

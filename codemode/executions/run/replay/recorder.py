@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.executions.run.ends import doubted, error_fields, facts_of, page_text, restored_entry, service_answers
 from codemode.executions.run.failures import for_program
-from codemode.executions.run.replay.dependencies import definition_digest
+from codemode.executions.run.replay.dependencies import account_mark, definition_digest
 from codemode.executions.run.replay.inner_recording import InnerRecording, began_entry, inner_run
 from codemode.executions.run.replay.program_recording import ProgramRecording
 from codemode.executions.types.record import SavedProgramStart
@@ -87,6 +87,8 @@ class JournalRecorder:
             "approval": self._run.floor.answered.get(path, ""),
             "start_s": round(self._run.ledger.elapsed_s(), 6),
         }
+        if judged.account is not None:
+            data |= {"account": entry.account, "mark": account_mark(judged, self._recording.journal.digest)}
         await self._writer.append([JournalEntry("started", path, data)])
 
     async def confirm(self) -> None:

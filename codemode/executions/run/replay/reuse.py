@@ -1,6 +1,7 @@
 """Reuse of an earlier execution's calls by a corrected program.
 
-A call is matched by tool and exact arguments, in the order in which one task made the calls. Each call is reused once.
+A call is matched by tool, exact arguments and account, in the order in which one task made the calls. Each call is
+reused once.
 
 - A write is also matched if another task made it: a restructured program must not repeat it.
 - A read is not matched if it precedes a write that was already matched: its answer may be outdated.
@@ -25,11 +26,11 @@ class Reuse:
 
     def __init__(self, record: Record, *, fresh_reads: bool = False) -> None:
         self._execution = record.execution
-        self._calls: dict[tuple[str, str], list[RecordedCall]] = {}
+        self._calls: dict[tuple[str, str, str], list[RecordedCall]] = {}
         self._last_write: dict[str, int] = {}
         for call in sorted(record.calls.values(), key=lambda one: one.sequence):
             if _is_of_use(call, fresh_reads=fresh_reads):
-                self._calls.setdefault((call.tool, call.digest), []).append(call)
+                self._calls.setdefault((call.tool, call.digest, call.mark), []).append(call)
 
     def without(self, record: Record) -> Reuse:
         """Remove the calls that the record of a resumed run has already reused, and return the rest."""
@@ -40,10 +41,13 @@ class Reuse:
                 self._note(call)
         return self
 
-    def take(self, path: str, tool: str, digest: str) -> End | None:
-        """Return the end of a matching earlier call and remove the call. Return None if there is none."""
+    def take(self, path: str, tool: str, digest: str, mark: str = "") -> End | None:
+        """Return the end of a matching earlier call and remove the call. Return None if there is none.
+
+        `mark` is that of the account of the call.
+        """
         parent = path.rpartition(".")[0]
-        waiting = self._calls.get((tool, digest), [])
+        waiting = self._calls.get((tool, digest, mark), [])
         match = next((call for call in waiting if self._fits(call, parent)), None)
         if match is None:
             return None

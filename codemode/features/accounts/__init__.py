@@ -1,0 +1,1 @@
+"""Accounts: whose credentials each call uses, where a source has several."""
