@@ -65,7 +65,8 @@ class Feature:
     """All places in which a feature takes part. Leave out those in which it does not.
 
     - `name`: what it is called, as its folder is.
-    - `section`: its key in `codemode.yaml`. A service without the feature refuses a configuration that has the key.
+    - `section`: its key in `codemode.yaml`, or in each source there. A service without the feature refuses a
+      configuration that has the key.
     - `part`: what it does for one service, and what its faces call: `service.part(Plans)`. It makes the
       feature's stage in the pipeline of each call.
     - `plugins`: the plugins that are asked before all others, and those that are asked after them.

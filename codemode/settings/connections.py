@@ -45,7 +45,10 @@ class ConnectionSettings(Section):
     )
     read_only: bool = Field(default=False, description="Reject calls that are no reads.")
     concurrency: int | None = Field(
-        default=None, ge=1, description="Maximum number of calls at the same time. null: that of the source."
+        default=None,
+        ge=1,
+        description="Maximum number of calls at the same time. null: that of the source.",
+        examples=[4],
     )
     rate_per_s: float | None = Field(
         default=None, gt=0, description="Maximum number of calls per second. null: that of the source.", examples=[2]

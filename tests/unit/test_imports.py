@@ -14,7 +14,7 @@ import pytest
 
 from codemode.features.all import FEATURES
 from codemode.features.feature import Feature
-from codemode.settings import Settings
+from codemode.settings import Settings, SourceSettings
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -124,7 +124,8 @@ def test_every_feature_is_listed_and_what_its_record_names_exists(graph: grimp.I
     assert {f"codemode.serving.{face}" for feature in FEATURES for face in feature.faces} <= graph.modules
     assert all(callable(resolve_name(f"codemode.serving.{feature.routes}")) for feature in FEATURES if feature.routes)
     assert [feature.page for feature in FEATURES if not (TESTS.parent / "docs" / feature.page).is_file()] == []
-    assert {feature.section for feature in FEATURES} - {""} <= Settings.model_fields.keys()
+    keys = Settings.model_fields.keys() | SourceSettings.model_fields.keys()
+    assert {feature.section for feature in FEATURES} - {""} <= keys
 
 
 def test_a_record_has_at_most_eight_fields() -> None:

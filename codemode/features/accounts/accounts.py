@@ -2,90 +2,33 @@
 
 from __future__ import annotations
 
-import json
-from hashlib import blake2b
 from typing import TYPE_CHECKING, Self
 
-from codemode.errors import WrongArgument
-from codemode.features.accounts.errors import ConnectionUnknown
+from codemode.features.accounts.connections import Connections
 from codemode.features.accounts.stage import AccountStage
 from codemode.features.feature import Core, FeaturePart
-from codemode.transports.auth.account import Account
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
     from codemode.executions.run.stage import Stage, Staging
     from codemode.gateway.caller import Caller
-    from codemode.settings import ConnectionSettings, Settings
-    from codemode.shared.values import LockableValue, ValueStore
 
 
 class Accounts(FeaturePart):
-    """The connections that callers may use, and which of them they prefer."""
+    """Says as whom each call is made."""
 
-    def __init__(self, settings: Callable[[], Settings], store: ValueStore) -> None:
-        self._settings = settings
-        self._store = store
+    def __init__(self, connections: Connections) -> None:
+        #: What the settings have, and what callers prefer.
+        self.connections = connections
 
     @classmethod
     def of(cls, core: Core) -> Self:
         """See `FeaturePart.of`. The settings can get connections later, by a reload."""
-        return cls(core.current, core.store)
+        return cls(Connections(core.current, core.store))
 
     def stage(self, staging: Staging) -> Stage | None:
         """Return the stage of a run, None if no source has connections."""
-        return AccountStage(staging, self) if any(self.connections().values()) else None
-
-    def connections(self) -> dict[str, Mapping[str, ConnectionSettings]]:
-        """Return the connections of each source that has any."""
-        return {name: one.connections for name, one in self._settings().sources.items() if one.connections}
-
-    def usable(self, source: str, caller: Caller) -> dict[str, ConnectionSettings]:
-        """Return the connections of a source that a caller may use, in order. Empty for a source without any."""
-        connections = self.connections().get(source, {})
-        return {name: one for name, one in connections.items() if one.role in ("", caller.role)}
-
-    def account(self, source: str, connection: str, caller: Caller) -> Account:
-        """Return the account of a caller at one of its connections."""
-        is_own = self.usable(source, caller)[connection].is_own
-        return Account(connection, owner=caller.id if is_own else "")
-
-    # --- choices ------------------------------------------------------------------------------------------------
-
-    def choice(self, source: str, caller: Caller) -> str:
-        """Return the connection that a caller prefers, "" if it has not chosen one that it may use."""
-        chosen = _choices(self._of(caller).read()).get(source, "")
-        return chosen if chosen in self.usable(source, caller) else ""
+        return AccountStage(staging, self.connections) if self.connections.all() else None
 
     def choose(self, source: str, connection: str, caller: Caller) -> None:
-        """Remember the connection that a caller prefers, "" for the first one in the settings.
-
-        It applies to programs that start from now on. Raises ConnectionUnknown, and WrongArgument for a source without
-        connections.
-        """
-        own = self.usable(source, caller)
-        if source not in self.connections():
-            message = f"{source} has no connections; with connections: {', '.join(self.connections()) or 'none'}"
-            raise WrongArgument(message)
-        if connection and connection not in own:
-            raise ConnectionUnknown(source, connection, own)
-
-        def change(data: bytes | None) -> bytes:
-            choices = {name: one for name, one in _choices(data).items() if name != source}
-            return json.dumps({"choices": choices | ({source: connection} if connection else {})}).encode()
-
-        self._of(caller).change(change)
-
-    def _of(self, caller: Caller) -> LockableValue:
-        """Return the value with a caller's choices. No caller reads another's."""
-        name = blake2b(caller.id.encode("utf-8", "surrogatepass"), digest_size=16).hexdigest()
-        return self._store.value("accounts", name)
-
-
-def _choices(data: bytes | None) -> dict[str, str]:
-    try:
-        choices = json.loads(data or b"{}")["choices"]
-    except (ValueError, KeyError, TypeError):
-        return {}
-    return {str(name): str(one) for name, one in choices.items()} if isinstance(choices, dict) else {}
+        """Remember the connection that a caller prefers. See `Connections.choose`."""
+        self.connections.choose(source, connection, caller)

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from codemode.errors import CallError
     from codemode.executions.run.stage import Staging
     from codemode.executions.types.record import RecordedCall
-    from codemode.features.accounts.accounts import Accounts
+    from codemode.features.accounts.connections import Connections
     from codemode.gateway.call import JudgedCall
     from codemode.transports.auth.account import Account
 
@@ -31,9 +31,9 @@ class AccountStage(Stage):
     choice that it made first for a source, and the login behind it, also when it continues from its record.
     """
 
-    def __init__(self, staging: Staging, accounts: Accounts) -> None:
+    def __init__(self, staging: Staging, connections: Connections) -> None:
         self._run = staging.run
-        self._accounts = accounts
+        self._connections = connections
         self._decisions = staging.decisions
         self._defaults: dict[str, str] = {}  # by source
         self._marks: dict[tuple[str, str], str] = {}  # by source and connection
@@ -56,16 +56,16 @@ class AccountStage(Stage):
     async def decide(self, judged: JudgedCall, recorded: RecordedCall | None) -> JudgedCall:
         """Return the call with its account, or with the reason why there is none. See `Stage`."""
         tool = judged.tool
-        if tool is None or judged.state not in _OPEN or tool.source not in self._accounts.connections():
+        if tool is None or judged.state not in _OPEN or tool.source not in self._connections.all():
             return judged
-        own = self._accounts.usable(tool.source, self._run.caller)
+        own = self._connections.usable(tool.source, self._run.caller)
         named = judged.arguments.get(tool.account_parameter)
         connection = await self._default(tool.source) if named is None else named
         if not own:
             return self._refused(judged, NoConnection(tool.source))
         if not isinstance(connection, str) or connection not in own:
             return self._refused(judged, ConnectionUnknown(tool.source, connection, own))
-        account = await asyncio.to_thread(self._accounts.account, tool.source, connection, self._run.caller)
+        account = await asyncio.to_thread(self._connections.account, tool.source, connection, self._run.caller)
         return self._as(judged, account, is_read_only=own[connection].read_only)
 
     async def follow(self, judged: JudgedCall, first: str) -> JudgedCall:
@@ -73,16 +73,16 @@ class AccountStage(Stage):
         tool, connection = judged.tool, self._of_calls.get(first)
         if tool is None or connection is None:
             return judged
-        if connection not in self._accounts.usable(tool.source, self._run.caller):
+        if connection not in self._connections.usable(tool.source, self._run.caller):
             return self._refused(judged, NoConnection(tool.source))
-        account = await asyncio.to_thread(self._accounts.account, tool.source, connection, self._run.caller)
+        account = await asyncio.to_thread(self._connections.account, tool.source, connection, self._run.caller)
         return self._as(judged, account, is_read_only=False)
 
     async def _default(self, source: str) -> str:
         """Return the connection of calls that name none, the same one for the whole run. "" if there is none."""
         if source not in self._defaults:
-            chosen = await asyncio.to_thread(self._accounts.choice, source, self._run.caller)
-            first = next(iter(self._accounts.usable(source, self._run.caller)), "")
+            chosen = await asyncio.to_thread(self._connections.choice, source, self._run.caller)
+            first = next(iter(self._connections.usable(source, self._run.caller)), "")
             self._defaults.setdefault(source, chosen or first)
         return self._defaults[source]
 

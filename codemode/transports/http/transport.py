@@ -94,7 +94,6 @@ class Reach:
     """
 
     source: str
-    connection: str = ""
     base_url: str | None = None
     address: str | None = None
     location: str = ""
@@ -108,6 +107,7 @@ class Reach:
     idempotency_header: str = ""
     certificate: tuple[str, str] | None = None
     ca_file: str | None = None
+    connection: str = ""
 
 
 class HttpTransport:

@@ -18,9 +18,11 @@ from codemode.errors import UpstreamUnreachable
 from codemode.sources.openapi.document import load_openapi
 from codemode.testing import RecordingTransport, make_tool
 from codemode.transports.absent import AbsentTransport
+from codemode.transports.auth.account import READER, Account
 from codemode.transports.auth.requirements import Authentication
 from codemode.transports.aws import AwsInvocation, AwsReach, AwsTransport
 from codemode.transports.base import CallContext
+from codemode.transports.connected import ConnectedTransport
 from codemode.transports.function import FunctionInvocation, FunctionTransport
 from codemode.transports.graphql import FieldInvocation, GraphqlTransport
 from codemode.transports.http.deferred import DeferredTransport
@@ -54,6 +56,13 @@ def _deferred(recorder: Recorder) -> DeferredTransport:
 
 def _opened_later(recorder: Recorder, _: Happenings) -> tuple[Transport, Tool]:
     return _deferred(recorder), _OPERATION
+
+
+def _connected(recorder: Recorder, _: Happenings) -> tuple[Transport, Tool]:
+    async def open_(_: Account) -> Transport:
+        return _deferred(recorder)
+
+    return ConnectedTransport("api", open_), _OPERATION
 
 
 def _graphql(recorder: Recorder, _: Happenings) -> tuple[Transport, Tool]:
@@ -93,7 +102,7 @@ def _recording(_: Recorder, happenings: Happenings) -> tuple[Transport, Tool]:
     return RecordingTransport(lambda *_: happenings.append("sent")), make_tool("fake.work", effect=Effect.WRITE)
 
 
-@pytest.fixture(params=[_http, _opened_later, _graphql, _aws, _function, _mcp, _recording])
+@pytest.fixture(params=[_http, _opened_later, _connected, _graphql, _aws, _function, _mcp, _recording])
 async def built(
     request: pytest.FixtureRequest, recorder: Recorder, monkeypatch: pytest.MonkeyPatch
 ) -> AsyncIterator[tuple[Transport, Tool, Happenings]]:
@@ -120,7 +129,7 @@ async def test_the_hook_returns_before_the_call_is_sent(built: tuple[Transport, 
     async def before_send() -> None:
         happenings.append("before")
 
-    await transport.call(tool, {}, CallContext(before_send=before_send))
+    await transport.call(tool, {}, CallContext(account=READER, before_send=before_send))
     assert happenings == ["before", "sent"]
 
 
@@ -132,7 +141,7 @@ async def test_nothing_is_sent_if_the_hook_raises(built: tuple[Transport, Tool, 
         raise PermissionError(message)
 
     with pytest.raises(PermissionError, match="another server has the execution"):
-        await transport.call(tool, {}, CallContext(before_send=before_send))
+        await transport.call(tool, {}, CallContext(account=READER, before_send=before_send))
     assert happenings == []
 
 
@@ -150,7 +159,7 @@ async def test_a_source_that_is_absent_sends_nothing() -> None:
     transport: Transport = AbsentTransport("api", "it could not be loaded")
     for call in (transport.call, transport.call_page):
         with pytest.raises(UpstreamUnreachable, match="it could not be loaded"):
-            await call(_OPERATION, {}, CallContext(before_send=before_send))
+            await call(_OPERATION, {}, CallContext(account=READER, before_send=before_send))
     assert happenings == []
 
 
@@ -158,6 +167,13 @@ def test_every_transport_is_checked_here() -> None:
     """A new transport fails this test until it has an entry above."""
     modules = [import_module(one.name) for one in walk_packages(transports.__path__, f"{transports.__name__}.")]
     found = {name for one in (*modules, testing) for name, kind in vars(one).items() if hasattr(kind, "call_page")}
-    checked = {AbsentTransport, AwsTransport, DeferredTransport, FunctionTransport, GraphqlTransport}
+    checked = {
+        AbsentTransport,
+        AwsTransport,
+        ConnectedTransport,
+        DeferredTransport,
+        FunctionTransport,
+        GraphqlTransport,
+    }
     checked |= {HttpTransport, McpTransport, RecordingTransport}
     assert found - {"Transport", "AnsweringTransport"} == {kind.__name__ for kind in checked}
