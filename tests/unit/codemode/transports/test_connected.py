@@ -50,7 +50,7 @@ class Place:
     async def open(self, account: Account) -> Own:
         await asyncio.sleep(0)
         if self.fails:
-            raise CredentialsMissing("nobody is logged in")
+            raise CredentialsMissing("nobody is logged in", hint="log in")
         self.opened.append(Own(account))
         return self.opened[-1]
 
