@@ -25,6 +25,8 @@ MODEL_VARIABLE = "CODEMODE_MODEL"
 MENU_ITERATIONS = 5
 ITERATIONS = 20
 
+_MILLION = 1_000_000
+
 
 class PriceSettings(Section):
     """Prices of a million tokens, in any currency."""
@@ -37,6 +39,11 @@ class PriceSettings(Section):
         description="Price of a million cached input tokens. null: the price of `input`.",
         examples=[0.125],
     )
+
+    def of(self, input_: int, output: int, cached: int = 0) -> float:
+        """Return the cost of tokens. `cached` is the part of `input_` that the provider had cached."""
+        at_cache = self.input if self.cached_input is None else self.cached_input
+        return ((input_ - cached) * self.input + cached * at_cache + output * self.output) / _MILLION
 
 
 class AgentSettings(Section):

@@ -52,7 +52,8 @@ async def test_the_front_page_says_what_needs_a_person(open_page: Opens, busy: A
         await looks(page, "overview")
         await screenshot(page, "overview")
         data = await (await page.request.get(f"{server.console}/overview?format=json")).json()
-        assert data["by_source"] == {"gym": 3}
+        assert data["by_source"] == [{"name": "gym", "calls": 3, "cost": None}]
+        assert "Unknown: write the prices of your model's tokens" in text
         assert data["hours"][-1]["calls"] + data["hours"][-2]["calls"] == 3
         await page.get_by_role("link", name="failed today").click()
         await page.get_by_role("link", name="trainers = gym").click()

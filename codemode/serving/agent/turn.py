@@ -53,7 +53,6 @@ if TYPE_CHECKING:
     from codemode.serving.agent.transcript import Message
     from codemode.settings import AgentSettings
 
-_MILLION = 1_000_000
 
 #: Characters shown of each call result when a limit ends the turn.
 _OBSERVED = 200
@@ -319,11 +318,7 @@ class Turn:
 
     def _cost(self) -> float | None:
         price, usage = self._settings.price, self._usage
-        if price is None:
-            return None
-        cached = price.input if price.cached_input is None else price.cached_input
-        fresh = usage.input - usage.cached
-        return (fresh * price.input + usage.cached * cached + usage.output * price.output) / _MILLION
+        return None if price is None else price.of(usage.input, usage.output, usage.cached)
 
     def _achieved(self, why: str) -> str:
         """Summarize the text and calls so far, for a turn that ends without an answer."""

@@ -7,9 +7,12 @@ from collections import Counter, OrderedDict
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from codemode.catalog.tokens import estimate
 from codemode.executions.life.feed import GOES_ON
 from codemode.executions.run.ends import recorded_calls
+from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.executions.types.records import LABEL, ExecutionStatus
+from codemode.model.outcome_text import outcome_text
 from codemode.serving.executions import summary_json
 from codemode.text.program_title import program_title
 from codemode.text.times import SECOND_US
@@ -107,12 +110,17 @@ async def list_executions(service: CodeMode, caller: Caller, wanted: Wanted, *, 
 
 @dataclass(frozen=True, slots=True)
 class Figures:
-    """What an execution did: its calls, in all and by source, its mistake in one line, and the tools it waits for."""
+    """What an execution did: its calls, in all and by source, its mistake in one line, and the tools it waits for.
+
+    Tokens are estimates of what a model wrote, the program, and of what it read, the answer.
+    """
 
     calls: int = 0
     by_source: tuple[tuple[str, int], ...] = ()
     mistake: str = ""
     waits_for: tuple[str, ...] = ()
+    written_tokens: int = 0
+    read_tokens: int = 0
 
 
 class FigureReader:
@@ -129,7 +137,8 @@ class FigureReader:
             return Figures()
         if stored.status in GOES_ON:
             record = await self._service.executions.record(stored.request.id, caller)
-            return Figures(*_counted(call.tool for call in recorded_calls(record)))
+            counted = _counted(call.tool for call in recorded_calls(record))
+            return Figures(*counted, written_tokens=estimate(stored.request.code))
         if place not in self._known:
             outcome = (await self._service.executions.get(stored.request.id, caller)).outcome or {}
             self._known[place] = _figures(stored, outcome)
@@ -159,10 +168,14 @@ def duration_s(stored: StoredExecution) -> float:
 
 def _figures(stored: StoredExecution, outcome: Mapping[str, Any]) -> Figures:
     counted = _counted(call["tool"] for call in outcome.get("calls", ()))
-    if stored.status == "paused":
-        return Figures(*counted, waits_for=tuple({call["tool"]: None for call in outcome.get("pending", ())}))
-    failure = outcome.get("failure")
-    return Figures(*counted, mistake="" if stored.status == "cancelled" or not failure else _mistake(failure))
+    failure, is_paused = outcome.get("failure"), stored.status == "paused"
+    return Figures(
+        *counted,
+        mistake="" if is_paused or stored.status == "cancelled" or not failure else _mistake(failure),
+        waits_for=tuple({call["tool"]: None for call in outcome.get("pending", ())}) if is_paused else (),
+        written_tokens=estimate(stored.request.code),
+        read_tokens=estimate(outcome_text(ExecutionOutcome.from_json(outcome))) if outcome else 0,
+    )
 
 
 def _counted(tools: Iterable[str]) -> tuple[int, tuple[tuple[str, int], ...]]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 import re
 import time
 from datetime import UTC, datetime
@@ -20,11 +21,15 @@ if TYPE_CHECKING:
 #: Seconds within which something happens now.
 _NOW_S = 10
 
+#: Amounts from here on have no decimals.
+_WHOLE = 1_000
+
 #: An id breaks after these.
 _JOINTS = re.compile(r"(?<=[._])")
 
 _ROW = re.compile(r"<tr\b.*?</tr>", re.DOTALL)
 _CELL = re.compile(r"<(td|th)\b([^>]*)>")
+_BLANK = re.compile(r"(<td\b[^>]*>)\s+(</td>)")
 
 
 class Templates:
@@ -47,6 +52,7 @@ class Templates:
             "json": json_text,
             "breakable": breakable,
             "duration": duration,
+            "decimal": decimal,
             "headed": headed,
         }
 
@@ -95,6 +101,14 @@ def duration(seconds: float) -> str:
     return f"{seconds / 86_400:.0f} days"
 
 
+def decimal(number: float) -> str:
+    """Return a number to read: `1,204`, `3.50`, `0.0042`. Two digits tell small amounts apart."""
+    if isinstance(number, int) or number == 0 or abs(number) >= _WHOLE:
+        return f"{number:,.0f}"
+    places = 2 if abs(number) >= 1 else 1 - math.floor(math.log10(abs(number)))
+    return f"{number:,.{max(2, places)}f}"
+
+
 def breakable(text: str) -> Markup:
     """Return an id that may break after each `.` and `_`."""
     return Markup("").join(Markup("{}").format(visible(part)) + Markup("<wbr>") for part in _JOINTS.split(text) if part)
@@ -124,7 +138,7 @@ def headed(body: Markup, columns: Sequence[str]) -> Headed:
 
         return _CELL.sub(cell, found[0])
 
-    text = _ROW.sub(row, str(body))
+    text = _BLANK.sub(r"\1\2", _ROW.sub(row, str(body)))
     return Headed(Markup(text), frozenset(numbers))  # noqa: S704 -- it was markup, and heads are escaped
 
 

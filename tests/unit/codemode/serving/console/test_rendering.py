@@ -15,6 +15,7 @@ from codemode.serving.console.rendering import (
     Templates,
     ago_element,
     breakable,
+    decimal,
     duration,
     headed,
     json_text,
@@ -75,6 +76,20 @@ def test_rows_name_their_columns_and_heads_stand_over_numbers() -> None:
         '<tr><td colspan="2">none</td></tr>'
     )
     assert rows.numbers == {1}
+
+
+def test_a_blank_cell_is_empty() -> None:
+    assert headed(Markup('<tr><td class="number">\n  </td></tr>'), ["Calls"]).body == (
+        '<tr><td class="number" data-head="Calls"></td></tr>'
+    )
+
+
+@pytest.mark.parametrize(
+    ("number", "text"),
+    [(0, "0"), (1_204, "1,204"), (0.0, "0"), (3.5, "3.50"), (0.004_22, "0.0042"), (0.5, "0.50"), (12_345.6, "12,346")],
+)
+def test_small_amounts_keep_two_digits(number: float, text: str) -> None:
+    assert decimal(number) == text
 
 
 def test_an_id_breaks_at_its_joints_and_is_escaped() -> None:
