@@ -39,6 +39,7 @@ FEATURES = (
         name="conversations",
         section="conversations",
         part=Conversations,
+        faces=("console.pages.conversations",),
         page="how-to/conversations.md",
     ),
     Feature(

@@ -25,6 +25,14 @@ class StateWrite(NamedTuple):
     owner_bytes: int
 
 
+class StoredValue(NamedTuple):
+    """A stored value without its JSON: what it counts in bytes, and when it expires, in microseconds since 1970."""
+
+    key: StateKey
+    size_bytes: int
+    expires_us: int
+
+
 def size_of(value: bytes) -> int:
     """Return the bytes that a value counts."""
     return _ROW_BYTES + len(value)

@@ -18,10 +18,10 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from codemode.errors import CodeModeError
-    from codemode.executions.journal.base import Journal
+    from codemode.executions.life.access import Access
     from codemode.executions.life.programs import Request
     from codemode.executions.run.replay.recording import ExecutionRecording
-    from codemode.executions.types.state_values import StateKey, StateWrite
+    from codemode.executions.types.state_values import StateKey, StateWrite, StoredValue
     from codemode.features.conversations.program_state import StateReader
     from codemode.features.feature import Core, LoadResult
     from codemode.gateway.caller import Caller
@@ -31,6 +31,9 @@ if TYPE_CHECKING:
 #: Conversations that are remembered as greeted. Another greeting does no harm.
 _GREETED = 10_000
 
+#: Stored values of one list.
+_LISTED = 500
+
 
 class Conversations(FeaturePart):
     """Gives each program the state of its conversation. `result` returns a caller's result by its handle.
@@ -38,8 +41,9 @@ class Conversations(FeaturePart):
     Without a journal, the state is in memory.
     """
 
-    def __init__(self, settings: ConversationSettings, result: LoadResult, journal: Journal | None = None) -> None:
-        self._journal = journal
+    def __init__(self, settings: ConversationSettings, result: LoadResult, access: Access | None = None) -> None:
+        self._access = access
+        self._journal = access.journal if access is not None else None
         self._memory = MemoryState()
         self._greeted: OrderedDict[str, None] = OrderedDict()
         self._settings = settings
@@ -48,8 +52,8 @@ class Conversations(FeaturePart):
     @classmethod
     def of(cls, core: Core) -> Self:
         """See `FeaturePart`."""
-        journal = core.executions.access.journal if core.executions is not None else None
-        return cls(core.settings.conversations, core.result, journal)
+        access = core.executions.access if core.executions is not None else None
+        return cls(core.settings.conversations, core.result, access)
 
     def signatures(self, settings: Mapping[str, Any]) -> Sequence[str]:
         """See `Part`."""
@@ -79,6 +83,34 @@ class Conversations(FeaturePart):
             dry = DryState(kept)
             return self._state(key, caller, dry, dry.store_state, is_greeted=True)
         return self._state(key, caller, self._memory, self._memory.store_state)
+
+    async def values(self, caller: Caller, conversation: str = "") -> tuple[StoredValue, ...]:
+        """Return the newest 500 stored values that a caller sees, newest first, or those of one conversation.
+
+        Approvers see those of all keys, other callers their own. `conversation` is the digest of its id. Empty without
+        a journal. Raises JournalUnavailable.
+        """
+        if self._access is None:
+            return ()
+        await self._access.visible.opened()
+        owner = "" if self._access.approvals.are_up_to(caller) else caller.id
+        return await StateTable(self._access.journal).list_values(owner, conversation, _LISTED)
+
+    async def load(self, key: StateKey, caller: Caller) -> bytes | None:
+        """Return a stored value that a caller sees as JSON, None if there is none.
+
+        Raises JournalUnavailable, JournalDamaged.
+        """
+        if self._access is None or (key.owner != caller.id and not self._access.approvals.are_up_to(caller)):
+            return None
+        return await StateTable(self._access.journal).load_state(key)
+
+    async def remove(self, conversation: str, caller: Caller) -> int:
+        """Remove the values of a conversation that a caller sees. Return their number. Raises JournalUnavailable."""
+        values = await self.values(caller, conversation)
+        if self._access is None or not values:
+            return 0
+        return await StateTable(self._access.journal).remove(values[0].key.owner, conversation)
 
     def _state(
         self,

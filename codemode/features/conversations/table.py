@@ -10,7 +10,7 @@ from codemode.executions.journal.sql import state
 if TYPE_CHECKING:
     from codemode.executions.journal.base import Journal
     from codemode.executions.types.records import Lease
-    from codemode.executions.types.state_values import StateKey, StateWrite
+    from codemode.executions.types.state_values import StateKey, StateWrite, StoredValue
 
 
 class StateTable:
@@ -36,3 +36,11 @@ class StateTable:
     async def state_names(self, owner: str, conversation: str) -> tuple[str, ...]:
         """Return the names of a conversation's stored values, in order."""
         return await self._tables.read(state.names(self._tables.seals, owner, conversation))
+
+    async def list_values(self, owner: str, conversation: str, limit: int) -> tuple[StoredValue, ...]:
+        """Return the newest values without their JSON, of an owner and of a conversation; "" for all of them."""
+        return await self._tables.read(state.list_values(self._tables.seals.project, owner, conversation, limit))
+
+    async def remove(self, owner: str, conversation: str) -> int:
+        """Remove the values of a conversation. Return their number."""
+        return await self._tables.write(state.remove(self._tables.seals.project, owner, conversation))

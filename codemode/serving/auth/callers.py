@@ -128,6 +128,12 @@ class Callers:
         is_over = has_passed(good_until, time.time())
         return Caller(id_, role, label, good_until=good_until) if is_given and not is_over else None
 
+    def label_of(self, owner: str) -> str:
+        """Return the label of a key by the id of its caller, the id itself for a key that is unknown or has none."""
+        configured = next((caller.label for _, caller in self._configured if caller.id == owner), "")
+        kind, _, id_ = owner.partition(":")
+        return configured or (self._keys.label_of(id_) if kind == "key" else "") or owner
+
     def role_of(self, given: NewExecution) -> str | None:
         """Return the current role of the caller who started an execution, or None if they would be rejected now.
 

@@ -99,6 +99,12 @@ class Keys:
         key = self._by_id.get(id_)
         return key.role if key is not None and key.status(self._clock()) == "active" else None
 
+    def label_of(self, id_: str) -> str:
+        """Return the label of a key, "" if it has none."""
+        self._refresh()
+        key = self._by_id.get(id_)
+        return key.label if key is not None else ""
+
     def entries(self) -> tuple[StoredKey, ...]:
         """Return all keys, oldest first. Raises ConfigurationError if they are unreadable, JournalUnavailable."""
         return self._mine(self._stored())

@@ -44,7 +44,7 @@ def add_console(
     status_of: Callable[[CodeModeError], int],
 ) -> None:
     """Mount the console at `/console`. The application needs `SessionCheck` with the same sessions."""
-    console = Console(service, SECTIONS, admission)
+    console = Console(service, SECTIONS, admission, callers.label_of)
     sections = (route for section in SECTIONS for route in section.routes(console))
     pages = [Route("/", _home), *shortcut_routes(console), *waiting_routes(console), *sections]
     routes = [

@@ -11,7 +11,7 @@ from codemode.catalog.tokens import estimate
 from codemode.executions.life.feed import GOES_ON
 from codemode.executions.run.ends import recorded_calls
 from codemode.executions.types.outcome import ExecutionOutcome
-from codemode.executions.types.records import LABEL, ExecutionStatus
+from codemode.executions.types.records import CONVERSATION, LABEL, ExecutionStatus
 from codemode.model.outcome_text import outcome_text
 from codemode.serving.executions import summary_json
 from codemode.text.program_title import program_title
@@ -64,12 +64,16 @@ class Period:
 
 @dataclass(frozen=True, slots=True)
 class Wanted:
-    """Which executions are asked for. Empty fields ask for all. `text` is a part of the program or of the id."""
+    """Which executions are asked for. Empty fields ask for all.
+
+    `text` is a part of the program or of the id, and `conversation` the digest of the id of a conversation.
+    """
 
     statuses: tuple[ExecutionStatus, ...] = ()
     period: Period = Period()
     text: str = ""
     owner: str = ""
+    conversation: str = ""
 
     def fits(self, stored: StoredExecution) -> bool:
         """Return whether an execution is asked for. Its owner is compared by the journal."""
@@ -78,6 +82,7 @@ class Wanted:
             (not self.statuses or stored.status in self.statuses)
             and (not until_us or stored.created_us < until_us)
             and (text in stored.request.code.casefold() or text in stored.request.id)
+            and (not self.conversation or stored.request.settings.get(CONVERSATION) == self.conversation)
         )
 
 

@@ -55,12 +55,18 @@ class Section:
 
 
 class Console:
-    """What the pages share: the service, the server's load, the templates, and the sections of the navigation."""
+    """What the pages share: the service, the server's load, the templates, and the sections of the navigation.
 
-    def __init__(self, service: CodeMode, sections: Sequence[Section], load: Admission) -> None:
+    `label_of` returns the label of a key by the id of its caller.
+    """
+
+    def __init__(
+        self, service: CodeMode, sections: Sequence[Section], load: Admission, label_of: Callable[[str], str] = str
+    ) -> None:
         self.service = service
         self.load = load
         self.sections = sections
+        self.label_of = label_of
         self._templates = Templates()
 
     def page(
@@ -108,6 +114,7 @@ class Console:
 
         return {
             "path": path,
+            "label_of": self.label_of,
             "static": static,
             "here": here(request),
             "json_path": here(request, format="json"),

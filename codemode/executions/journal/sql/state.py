@@ -12,12 +12,12 @@ from codemode.executions.journal.sql.space import BATCH
 from codemode.executions.journal.sql.statements import Statement, Transaction, now_us
 from codemode.executions.journal.sql.transactions import lost
 from codemode.executions.types.records import readable
-from codemode.executions.types.state_values import size_of
+from codemode.executions.types.state_values import StateKey, StoredValue, size_of
 
 if TYPE_CHECKING:
     from codemode.executions.journal.seals import Seals
     from codemode.executions.types.records import Lease
-    from codemode.executions.types.state_values import StateKey, StateWrite
+    from codemode.executions.types.state_values import StateWrite
 
 _SECOND_US = 1_000_000
 
@@ -85,6 +85,28 @@ def names(seals: Seals, owner: str, conversation: str) -> Transaction[tuple[str,
         (seals.project, owner, conversation, now),
     )
     return tuple(row[0] for row in found)
+
+
+def list_values(
+    project: str, owner: str, conversation: str, limit: int
+) -> Transaction[tuple[StoredValue, ...]]:
+    """Return the newest values without their JSON, of an owner and of a conversation; "" for all of them."""
+    now = yield from now_us()
+    found = yield Statement(
+        "SELECT owner, conversation, name, bytes, expires_us FROM state WHERE project = $1 AND expires_us > $2"
+        " AND (owner = $3 OR $4 = 1) AND (conversation = $5 OR $6 = 1) ORDER BY expires_us DESC, name LIMIT $7",
+        (project, now, owner, int(not owner), conversation, int(not conversation), limit),
+    )
+    return tuple(StoredValue(StateKey(*row[:3]), int(row[3]), int(row[4])) for row in found)
+
+
+def remove(project: str, owner: str, conversation: str) -> Transaction[int]:
+    """Remove the values of a conversation. Return their number."""
+    removed = yield Statement(
+        "DELETE FROM state WHERE project = $1 AND owner = $2 AND conversation = $3 RETURNING name",
+        (project, owner, conversation),
+    )
+    return len(removed)
 
 
 def remove_expired(project: str) -> Transaction[int]:

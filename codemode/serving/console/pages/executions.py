@@ -18,7 +18,7 @@ from codemode.executions.run.ends import recorded_calls
 from codemode.executions.types.ledger import LedgerEntry
 from codemode.executions.types.outcome import ExecutionOutcome
 from codemode.executions.types.outcome_lines import failure_text
-from codemode.executions.types.records import LABEL, OPEN, ExecutionStatus
+from codemode.executions.types.records import CONVERSATION, LABEL, OPEN, ExecutionStatus
 from codemode.executions.types.waterfall import waterfall_svg
 from codemode.gateway.call import CallState
 from codemode.serving.console.execution_list import GROUPS, FigureReader, Period, Wanted, list_executions
@@ -98,6 +98,7 @@ def routes(console: Console) -> list[Route]:
             lines=program_lines(stored),
             label=stored.request.settings.get(LABEL) or found["owner"],
             is_own=found["owner"] == caller.id,
+            conversation=stored.request.settings.get(CONVERSATION, ""),
             **view,
         )
 

@@ -79,6 +79,24 @@ async def test_the_values_of_an_owner_have_a_limit(journal: Journal, lease: Leas
     assert await StateTable(journal).store_state(lease, "e", write(value, other, owner_bytes=limit)) == 0
 
 
+async def test_values_are_listed_by_owner_and_conversation_and_removed_together(
+    journal: Journal, lease: Lease
+) -> None:
+    table = StateTable(journal)
+    other, bob = KEY._replace(conversation="c2"), KEY._replace(owner="bob", name="his")
+    for path, key in (("1", KEY), ("2", other), ("3", bob)):
+        await table.store_state(lease, path, write(key=key))
+    await table.store_state(lease, "4", write(key=KEY._replace(name="old"), keep_s=0))
+    assert {one.key for one in await table.list_values("", "", 10)} == {KEY, other, bob}
+    assert [one.key for one in await table.list_values("ann", "c1", 10)] == [KEY]
+    (value,) = await table.list_values("bob", "", 10)
+    assert (value.key, value.size_bytes) == (bob, size_of(b"[1]"))
+    assert len(await table.list_values("", "", 2)) == 2
+    assert await table.remove("ann", "c1") == 2  # with the expired one
+    assert await table.load_state(KEY) is None
+    assert await table.load_state(other) == b"[1]"
+
+
 async def test_expired_values_are_gone_and_pruning_removes_their_rows(journal: Journal, lease: Lease) -> None:
     await StateTable(journal).store_state(lease, "1", write(key=KEY._replace(name="old"), keep_s=0))
     await StateTable(journal).store_state(lease, "2", write())
