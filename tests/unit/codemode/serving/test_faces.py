@@ -222,6 +222,7 @@ def page(ended: ExecutionOutcome) -> str:
         "lines": program_lines(stored(ended)),
     }
     frame["is_own"] = True
+    frame["conversation"] = ""
     return _TEMPLATES.render("executions/execution.html", {**frame, "execution": found, **view})
 
 
