@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import asyncio
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import httpx2
 
-from tests.browser.server import AGENT, BOSS, CONFIGURATION, Server, serving
+from tests.browser.server import AGENT, CONFIGURATION, Server, serving
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -58,8 +57,12 @@ PROGRAMS = {
         "import asyncio\n# Create three leads for the open day\nnames = ['Ann', 'Mallory', 'Cleo']\n"
         "await asyncio.gather(*[gym.leads.create_lead(branchId=1, name=name, phone='+49 30 1234') for name in names])"
     ),
-    "paused alone": "salary = 3\n# Pay the salary of March\ngym.salary.pay_salary(salaryId=salary, paymentMethod='cash')",
-    "running": "import asyncio\n# Watch the attendance\ngym.attendance.get_attendance_today()\nawait asyncio.sleep(500)",
+    "paused alone": (
+        "salary = 3\n# Pay the salary of March\ngym.salary.pay_salary(salaryId=salary, paymentMethod='cash')"
+    ),
+    "running": (
+        "import asyncio\n# Watch the attendance\ngym.attendance.get_attendance_today()\nawait asyncio.sleep(500)"
+    ),
     "refused": "gym.clients.get_client_list(limit=1)",
 }
 
@@ -112,7 +115,8 @@ async def _use_features(team: Team, client: httpx2.AsyncClient) -> None:
     answer = await client.post("/v1/saved", json=saved)
     assert answer.status_code == 200, answer.text
     kinds = {"Content-Type": "text/csv"}
-    answer = await client.post("/v1/content?name=members of the open day.csv", content=b"a,b\n1,2\n" * 40, headers=kinds)
+    data, place = b"a,b\n1,2\n" * 40, "/v1/content?name=members of the open day.csv"
+    answer = await client.post(place, content=data, headers=kinds)
     assert answer.status_code < 300, answer.text
     for code in ("store('guests', ['Ann', 'Cleo'])\n2", "store('budget', {'total': 1200})\nload('guests')"):
         answer = await client.post("/v1/execute", json={"code": code, "conversation": "open day"})

@@ -17,7 +17,7 @@ from codemode.text.times import SECOND_US, rfc3339
 if TYPE_CHECKING:
     from codemode.executions.types.records import StoredExecution
     from codemode.gateway.caller import Caller
-    from codemode.serving.console.execution_list import Figures, FigureReader
+    from codemode.serving.console.execution_list import FigureReader, Figures
     from codemode.settings.agent import PriceSettings
 
 HOURS = 24

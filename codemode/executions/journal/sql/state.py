@@ -87,9 +87,7 @@ def names(seals: Seals, owner: str, conversation: str) -> Transaction[tuple[str,
     return tuple(row[0] for row in found)
 
 
-def list_values(
-    project: str, owner: str, conversation: str, limit: int
-) -> Transaction[tuple[StoredValue, ...]]:
+def list_values(project: str, owner: str, conversation: str, limit: int) -> Transaction[tuple[StoredValue, ...]]:
     """Return the newest values without their JSON, of an owner and of a conversation; "" for all of them."""
     now = yield from now_us()
     found = yield Statement(

@@ -55,7 +55,7 @@ async def test_a_conversation_is_shown_with_its_values_and_programs(desk: FastAP
     assert {one["name"]: one["value"] for one in data["values"]}["guests"] == '["Ann"]'
     assert [one["title"] for one in data["executions"]] == ["store('total', 1200)", "store('guests', ['Ann'])"]
     assert "open day" not in page  # the id is never recorded
-    assert "of <span class=\"foreign\">Ada</span>" in page
+    assert 'of <span class="foreign">Ada</span>' in page
 
 
 async def test_another_key_sees_no_conversation(desk: FastAPI) -> None:

@@ -79,9 +79,7 @@ async def test_the_values_of_an_owner_have_a_limit(journal: Journal, lease: Leas
     assert await StateTable(journal).store_state(lease, "e", write(value, other, owner_bytes=limit)) == 0
 
 
-async def test_values_are_listed_by_owner_and_conversation_and_removed_together(
-    journal: Journal, lease: Lease
-) -> None:
+async def test_values_are_listed_by_owner_and_conversation_and_removed_together(journal: Journal, lease: Lease) -> None:
     table = StateTable(journal)
     other, bob = KEY._replace(conversation="c2"), KEY._replace(owner="bob", name="his")
     for path, key in (("1", KEY), ("2", other), ("3", bob)):
