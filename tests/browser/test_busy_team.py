@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 PAGES = {
     "overview-busy": "overview",
     "executions-busy": "executions",
+    "execution-grouped": "executions/{several}",
     "execution-failed": "executions/{failed}",
     "execution-paused": "executions/{paused}",
     "execution-refused": "executions/{refused}",

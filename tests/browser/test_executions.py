@@ -226,3 +226,24 @@ async def test_the_failing_line_is_marked_and_calls_are_told_apart(open_page: Op
         await page.goto(slow.page(execution))
         drawn = page.locator("#waterfall g text")
         assert [text.strip() for text in await drawn.all_text_contents()] == told_apart
+
+
+async def test_many_calls_of_one_tool_are_one_row_that_unfolds(open_page: Opens, slow: Slow) -> None:
+    execution = await slow.run("for n in range(50):\n    up.x.get(n=n)\nup.x.post(n=7)\n")
+    async with open_page(server=slow.server) as (page, _):
+        await page.goto(slow.page(execution))
+        rows = page.locator("#waterfall g[role=button]")
+        group = rows.first
+        await group.wait_for()
+        assert await rows.locator("text").all_text_contents() == ["▸ ×50 …get", "✓ …post(n=7)"]
+        assert await group.get_attribute("aria-label") == "▸ ×50 …get: 50 calls of up.x.get, read"
+        await group.focus()
+        await page.keyboard.press("Enter")
+        assert await rows.count() == 52
+        assert await group.get_attribute("aria-expanded") == "true"
+        assert (await rows.nth(50).text_content() or "").strip() == "✓ …get(n=49)"
+        await page.keyboard.press("ArrowDown")
+        await page.keyboard.press("Enter")
+        await page.locator("#call dd", has_text='"n": 0').wait_for()
+        await group.click()
+        assert await rows.count() == 2

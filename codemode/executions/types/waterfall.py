@@ -34,7 +34,7 @@ STATES = {
     "read": ("#2da44e", "\N{CHECK MARK}"),
     "reused": ("#57ab5a", "\N{CLOCKWISE OPEN CIRCLE ARROW}"),
     "running": ("#0969da", "\N{HORIZONTAL ELLIPSIS}"),
-    "pending": ("#bf8700", "\N{DOUBLE VERTICAL BAR}"),
+    "pending": ("#bf8700", "\N{DOUBLE VERTICAL LINE}"),
     "planned": ("#0969da", "\N{WHITE DIAMOND}"),
     "unknown": ("#bf8700", "?"),
     "failed": ("#cf222e", "\N{MULTIPLICATION X}"),
@@ -66,7 +66,7 @@ def waterfall_svg(calls: Iterable[LedgerEntry]) -> str:
         place += len(lane)
     height = _ROW * (len(shown) + 1)
     more = f", {len(calls) - len(shown)} more calls" if len(calls) > len(shown) else ""
-    foot = f'<text x="2" y="{height - 6}">{end:.2f} s{more}</text>'
+    foot = f'<text x="2" y="{height - 6}">{_clock(end, end)} in all{more}</text>'
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" role="img" aria-label="The calls on one clock" '
         f'width="{_WIDTH}" height="{height}" viewBox="0 0 {_WIDTH} {height}" '
@@ -118,9 +118,14 @@ def _ticks(end: float, height: int) -> str:
     return "".join(
         f'<path d="M{_NAMES + at * scale:.1f} 0V{height}" stroke="currentColor" opacity=".2"/>'
         f'<text x="{_NAMES + at * scale:.1f}" y="{height + _ROW - 6}" font-size="11" '
-        f'text-anchor="{"end" if at > 0.9 * end else "middle"}">{at:.4g} s</text>'
+        f'text-anchor="{"end" if at > 0.9 * end else "middle"}">{_clock(at, end)}</text>'
         for at in places
     )
+
+
+def _clock(at: float, end: float) -> str:
+    """Return seconds as text, in the unit of a clock that ends at `end`."""
+    return f"{at * 1000:.3g} ms" if end < 1 else f"{at:.3g} s"
 
 
 def task_of(path: str) -> str:

@@ -3,10 +3,10 @@
 
 const SVG = "http://www.w3.org/2000/svg";
 const ROW = 22;
-const place = document.querySelector("#waterfall");
-const NAMES = Math.min(280, Math.max(130, Math.round((place?.clientWidth ?? 0) * 0.45))); // a phone has little room
-const LABEL = Math.floor(NAMES / 8) - 2;
+const NAMES = [130, 280]; // the width of the names: a phone has little room
 const TICKS = 6;
+const TICK_WIDTH = 66; // room for the text of a tick
+const FOLD = 5; // so many calls of one tool in a row are one row
 const MOST_ROWS = 2000;
 const TICK_MS = 250;
 const LOOK_AGAIN_MS = 3000;
@@ -17,7 +17,7 @@ const STATES = {
   read: ["#2da44e", "✓"],
   reused: ["#57ab5a", "↻"],
   running: ["#0969da", "…"],
-  pending: ["#bf8700", "⏸"],
+  pending: ["#bf8700", "‖"],
   planned: ["#0969da", "◇"],
   unknown: ["#bf8700", "?"],
   failed: ["#cf222e", "✕"],
@@ -25,6 +25,7 @@ const STATES = {
   rejected: ["#cf222e", "⊘"],
 };
 const OTHER = ["#6e7781", "–"];
+const WORST = ["failed", "denied", "rejected", "unknown", "pending", "running"];
 
 /** Return text with invisible and reordering characters as escapes, as codemode/text/visible.py does. */
 export function visible(text) {
@@ -86,6 +87,17 @@ class Calls {
   }
 }
 
+/** Return the last part of a tool's id. */
+function shortTool(tool) {
+  const dot = tool.lastIndexOf(".");
+  return tool.slice(0, Math.max(dot, 0)).includes(".") ? `…${tool.slice(dot + 1)}` : tool;
+}
+
+/** Return how many seconds a call took, or takes until now. */
+function lasting(call, nowS) {
+  return call.duration_s ?? Math.max(0, nowS - call.start_s);
+}
+
 /** Return a short name of each call by its path, by the rules of codemode/executions/types/waterfall.py. */
 export function labels(calls) {
   const byTool = Map.groupBy(calls, (call) => call.tool);
@@ -93,8 +105,7 @@ export function labels(calls) {
   for (const [tool, several] of byTool) {
     const texts = several.map((call) => Object.fromEntries(Object.entries(call.arguments ?? {}).map(([name, value]) => [name, JSON.stringify(value)])));
     const names = [...new Set(texts.flatMap(Object.keys))].filter((name) => texts.length === 1 || new Set(texts.map((text) => text[name])).size > 1);
-    const dot = tool.lastIndexOf(".");
-    const short = tool.slice(0, Math.max(dot, 0)).includes(".") ? `…${tool.slice(dot + 1)}` : tool;
+    const short = shortTool(tool);
     several.forEach((call, at) => {
       const differing = names.filter((name) => name in texts[at]).map((name) => `${name}=${texts[at][name]}`);
       named.set(call.path, `${short}(${differing.join(", ")})`);
@@ -109,101 +120,151 @@ export function tickStep(end) {
   return [1, 2, 5, 10].map((times) => times * power).find((step) => step * TICKS >= end * (1 - 1e-9));
 }
 
-/** The picture. `onSelect(call)` is called when a person chooses a bar. */
+/** Return the rows of a lane: calls of one tool in a row are one row, `path` names it, unless a person unfolded it. */
+export function rowsOf(lane, unfolded) {
+  const rows = [];
+  for (let at = 0; at < lane.length; ) {
+    let until = at + 1;
+    while (until < lane.length && lane[until].tool === lane[at].tool) until += 1;
+    const calls = lane.slice(at, until);
+    at = until;
+    const path = `×${calls[0].path}`;
+    const isGroup = calls.length >= FOLD;
+    if (isGroup) rows.push({ path, calls, isOpen: unfolded.has(path) });
+    if (!isGroup || unfolded.has(path)) rows.push(...calls.map((call) => ({ path: call.path, calls: [call], isInner: isGroup })));
+  }
+  return rows;
+}
+
+/** Return the state that says most of several calls: the worst one, else one that goes on, else that of the first. */
+function stateOf(calls) {
+  const states = new Set(calls.map((call) => call.state));
+  return WORST.find((state) => states.has(state)) ?? calls[0].state;
+}
+
+/** Return seconds as text, in the unit of a clock that ends at `end`. */
+function seconds(value, end) {
+  return end < 1 ? `${Number((value * 1000).toPrecision(4))} ms` : `${Number(value.toPrecision(4))} s`;
+}
+
+/** The picture. `onSelect(call)` is called when a person chooses a bar. A row of several calls unfolds. */
 class Picture {
   #rows = new Map();
   #bands = [];
   #order = "";
+  #unfolded = new Set();
   zoom = 1;
 
   constructor(holder, onSelect) {
     this.holder = holder;
     this.onSelect = onSelect;
     this.svg = element("svg", { role: "group", "aria-label": "The calls on one clock", "font-family": "monospace", "font-size": 12, fill: "currentColor" });
-    this.foot = element("text", { x: 2 });
+    this.head = element("text", { x: 2, y: 15, opacity: 0.8 });
     this.clock = element("g", { "aria-hidden": "true", "font-size": 11 });
-    this.svg.append(this.clock, this.foot);
+    this.svg.append(this.clock, this.head);
     this.svg.addEventListener("keydown", (event) => this.#key(event));
   }
 
   draw(calls, nowS) {
-    const lanes = calls.lanes();
+    this.redraw = () => this.draw(calls, nowS);
+    const lanes = calls.lanes().map((lane) => rowsOf(lane, this.#unfolded));
     const shown = lanes.flat().slice(0, MOST_ROWS);
     if (!shown.length) return;
-    const end = Math.max(...shown.map((call) => call.start_s + (call.duration_s ?? Math.max(0, nowS - call.start_s))), 0.001);
-    const width = Math.max(this.holder.clientWidth - NAMES - 8, 160) * this.zoom;
-    const order = shown.map((call) => call.path).join(" ");
+    const end = Math.max(...[...calls.byPath.values()].map((call) => call.start_s + lasting(call, nowS)), 0.001);
+    const names = Math.min(NAMES[1], Math.max(NAMES[0], Math.round(this.holder.clientWidth * 0.45)));
+    const width = Math.max(this.holder.clientWidth - names - 8, 160) * this.zoom;
+    const order = [names, ...shown.map((row) => `${row.path}${row.calls.length}${row.isOpen}`)].join(" ");
+    this.names = names;
     if (order !== this.#order) this.#arrange(shown, lanes, order);
-    for (const call of shown) this.#bar(call, nowS, width / end);
-    for (const band of this.#bands) band.setAttribute("width", NAMES + width);
+    for (const row of shown) this.#bars(row, nowS, width / end);
+    for (const band of this.#bands) band.setAttribute("width", names + width);
     const height = ROW * (shown.length + 1);
-    const more = calls.byPath.size - shown.length;
-    this.#ticks(end, width / end, ROW * shown.length);
-    this.foot.textContent = `${end.toFixed(2)} s${more ? `, ${more} more calls` : ""}`;
-    this.foot.setAttribute("y", height - 6);
-    for (const [name, value] of [["width", NAMES + width], ["height", height], ["viewBox", `0 0 ${NAMES + width} ${height}`]]) this.svg.setAttribute(name, value);
+    const more = lanes.flat().length - shown.length;
+    this.#ticks(end, width, height);
+    this.head.textContent = `${seconds(Number(end.toPrecision(3)), end)} in all${more ? `, ${more} more calls` : ""}`;
+    for (const [name, value] of [["width", names + width], ["height", height], ["viewBox", `0 0 ${names + width} ${height}`]]) this.svg.setAttribute(name, value);
     if (!this.svg.isConnected) this.holder.replaceChildren(this.svg);
   }
 
-  #ticks(end, scale, height) {
-    const step = tickStep(end / this.zoom);
+  #ticks(end, width, height) {
+    const scale = width / end;
+    const step = tickStep(Math.max((end * TICKS * TICK_WIDTH) / width, end)); // as many as have room
     const marks = [];
     for (let number = 0; number * step <= end + 1e-9; number += 1) {
-      const x = NAMES + number * step * scale;
-      const anchor = number * step > 0.9 * end ? "end" : "middle";
-      marks.push(element("path", { d: `M${x} 0V${height}`, stroke: "currentColor", opacity: 0.2 }));
-      marks.push(element("text", { x, y: height + ROW - 6, "text-anchor": anchor }, `${Number((number * step).toPrecision(4))} s`));
+      const x = this.names + number * step * scale;
+      marks.push(element("path", { d: `M${x} ${ROW}V${height}`, stroke: "currentColor", opacity: 0.2 }));
+      if (x + TICK_WIDTH / 2 <= this.names + width) marks.push(element("text", { x, y: 15, "text-anchor": number ? "middle" : "start" }, seconds(number * step, end)));
     }
     this.clock.replaceChildren(...marks);
   }
 
   #arrange(shown, lanes, order) {
     this.#order = order;
-    const named = labels(shown);
+    const named = labels([...new Set(shown.flatMap((row) => row.calls))]);
     const focused = document.activeElement;
     for (const band of this.#bands) band.remove();
     this.#bands = [];
-    let place = 0;
+    let place = 1;
     lanes.forEach((lane, number) => {
       if (number % 2) this.#bands.push(element("rect", { y: place * ROW, height: lane.length * ROW, opacity: 0.06 }));
       place += lane.length;
     });
     this.svg.prepend(...this.#bands);
-    shown.forEach((call, at) => {
-      const row = this.#row(call);
-      row.group.setAttribute("transform", `translate(0 ${at * ROW})`);
-      row.name = named.get(call.path);
+    const old = new Set(this.#rows.keys());
+    shown.forEach((one, at) => {
+      const row = this.#row(one);
+      old.delete(one.path);
+      row.group.setAttribute("transform", `translate(0 ${(at + 1) * ROW})`);
+      row.name = one.calls.length > 1 ? shortTool(one.calls[0].tool) : named.get(one.path);
       row.state = undefined; // so that its label is written again
       this.svg.append(row.group);
     });
-    this.svg.append(this.foot);
+    for (const path of old) {
+      this.#rows.get(path).group.remove();
+      this.#rows.delete(path);
+    }
     if (!this.svg.querySelector('g[tabindex="0"]')) this.#rows.get(shown[0].path).group.setAttribute("tabindex", 0);
     if (this.svg.contains(focused)) focused.focus();
   }
 
-  #row(call) {
-    const known = this.#rows.get(call.path);
+  #row(one) {
+    const known = this.#rows.get(one.path);
     if (known) return known;
-    const row = { group: element("g", { role: "button", tabindex: -1, "data-path": call.path }), label: element("text", { x: 2, y: 15 }), bar: element("rect", { y: 5, height: ROW - 10, rx: 2 }) };
-    row.group.append(element("rect", { width: "100%", height: ROW, opacity: 0 }), row.label, row.bar);
-    row.group.addEventListener("click", () => this.#select(call.path));
-    this.#rows.set(call.path, row);
+    const row = { group: element("g", { role: "button", tabindex: -1, "data-path": one.path }), label: element("text", { x: 2, y: 15 }), bars: element("g") };
+    row.group.append(element("rect", { width: "100%", height: ROW, opacity: 0 }), row.label, row.bars);
+    row.group.addEventListener("click", () => this.#select(one.path));
+    this.#rows.set(one.path, row);
     return row;
   }
 
-  #bar(call, nowS, scale) {
-    const row = this.#row(call);
-    const [colour, mark] = STATES[call.state] ?? OTHER;
-    const duration = call.duration_s ?? Math.max(0, nowS - call.start_s);
-    row.bar.setAttribute("x", NAMES + call.start_s * scale);
-    row.bar.setAttribute("width", Math.max(duration * scale, 2));
-    row.call = call;
-    if (row.state === call.state) return;
-    row.state = call.state;
-    row.bar.setAttribute("fill", colour);
-    row.group.setAttribute("data-state", call.state);
-    row.group.setAttribute("aria-label", visible(`${call.tool}${row.name.slice(row.name.indexOf("("))}, ${call.state}`));
-    row.label.textContent = visible(`${mark} ${shortened(row.name, LABEL)}`);
+  #bars(one, nowS, scale) {
+    const row = this.#row(one);
+    row.one = one;
+    const boxes = new Map(); // of each colour: a group of a thousand calls is a few elements
+    for (const call of one.calls) {
+      const [colour] = STATES[call.state] ?? OTHER;
+      const x = this.names + call.start_s * scale;
+      boxes.set(colour, `${boxes.get(colour) ?? ""}M${x.toFixed(1)} 5h${Math.max(lasting(call, nowS) * scale, 2).toFixed(1)}v${ROW - 10}H${x.toFixed(1)}z`);
+    }
+    const drawn = [...boxes].map(([colour, d]) => `${colour} ${d}`).join();
+    if (drawn !== row.drawn) row.bars.replaceChildren(...[...boxes].map(([fill, d]) => element("path", { fill, d, opacity: one.calls.length > 1 ? 0.7 : 1 })));
+    row.drawn = drawn;
+    this.#name(row, one);
+  }
+
+  #name(row, one) {
+    const state = stateOf(one.calls);
+    const key = `${state} ${one.calls.length} ${one.isOpen}`;
+    if (row.state === key) return;
+    row.state = key;
+    const mark = (STATES[state] ?? OTHER)[1];
+    const isGroup = one.path.startsWith("×");
+    const before = isGroup ? `${one.isOpen ? "▾" : "▸"} ×${one.calls.length} ` : `${one.isInner ? "  " : ""}${mark} `;
+    row.label.textContent = visible(`${before}${shortened(row.name, Math.floor(this.names / 8) - before.length)}`);
+    row.group.setAttribute("data-state", state);
+    const whole = isGroup ? `${one.calls.length} calls of ${one.calls[0].tool}` : `${one.calls[0].tool}${row.name.slice(row.name.indexOf("("))}`;
+    row.group.setAttribute("aria-label", visible(`${row.label.textContent.trim()}: ${whole}, ${state}`));
+    if (isGroup) row.group.setAttribute("aria-expanded", String(one.isOpen));
   }
 
   #key(event) {
@@ -226,7 +287,9 @@ class Picture {
     const row = this.#rows.get(path);
     if (!row) return;
     this.#focus(row.group);
-    this.onSelect(row.call);
+    if (!path.startsWith("×")) return this.onSelect(row.one.calls[0]);
+    if (!this.#unfolded.delete(path)) this.#unfolded.add(path);
+    this.redraw();
   }
 
   /** Return the picture as a file of its own. */
@@ -352,6 +415,7 @@ function follow(holder) {
     setTimeout(() => URL.revokeObjectURL(link.href), LOOK_AGAIN_MS);
   });
   page.querySelector("#tools").hidden = false;
+  addEventListener("resize", redraw);
 }
 
 const holder = document.querySelector("#waterfall");
