@@ -235,8 +235,8 @@ async def test_many_calls_of_one_tool_are_one_row_that_unfolds(open_page: Opens,
         rows = page.locator("#waterfall g[role=button]")
         group = rows.first
         await group.wait_for()
-        assert await rows.locator("text").all_text_contents() == ["▸ ×50 …get", "✓ …post(n=7)"]
-        assert await group.get_attribute("aria-label") == "▸ ×50 …get: 50 calls of up.x.get, read"
+        assert await rows.locator("text").all_text_contents() == ["▸ \N{MULTIPLICATION SIGN}50 …get", "✓ …post(n=7)"]
+        assert await group.get_attribute("aria-label") == "▸ \N{MULTIPLICATION SIGN}50 …get: 50 calls of up.x.get, read"
         await group.focus()
         await page.keyboard.press("Enter")
         assert await rows.count() == 52
