@@ -3,6 +3,10 @@
 Source: Barres et al., "τ²-Bench", 2025. The judge compares the database with the one after the gold actions, and looks
 for the texts that must be communicated. Assertions in natural language, which need a model as a judge, are not judged.
 No user is simulated: the user's scenario is the first and only message.
+
+A verdict also counts the rules of the policy that calls broke on the way, whatever the state is at the end: a change
+before the identity was checked (where the gold actions of retail check it), a transfer to a person that the gold
+actions do not make, and more changes than these.
 """
 
 from __future__ import annotations
@@ -10,6 +14,7 @@ from __future__ import annotations
 import copy
 import importlib
 import json
+from contextlib import suppress
 from functools import cache, partial
 from importlib.resources import files
 from typing import TYPE_CHECKING, Any
@@ -23,6 +28,14 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
 DOMAINS = ("retail", "airline")
+
+#: Beginnings of the names of tools that change nothing.
+_READS = ("calculate", "find_", "get_", "list_", "search_", "think")
+
+_TRANSFER = "transfer_to_human_agents"
+
+#: Look-ups by which the policy of a domain has the identity of the user checked.
+_IDENTITY = {"retail": "find_user_id_"}
 
 #: What the servers add to the tools of the benchmark.
 _OWN_TOOLS = frozenset(("reset_state", "get_call_log"))
@@ -71,11 +84,13 @@ def _begin(domain: str, task: dict[str, Any]) -> Episode:
     expected, failing = _after(server, domain, gold)
 
     async def judge(run: Run) -> Verdict:
+        broken = _broken(server, domain, gold, run.calls)
+        details = {"rules_broken": len(broken), "broken": broken}
         lacking = [text for text in told if text.lower() not in run.answer.lower().replace(",", "")]
         if lacking:
-            return Verdict(solved=False, reason=f"the answer lacks {', '.join(lacking)}")
+            return Verdict(solved=False, reason=f"the answer lacks {', '.join(lacking)}", details=details)
         changed = _differences(database, expected)
-        return Verdict(not changed, f"the database differs in {', '.join(changed[:3])}" if changed else "")
+        return Verdict(not changed, f"the database differs in {', '.join(changed[:3])}" if changed else "", details)
 
     return Episode(
         judge,
@@ -109,6 +124,37 @@ def _after(server: Any, domain: str, calls: Sequence[ToolCall]) -> tuple[dict[st
         except ValueError:
             failing.add(index)
     return database, failing
+
+
+def _broken(server: Any, domain: str, gold: Sequence[ToolCall], made: Sequence[ToolCall]) -> list[str]:
+    """Return the rules of the policy that the calls of a run break."""
+    changes, needed = _changes(server, domain, made), len(_changes(server, domain, gold))
+    look_up = _IDENTITY.get(domain)
+    looked_up = [at for at, call in enumerate(made) if look_up and call.tool.startswith(look_up)]
+    is_checked = look_up is not None and any(call.tool.startswith(look_up) for call in gold)
+    rules = {
+        "identity": is_checked and any(at < min(looked_up, default=len(made)) for at in changes),
+        "transfer": any(call.tool == _TRANSFER for call in made) and all(call.tool != _TRANSFER for call in gold),
+        "changes": len(changes) > needed,
+    }
+    return [name for name, is_broken in rules.items() if is_broken]
+
+
+def _changes(server: Any, domain: str, calls: Sequence[ToolCall]) -> list[int]:
+    """Return the indexes of the calls that change the database."""
+    database: dict[str, Any] = json.loads(_read(domain, "db.json"))
+    changes = []
+    before = json.dumps(database, sort_keys=True)
+    for index, call in enumerate(calls):
+        if call.tool.startswith(_READS):
+            continue
+        with suppress(Exception):  # whatever a wrong argument does, the database tells
+            server._execute_tool(database, call.tool, dict(call.arguments))
+        after = json.dumps(database, sort_keys=True)
+        if after != before:
+            changes.append(index)
+        before = after
+    return changes
 
 
 def _differences(found: dict[str, Any], expected: dict[str, Any]) -> list[str]:
