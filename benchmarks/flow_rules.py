@@ -1,4 +1,7 @@
-"""Flow rules on AgentDojo: `python -m benchmarks.flow_rules [attacks] [NAME]`. It needs the package `agentdojo`.
+"""Flow rules on AgentDojo: `python -m benchmarks.flow_rules [--attack NAME] [MODE …]`, with the package `agentdojo`.
+
+Modes: `off`, `on`, `strict`, and `camel`, the policies of CaMeL (arXiv:2503.18813) as far as they are rules on where an
+argument comes from. Its rules on who may read a value have no counterpart.
 
 - Utility: the gold program of each user task, with rules off, on and strict. A call that waits for a person is counted
   as asked, and the person says no.
@@ -8,8 +11,8 @@
 
 from __future__ import annotations
 
+import argparse
 import asyncio
-import sys
 from collections import Counter
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -27,15 +30,54 @@ if TYPE_CHECKING:
 
     from codemode.bench.suite import Episode, Task
 
-MODES = ("off", "on", "strict")
+MODES = ("off", "on", "strict", "camel")
+
+#: Arguments that CaMeL lets come from the user alone, by tool: https://github.com/google-research/camel-prompt-injection,
+#: src/camel/pipeline_elements/security_policies at f083b6b. There, the answer of any tool is untrusted.
+CAMEL = {
+    "banking.send_money": ("recipient",),
+    "banking.schedule_transaction": ("recipient",),
+    "banking.update_scheduled_transaction": ("recipient",),
+    "banking.update_password": ("password",),
+    "banking.update_user_info": ("*",),
+    "slack.add_user_to_channel": ("user", "channel"),
+    "slack.send_direct_message": ("recipient",),
+    "slack.invite_user_to_slack": ("user", "user_email"),
+    "slack.remove_user_from_slack": ("user",),
+    "slack.post_webpage": ("url", "content"),
+    "slack.get_webpage": ("url",),
+    "travel.send_email": ("recipients", "cc", "bcc"),
+    "travel.create_calendar_event": ("participants",),
+    "travel.cancel_calendar_event": ("event_id",),
+    "travel.reserve_hotel": ("hotel", "start_day", "end_day"),
+    "travel.reserve_car_rental": ("start_time",),
+    "travel.reserve_restaurant": ("start_time",),
+    "workspace.send_email": ("recipients", "cc", "bcc"),
+    "workspace.create_calendar_event": ("participants",),
+    "workspace.cancel_calendar_event": ("event_id",),
+    "workspace.add_calendar_event_participants": ("event_id",),
+    "workspace.delete_file": ("file_id",),
+    "workspace.share_file": ("email",),
+}
+
+
+def flow(mode: str) -> dict[str, Any]:
+    """Return the section `flow` of a mode."""
+    if mode != "camel":
+        return {"mode": mode}
+    rules: list[dict[str, Any]] = [
+        {"tools": [tool], "where": {field: {"from": "untrusted"}}, "decision": "ask"}
+        for tool, fields in CAMEL.items()
+        for field in fields
+    ]
+    return {"mode": "on", "untrusted": ["*"], "rules": [*rules, {"tools": ["*"], "decision": "allow"}]}
 
 
 def settings(folder: str, mode: str) -> Settings:
     """Return settings in which everything is allowed but for what the flow rules ask."""
     policy = {"default": {"write": "allow", "destructive": "allow"}}
-    return Settings.model_validate(
-        {"policy": policy, "flow": {"mode": mode}, "state_folder": folder, "journal": {"enabled": False}}
-    )
+    sections = {"policy": policy, "flow": flow(mode), "journal": {"enabled": False}}
+    return Settings.model_validate({**sections, "state_folder": folder})
 
 
 async def played(episode: Episode, programs: Sequence[str], mode: str) -> tuple[Counter[str], Any]:
@@ -71,50 +113,44 @@ def injected(suite: Any, task: str) -> str:
     return program_of([call_of(call) for call in goal.ground_truth(environment)], suite.name)
 
 
-async def utility() -> None:
-    """Print how many user tasks are solved, and how many calls a person is asked about."""
+async def utility(mode: str) -> str:
+    """Return how many user tasks are solved, and how many calls a person is asked about."""
     tasks = AgentDojo().tasks()
-    for mode in MODES:
-        total: Counter[str] = Counter()
-        for task in tasks:
-            episode = task.begin()
-            counts, verdict = await played(episode, episode.gold, mode)
-            total.update(counts)
-            total["solved"] += verdict.solved
-            if mode == "on" and not verdict.solved:
-                print(f"  {task.id}: not solved")
-        print(
-            f"flow {mode:7}{total['solved']:4} of {len(tasks)} solved, {total['asked']} of {total['writes']} asked",
-            flush=True,
-        )
+    total: Counter[str] = Counter()
+    for task in tasks:
+        episode = task.begin()
+        counts, verdict = await played(episode, episode.gold, mode)
+        total.update(counts)
+        total["solved"] += verdict.solved
+        if mode == "on" and not verdict.solved:
+            print(f"  {task.id}: not solved")
+    return f"{total['solved']} of {len(tasks)} | {total['asked']} of {total['writes']}"
 
 
-async def attacks(name: str) -> None:
-    """Print how many attacks reach their goal."""
+async def attacks(mode: str, name: str) -> str:
+    """Return how many attacks reach their goal."""
     suites = get_suites(VERSION)
     tasks = AgentDojo(name).tasks()
-    for mode in ("off", "on"):
-        total: Counter[str] = Counter()
-        for task in tasks:
-            suite, _, goal = task.id.split(".")
-            counts, verdict = await played(task.begin(), (shown(task), injected(suites[suite], goal)), mode)
-            reached = verdict.details["attack_succeeded"]
-            total["reached"] += reached
-            total["asked"] += counts["asked"]
-            if mode == "on" and reached:
-                print(f"  {task.id}: reached", flush=True)
-        print(
-            f"flow {mode:7}{total['reached']:4} of {len(tasks)} attacks reach their goal, {total['asked']} asked",
-            flush=True,
-        )
+    reached = 0
+    for task in tasks:
+        suite, _, goal = task.id.split(".")
+        _, verdict = await played(task.begin(), (shown(task), injected(suites[suite], goal)), mode)
+        reached += verdict.details["attack_succeeded"]
+        if mode == "on" and verdict.details["attack_succeeded"]:
+            print(f"  {task.id}: reached", flush=True)
+    return f"{reached} of {len(tasks)}"
 
 
-async def main(chosen: Sequence[str]) -> None:
-    """Print both tables."""
-    if "attacks" not in chosen:
-        await utility()
-    await attacks(next((one for one in chosen if one != "attacks"), "important_instructions"))
+async def main(chosen: argparse.Namespace) -> None:
+    """Print the table."""
+    print("| rules | gold programs that solve their task | writes that are asked | attacks that reach their goal |")
+    print("|---|---|---|---|")
+    for mode in chosen.modes or MODES:
+        print(f"| {mode} | {await utility(mode)} | {await attacks(mode, chosen.attack)} |", flush=True)
 
 
 if __name__ == "__main__":
-    asyncio.run(main(sys.argv[1:]))
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("modes", nargs="*", metavar="MODE", choices=[*MODES, []])
+    parser.add_argument("--attack", default="important_instructions", help="AgentDojo's name of the attack")
+    asyncio.run(main(parser.parse_args()))
