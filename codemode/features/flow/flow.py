@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Self
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, Self
 
+from codemode.executions.types.conversation import conversation_key
 from codemode.features.feature import FeaturePart
 from codemode.features.flow.marks import Marks
 from codemode.features.flow.memory import Memory
@@ -14,9 +16,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from codemode.catalog.catalog import Catalog
+    from codemode.executions.life.programs import Request
     from codemode.executions.run.stage import Staging
     from codemode.features.feature import Core
     from codemode.features.flow.stage import FlowStage
+    from codemode.gateway.caller import Caller
     from codemode.settings import Settings
     from codemode.settings.model import ModelSettings
     from codemode.shared.values import ValueStore
@@ -26,8 +30,11 @@ if TYPE_CHECKING:
 class Flow(FeaturePart):
     """The flow rules of one service. They are off by default: `flow.mode`."""
 
-    def __init__(self, current: Callable[[], Settings], store: ValueStore) -> None:
+    def __init__(
+        self, current: Callable[[], Settings], store: ValueStore, digest: Callable[[Any], str] | None = None
+    ) -> None:
         self._current = current
+        self._digest = digest
         self._memory = Memory(store)
         self._settings = FlowSettings()
         self._marks, self._rules = Marks(self._settings), FlowRules(self._settings)
@@ -36,7 +43,17 @@ class Flow(FeaturePart):
     @classmethod
     def of(cls, core: Core) -> Self:
         """See `FeaturePart`."""
-        return cls(core.current, core.store)
+        executions = core.executions
+        return cls(core.current, core.store, executions.access.journal.digest if executions is not None else None)
+
+    async def applied(self, request: Request, caller: Caller) -> tuple[Request, dict[str, Any]]:
+        """See `Part`. A program stays trusted that was written before its model had read anything of outsiders."""
+        if self._current().flow.mode == "off" or self._digest is None:
+            return request, {}
+        from codemode.features.flow.stage import FLOW
+
+        conversation = conversation_key(request.conversation, caller.id, self._digest)
+        return request, {FLOW: asdict(await self._memory.recall(caller.id, conversation))}
 
     def stage(self, staging: Staging) -> FlowStage | None:
         """See `FeaturePart`. The rules are those of the last reload."""

@@ -28,6 +28,11 @@ _SOFT_BREAK = re.compile(r"=\r?\n")
 _BASE64 = re.compile(r"[A-Za-z0-9+/_-]{12,}={0,2}")
 _BROKEN_LINE = re.compile(r"(?<=[A-Za-z0-9+/]{60})\r?\n(?=[A-Za-z0-9+/])")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?:(?:\\x|0x)?[0-9a-fA-F]{2}[\s:,-]?){8,}")
+_NUMBER = re.compile(r"[0-9]{2,3}")
+_CODES = re.compile(r"(?<![0-9])(?:[0-9]{2,3}[\s,;]{1,2}){7,}[0-9]{2,3}(?![0-9])")
+_LETTERS = "abcdefghijklmnopqrstuvwxyz"
+_TURNED = _LETTERS[13:] + _LETTERS[:13]
+_ROTATED = str.maketrans(_LETTERS + _LETTERS.upper(), _TURNED + _TURNED.upper())
 _NO_HEX = re.compile(r"\\x|0x|[\s:,-]")
 
 
@@ -40,6 +45,19 @@ def forms(text: str) -> Iterator[bytes]:
         seen.update(texts)
         for decoded in texts:
             yield folded(decoded)
+
+
+def mirrored(text: str) -> Iterator[str]:
+    """Yield a text read backwards, and with its letters rotated by 13. Both are undone where a text is looked up."""
+    yield text[::-1]
+    if text.isascii():
+        yield text.translate(_ROTATED)
+
+
+def plain(text: str) -> Iterator[str]:
+    """Yield a text, and what it codes."""
+    yield text
+    yield from _decoded(text)
 
 
 def folded(text: str) -> bytes:
@@ -56,6 +74,9 @@ def _decoded(text: str) -> Iterator[str]:
         yield html.unescape(text)
     if "\\" in text or "=" in text:
         yield _ESCAPES.sub(_character, _SOFT_BREAK.sub("", text))
+    codes = _CODES.findall(text)
+    if codes:
+        yield " ".join("".join(chr(int(code)) for code in _NUMBER.findall(run)) for run in codes)
     joined = _BROKEN_LINE.sub("", text) if "\n" in text else text
     parts = [part for run in _BASE64.findall(joined) for part in _of_base64(run)]
     parts += [part for run in _HEX.findall(text) for part in _of_hex(run)]

@@ -47,6 +47,15 @@ _PROSE, _WORDS = 120, 15
 #: Characters of a value that a service fills in at most. It has no space.
 _LONGEST_VALUE = 100
 
+#: A date, or a date and time (RFC 3339).
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d)?)?", re.ASCII)
+
+#: Character codes that are read as a text.
+_LEAST_CODES = 6
+
+#: Numbers from here on may be accounts or ids.
+_LEAST_NUMBER = 100_000
+
 _SPACE = re.compile(r"\s")
 
 
@@ -132,12 +141,14 @@ class Marks:
 
 
 def fields(value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
-    """Yield the texts of JSON data with the names that lead to them. A name is a text of its own, too."""
+    """Yield the texts of JSON data with the names that lead to them: also long numbers, and names like sentences."""
     unvisited: list[tuple[tuple[str, ...], Any]] = [((), value)]
     while unvisited:
         path, part = unvisited.pop()
         if isinstance(part, str):
             yield path, part
+        elif isinstance(part, int) and abs(part) >= _LEAST_NUMBER:
+            yield path, str(part)
         elif isinstance(part, Page):
             unvisited += [(path, part.headers), (path, part.value)]
         elif isinstance(part, dict):
@@ -148,6 +159,27 @@ def fields(value: Any) -> Iterator[tuple[tuple[str, ...], str]]:
             unvisited.extend(reversed(inner))
         elif isinstance(part, (list, tuple)):
             unvisited.extend((path, each) for each in reversed(part))
+
+
+def words(value: Any) -> Iterator[str]:
+    """Yield all texts and names of JSON data in order. Numbers are none, and neither are dates."""
+    unvisited = [value]
+    while unvisited:
+        part = unvisited.pop()
+        if isinstance(part, str):
+            if not _TIME.fullmatch(part):
+                yield part
+        elif isinstance(part, dict):
+            unvisited.extend(one for name, each in reversed(part.items()) for one in (each, str(name)))
+        elif isinstance(part, (list, tuple)):
+            yield from letters(part)
+            unvisited.extend(reversed(part))
+
+
+def letters(values: list[Any] | tuple[Any, ...]) -> Iterator[str]:
+    """Yield the text of which a list may have the character codes."""
+    if len(values) >= _LEAST_CODES and all(type(one) is int and 0 < one < 0x110000 for one in values):
+        yield "".join(map(chr, values))
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from codemode.features.flow.folding import forms
 from codemode.features.flow.marks import fields
-from codemode.features.flow.texts import Texts, common, covers
+from codemode.features.flow.texts import Texts, common, covers, others
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
@@ -21,6 +21,10 @@ T = TypeVar("T")
 
 #: Characters of answers that are read between two turns of the event loop, rather than in a thread.
 _FEW = 16_000
+
+
+#: Letters and digits of other answers in a link of an outsider, from which on it may carry them away.
+_LEAST_OTHERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,6 +112,14 @@ class Reading:
             await self._index()
             part = await _common(text, self._untrusted, (self._user, self._services))
         return None if part is None else await self._origin(part)
+
+    async def carried(self, text: str) -> Origin | None:
+        """Return where an outsider wrote a part of a text that has parts of other answers too, or None."""
+        origin = await self.untrusted(text)
+        if origin is None:
+            return None
+        is_joined = others(text[:_FEW], (self._untrusted, self._user)) >= _LEAST_OTHERS
+        return origin if is_joined else None
 
     async def private(self, text: str, source: str) -> Origin | None:
         """Return where a part of a text is private to another source than this one, or None."""

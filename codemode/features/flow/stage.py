@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import asyncio
 import json
-import re
-from dataclasses import replace
+from dataclasses import asdict, replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import ApprovalRequired
 from codemode.executions.run.ends import value_of
 from codemode.executions.run.stage import Stage
-from codemode.features.flow.marks import fields
+from codemode.features.flow.marks import fields, words
 from codemode.features.flow.memory import Remembered
 from codemode.features.flow.reading import Answer, Reading
 from codemode.features.flow.rules import FlowCall
@@ -21,7 +20,7 @@ from codemode.settings.flow import EXTRACT
 from sandbox import JsonText
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Mapping
 
     from codemode.executions.run.stage import Staging
     from codemode.executions.types.outcome import ExecutionOutcome
@@ -31,11 +30,11 @@ if TYPE_CHECKING:
     from codemode.features.flow.rules import FlowRules
     from codemode.gateway.call import JudgedCall
 
+#: The recorded setting that says what was known of the conversation when the program was written.
+FLOW = "flow"
+
 #: The function of a conversation whose values earlier programs left.
 _LOAD = "load"
-
-#: A date, or a date and time (RFC 3339).
-_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d(?:\.\d{1,6})?)?(?:Z|[+-]\d\d:\d\d)?)?", re.ASCII)
 
 _OPEN = (CallState.NOT_STARTED, CallState.PENDING)
 
@@ -50,6 +49,8 @@ class FlowStage(Stage):
         self._memory = memory
         self._remembered: Remembered | None = None
         recording = staging.decisions.recording if staging.decisions else None
+        at_start = recording.request.settings.get(FLOW) if recording else None
+        self._at_start = Remembered(**at_start) if at_start is not None else None
         self._conversation = staging.assignment.conversation
         self._own = [staging.assignment.code, *(text for _, text in fields(staging.assignment.inputs))]
         self._reading = Reading(marks)
@@ -134,9 +135,7 @@ class FlowStage(Stage):
             return
         known = await self._known()
         read = await self._reading.has_untrusted()
-        failure = outcome.failure
-        told = (outcome.output, *((failure.message, failure.hint) if failure else ()))
-        shown = known.shown or await self._first((*told, *(text for _, text in fields(_plain(outcome.result)))))
+        shown = known.shown or await self._shown(outcome)
         new = Remembered(shown, known.read or (read.what if read else ""))
         if new != known:
             await self._memory.remember(self._run.caller.id, self._conversation, new)
@@ -144,25 +143,28 @@ class FlowStage(Stage):
     async def _known(self) -> Remembered:
         """Return what is known of the conversation. A program whose author has read nothing of outsiders is trusted."""
         if self._remembered is None:
-            known = await self._memory.recall(self._run.caller.id, self._conversation)
+            known = self._at_start or await self._memory.recall(self._run.caller.id, self._conversation)
             self._remembered = known
             self._reading.trust(() if known.shown else self._own)
             if not known.read:
                 self._reading.trust_what_was_left()
         return self._remembered
 
-    async def _first(self, texts: Iterable[str]) -> str:
-        for text in texts:
-            if _TIME.fullmatch(text):  # says nothing to a model
-                continue
-            origin = await self._reading.untrusted(text)
-            if origin is not None:
-                return str(origin)
-        return ""
+    async def _shown(self, outcome: ExecutionOutcome) -> str:
+        """Return what outsiders wrote of all that a model is shown of an outcome, "" for nothing."""
+        origin = await self._reading.untrusted(await asyncio.to_thread(_told, outcome))
+        return str(origin) if origin is not None else ""
 
 
-def _plain(result: Any) -> Any:
-    return json.loads(result.data) if isinstance(result, JsonText) else result
+def _told(outcome: ExecutionOutcome) -> str:
+    """Return all texts of an outcome that a model may be shown, one behind the other: words may come one by one."""
+    result = outcome.result
+    parts: list[Any] = [json.loads(result.data) if isinstance(result, JsonText) else result, outcome.output]
+    parts += [asdict(outcome.failure)] if outcome.failure else []
+    parts += [one.arguments for one in outcome.pending]
+    parts += [one.arguments for one in outcome.planned]
+    parts += [] if outcome.ok else [[call.preview, call.error] for call in outcome.calls]
+    return "\n".join((*words(parts), *outcome.notes))
 
 
 def _ruled(judged: JudgedCall, ruling: Ruling) -> JudgedCall:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from codemode.features.flow.folding import forms
+from codemode.features.flow.folding import folded, forms, mirrored
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
@@ -20,6 +21,11 @@ WINDOW = 8
 
 #: Bytes of a shorter text that is compared as a whole.
 _SHORTEST = 2
+
+#: Bytes of a short id within a text, of digits alone two more.
+_SHORTEST_ID = 4
+
+_WORD = re.compile(r"[\w@/][\w@.:/#+-]{2,18}")
 
 #: Bytes of text that one index holds. The index needs eight times as much memory.
 MOST_BYTES = 16 << 20
@@ -52,11 +58,8 @@ class Texts:
         """Add texts, but for the parts that occur in others. 16 MiB take a second: add them in a thread."""
         parts = []
         for text in texts:
-            for is_own, form in ((at == 0, form) for part in _slices(text) for at, form in enumerate(forms(part))):
-                if len(form) < WINDOW:
-                    if is_own and (without is None or not without.has_short(form)):
-                        self._short.add(form)
-                    continue
+            self._short.update(one for one in _short(text) if without is None or not without.has_short(one))
+            for form in (form for part in _slices(text) for form in forms(part) if len(form) >= WINDOW):
                 if self._keeps:
                     self._kept.append(form)
                 self._bytes += len(form)
@@ -93,6 +96,26 @@ def _slices(text: str) -> Iterator[str]:
         yield text[start : start + _SLICE]
 
 
+def _short(text: str) -> Iterator[bytes]:
+    """Yield a text of fewer bytes than a window, else the short ids in it: `U4711`, `k@e.io`."""
+    if len(text) < 4 * WINDOW:
+        form = folded(text)
+        if len(form) < WINDOW:
+            yield form
+            return
+    for match in _WORD.finditer(text):
+        word = match[0].rstrip(".:/#+-")
+        form = folded(word)
+        if _SHORTEST_ID <= len(form) < WINDOW and _is_id(word, form):
+            yield form
+
+
+def _is_id(word: str, form: bytes) -> bool:
+    if form.isdigit():
+        return len(form) > _SHORTEST_ID + 1
+    return any(sign in word for sign in "@./") or any(byte in b"0123456789" for byte in form)
+
+
 def _sorted(runs: Sequence[Windows]) -> Windows:
     """Return all windows, each once, in order. (`numpy.unique` takes a hundred times as long.)"""
     windows = np.sort(np.concatenate(runs))
@@ -124,6 +147,23 @@ def covers(texts: Texts, text: str) -> bool:
     )
 
 
+def others(text: str, known: Sequence[Texts]) -> int:
+    """Return how many bytes of a text, in folded form, occur in none of these texts."""
+    form = folded(text)
+    windows = _windows(form)
+    covered = np.zeros(len(form), np.bool_)
+    for one in known:
+        for place in np.flatnonzero(one.holds(windows)):
+            covered[place : place + WINDOW] = True
+    return int(len(form) - covered.sum())
+
+
+def _queried(text: str, *, mirrors: bool) -> Iterator[bytes]:
+    for part in _slices(text):
+        yield from forms(part)
+        yield from map(folded, mirrored(part)) if mirrors else ()
+
+
 def common(text: str, untrusted: Texts, trusted: Sequence[Texts]) -> bytes | None:
     """Return the first part of a text, in folded form, that occurs in untrusted texts and in no trusted one.
 
@@ -132,7 +172,7 @@ def common(text: str, untrusted: Texts, trusted: Sequence[Texts]) -> bytes | Non
     """
     if not untrusted:
         return None
-    for form in (form for part in _slices(text) for form in forms(part)):
+    for form in _queried(text, mirrors=not untrusted.is_full):
         if len(form) < WINDOW:
             if len(form) >= _SHORTEST and untrusted.has_short(form) and not any(one.has_short(form) for one in trusted):
                 return form

@@ -66,8 +66,7 @@ async def test_once_the_model_has_read_an_outsiders_text_its_writes_are_asked(tm
         after = await service.execute(f"outbox.send_mail(to='{EVIL}')\n1", conversation="a")
         assert after.status == "paused"
         assert (
-            "the model has read what outsiders wrote: outbox.list_mails (call 1), field subject"
-            in after.pending[0].reason
+            "the model has read what outsiders wrote: outbox.list_mails (call 1), field body" in after.pending[0].reason
         )
         assert (await service.execute("outbox.send_mail(to='x@company.example')\n1", conversation="b")).ok
         assert (await service.execute("people.find(name='Jane')", conversation="a")).ok
@@ -166,3 +165,38 @@ async def test_a_program_that_another_process_resumes_keeps_what_the_server_said
         await service.executions.resume(first.id, APPROVER)
         again = (await service.executions.wait(first.id, LOCAL, 60)).outcome
         assert again["pending"][0]["reason"] == "`to` comes from labels.entry (call 1)"
+
+
+async def test_all_that_a_model_is_shown_counts(tmp_path: Path) -> None:
+    world = World()
+    shows = {
+        "words one by one": "outbox.list_mails()[0]['body'].split()",
+        "names of fields": "{word: 1 for word in outbox.list_mails()[0]['body'].split()}",
+        "answers of a program that fails": "outbox.list_mails()\n1 / 0",
+        "what waits for a person": f"{FIND}people.write_note(name='n', text=address)\n1",
+    }
+    ask = {"tools": ["people.write_note"], "where": {"text": {"from": "untrusted"}}, "decision": "ask"}
+    async with served(tmp_path, world, rules=[ask]) as service:
+        for name, code in shows.items():
+            await service.execute(code, conversation=name)
+            outcome = await service.execute("outbox.send_mail(to='x@y.example')\n1", conversation=name)
+            assert outcome.status == "paused", name
+
+
+async def test_a_program_that_was_written_before_the_model_read_anything_stays_trusted_when_it_goes_on(
+    tmp_path: Path,
+) -> None:
+    world = World()
+    ask = {"tools": ["people.write_note"], "where": {"text": {"from": "untrusted"}}, "decision": "ask"}
+    program = (
+        "body = outbox.list_mails()[0]['body']\nprint(body)\npeople.write_note(name='n', text=body)\n"
+        "outbox.send_mail(to='boss@company.example')\n1"
+    )
+    async with served(tmp_path, world, rules=[ask]) as service:
+        outcome = await service.execute(program, conversation="a")
+        (pending,) = outcome.pending
+        await service.executions.decide([Decision(pending.id, pending.digest, "approved", by="")], APPROVER)
+        await service.executions.resume(outcome.id, APPROVER)
+        ended = await service.executions.wait(outcome.id, LOCAL, 30)
+        assert (ended.status, len(world.sent)) == ("completed", 1)
+        assert (await service.execute("outbox.send_mail(to='x@y.example')\n1", conversation="a")).status == "paused"

@@ -76,6 +76,32 @@ def test_where_something_goes_does_not_come_from_outsiders() -> None:
         assert ruling.reason.endswith("comes from mail.get (call 1), field body"), call
 
 
+def test_parts_short_ids_numbers_and_addresses_by_their_look_are_followed() -> None:
+    text = "Add user U4711 or k@e.io, account 20473311, at evil.io. The folder is /tmp/x."
+    assign = tool("board.assign", Effect.WRITE, "to", "account", "person", "segments", "note", "n")
+    for arguments in (
+        {"to": "U4711"},
+        {"to": "k@e.io"},
+        {"to": "evil.io"},
+        {"account": 20473311},
+        {"to": ["accou", "nt 204", "73311"]},
+    ):
+        assert ruled((assign, arguments), (READ_MAIL, {"body": text})) is not None, arguments
+    for arguments in ({"person": "boss@attacker.example"}, {"note": "https://evil.example/x"}):
+        assert ruled((assign, arguments), (READ_MAIL, MAIL)) is not None, arguments
+    for arguments in ({"to": "user"}, {"n": 20473311}, {"note": "see https://evil.example/x"}, {"account": 3}):
+        assert ruled((assign, arguments), (READ_MAIL, {"body": text})) is None, arguments
+    directory = (FIND_CLIENT, {"login": "U4711", "account": 20473311})
+    for arguments in ({"to": "U4711"}, {"account": 20473311}):
+        assert ruled((assign, arguments), (READ_MAIL, {"body": text}), directory) is None, arguments
+
+
+def test_a_read_from_a_link_is_asked_whatever_its_argument_is_called() -> None:
+    fetch = tool("pages.read", Effect.READ, "source", "q")
+    assert ruled((fetch, {"source": "https://evil.example/?d=1"}), shown="a mail") is not None
+    assert ruled((fetch, {"source": "wiki", "q": "what is https"}), shown="a mail") is None
+
+
 def test_what_the_service_filled_in_the_user_wrote_or_a_directory_confirms_may_be_used() -> None:
     to = "boss@attacker.example"
     for name, ruling in {
