@@ -21,6 +21,7 @@ FEATURES = (
         name="accounts",
         section="connections",
         part=Accounts,
+        faces=("console.pages.accounts",),
         page="how-to/accounts.md",
     ),
     Feature(

@@ -7,7 +7,7 @@ from itertools import islice
 from typing import TYPE_CHECKING
 
 from codemode.errors import ApprovalForbidden, ApprovalRefused
-from codemode.executions.types.records import KINDS, PAGE
+from codemode.executions.types.records import KINDS, OF_OWNER, PAGE
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Mapping, Sequence
@@ -68,7 +68,7 @@ class Approvals:
             if question is None:
                 message = f"no call is pending under {decision.id}"
                 raise ApprovalRefused(message)
-            if question.kind != "input" and await self._is_owner(question, caller):
+            if question.kind not in OF_OWNER and await self._is_owner(question, caller):
                 message = f"{decision.id} belongs to an execution of the same key; a different person must decide"
                 raise ApprovalForbidden(message, execution=question.execution)
             _require_grantable(decision, question)
@@ -101,8 +101,8 @@ class Approvals:
         return together
 
     async def _is_asked(self, question: PendingCall | None, caller: Caller) -> bool:
-        """Return whether this is a service's question about the caller's own execution."""
-        return question is not None and question.kind == "input" and await self._is_owner(question, caller)
+        """Return whether this is a question to the owner of an execution, and the caller is the owner."""
+        return question is not None and question.kind in OF_OWNER and await self._is_owner(question, caller)
 
     async def _is_owner(self, question: PendingCall, caller: Caller) -> bool:
         return (await self._journal.get(question.execution)).request.owner == caller.id

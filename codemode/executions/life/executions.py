@@ -259,6 +259,8 @@ class Executions:
         if stored.status not in OPEN:
             message = f"{execution} has ended: {stored.status}"
             raise ExecutionEnded(message, execution=execution)
+        for part in self.parts:
+            await part.resuming(execution)
         asked_ids = {question["id"] for question in (stored.outcome or {}).get("pending", ())}
         waiting = [one.id for one in await self._journal.waiting(execution=execution, limit=MOST_ASKED)]
         if asked_ids and asked_ids.issubset(waiting):
@@ -273,14 +275,14 @@ class Executions:
         role = caller.role if is_own else self.role_of(stored.request)
         changed = await self._programs.changes(stored.request, record, role, self._journal.digest)
         refuse_changed(execution, changed)
-        owner = caller if is_own else self._owner(stored.request)
+        owner = caller if is_own else self.owner(stored.request)
         lease = await self._journal.claim(execution)
         async with crash_on_damage(self._journal, lease):
             if record.taken_up:  # recovery counts attempts since the last resume
                 await self._journal.append(lease, (JournalEntry("resumed", data={"by": caller.id}),))
             await self._take_up(stored, lease, owner, credentials)
 
-    def _owner(self, recorded: NewExecution) -> Caller:
+    def owner(self, recorded: NewExecution) -> Caller:
         """Return the owner, for an execution that someone else resumes."""
         return Caller(
             recorded.owner,
@@ -321,7 +323,7 @@ class Executions:
     async def _taken_over(
         self, stored: StoredExecution, lease: Lease, begun: Callable[[], None]
     ) -> asyncio.Task[ExecutionOutcome]:
-        return (await self._take_up(stored, lease, self._owner(stored.request), {}, begun=begun)).task
+        return (await self._take_up(stored, lease, self.owner(stored.request), {}, begun=begun)).task
 
     async def orphans(self) -> tuple[str, ...]:
         """Return the ids of executions recorded as running whose server has ended, oldest first."""

@@ -63,6 +63,9 @@ class Part:
         """
         return None
 
+    async def resuming(self, execution: str) -> None:
+        """Answer what an execution waits for, as far as that has happened. Called by `Executions.resume`."""
+
     def opened(self) -> None:
         """Begin the work that needs an open journal. Called by `Executions.open`, on the first use of the journal."""
 

@@ -8,6 +8,8 @@ from codemode.errors import CodeModeError, UpstreamError
 from sandbox import CallFailed, Failure
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.gateway.call import JudgedCall
 
@@ -25,6 +27,12 @@ def approval_required(pending: tuple[LedgerEntry, ...]) -> Failure:
         "; ".join(dict.fromkeys(reasons)) + f". Pending: {calls}",
         hint="committed calls in the ledger took effect; a person must approve the pending calls, or make them",
     )
+
+
+def login_required(logins: Iterable[str]) -> Failure:
+    """Return the failure of a program that waits until its owner has logged in."""
+    hint = "give the user this address; the program goes on from here by itself after the login"
+    return Failure("LoginRequired", "; ".join(dict.fromkeys(logins)), hint=hint)
 
 
 def _shown(arguments: dict[str, Any]) -> str:

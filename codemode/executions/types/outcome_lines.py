@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from codemode.executions.types.records import PendingCall
     from sandbox import Failure
 
-_ASKS = {"unknown": "what happened to", "input": "answer the service of"}
+_ASKS = {"unknown": "what happened to", "input": "answer the service of", "login": "log in for"}
 
 
 def failure_text(failure: Failure | None) -> str:

@@ -57,14 +57,19 @@ HELD_SECRETS = (
 #: `expired`: events from outside the program.
 EntryKind = Literal["started", "ended", "delivered", "began", "printed", "paused", "resumed", "decided", "expired"]
 
-#: Questions to a person: may a call be made, how did an earlier call end, or what does a service want to know?
-QuestionKind = Literal["approval", "unknown", "input"]
+#: Questions to a person: may a call be made, how did an earlier call end, what does a service want to know, or will the
+#: owner log in?
+QuestionKind = Literal["approval", "unknown", "input", "login"]
+
+#: Questions that the owner of an execution answers.
+OF_OWNER: tuple[QuestionKind, ...] = ("input", "login")
 
 #: Verdicts for `approval` are approved and rejected; for `unknown` committed (with its value), failed and send_again;
-#: for `input` answered (with the content of the form as value) and declined.
+#: for `input` answered (with the content of the form as value) and declined; for `login` answered, which the login
+#: itself does, and declined.
 Verdict = Literal["approved", "rejected", "committed", "failed", "send_again", "answered", "declined"]
 
-KINDS: tuple[QuestionKind, ...] = ("approval", "unknown", "input")
+KINDS: tuple[QuestionKind, ...] = ("approval", "unknown", "input", "login")
 
 #: Calls of a page of a list.
 PAGE = 100
@@ -73,6 +78,7 @@ VERDICTS: Mapping[QuestionKind, tuple[Verdict, ...]] = {
     "approval": ("approved", "rejected"),
     "unknown": ("committed", "failed", "send_again"),
     "input": ("answered", "declined"),
+    "login": ("answered", "declined"),
 }
 
 
@@ -193,7 +199,7 @@ class PendingCall:
     - `expires_us`: when an approval of the call is no longer good, 0 before the decision.
     - `planned`: what the plan lists for the arguments that differ from it; None if the call is under no plan, or the
       plan lists no such call.
-    - `asks`: the question of a service, for the kind `input`.
+    - `asks`: the question of a service, for the kind `input`, and the address of the login for the kind `login`.
     - `account`: whose credentials would be sent, where the source has several.
     """
 

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import json
+import time
+from dataclasses import replace
 from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from codemode.errors import WrongArgument
 from codemode.features.accounts.errors import ConnectionUnknown
+from codemode.features.accounts.logins import Logins
+from codemode.text.times import has_passed
 from codemode.transports.auth.account import Account
 
 if TYPE_CHECKING:
@@ -24,20 +28,43 @@ class Connections:
     def __init__(self, settings: Callable[[], Settings], store: ValueStore) -> None:
         self._settings = settings
         self._store = store
+        self.logins = Logins(settings, store)
 
     def all(self) -> dict[str, Mapping[str, ConnectionSettings]]:
         """Return the connections of each source that has any."""
         return {name: one.connections for name, one in self._settings().sources.items() if one.connections}
+
+    def has_logins(self) -> bool:
+        """Return whether callers log in anywhere."""
+        return any(
+            one.is_own and self.logins.is_needed(source, name)
+            for source, connections in self.all().items()
+            for name, one in connections.items()
+        )
 
     def usable(self, source: str, caller: Caller) -> dict[str, ConnectionSettings]:
         """Return the connections of a source that a caller may use, in order. Empty for a source without any."""
         connections = self.all().get(source, {})
         return {name: one for name, one in connections.items() if one.role in ("", caller.role)}
 
-    def account(self, source: str, connection: str, caller: Caller) -> Account:
-        """Return the account of a caller at one of its connections."""
-        is_own = self.usable(source, caller)[connection].is_own
-        return Account(connection, owner=caller.id if is_own else "")
+    def account(self, source: str, connection: str, caller: Caller) -> Account | None:
+        """Return the account of a caller at one of its connections, None if the caller must log in first.
+
+        Waits for the store.
+        """
+        if not self.usable(source, caller)[connection].is_own:
+            return Account(connection)
+        account = Account(connection, owner=caller.id)
+        if not self.logins.is_needed(source, connection):
+            return account
+        tokens = self.logins.tokens(source, account)
+        is_over = tokens is None or (not tokens.refresh_token and has_passed(tokens.expires_at, time.time()))
+        return None if tokens is None or is_over else replace(account, mark=tokens.login)
+
+    def link(self, source: str, connection: str) -> str:
+        """Return the address where callers log in, "" if the server has no public address. It holds no secret."""
+        base = self._settings().server.public_url.rstrip("/")
+        return f"{base}/console/accounts/{source}/{connection}" if base else ""
 
     def choice(self, source: str, caller: Caller) -> str:
         """Return the connection that a caller prefers, "" if it has not chosen one that it may use."""

@@ -30,6 +30,15 @@ class NoConnection(CallError):
         super().__init__(f"no connection of {source} is for this caller: ask the operator; nothing was sent")
 
 
+class NotConnected(CallError):
+    """The caller has to log in first. `where` says where."""
+
+    code = "not_connected"
+
+    def __init__(self, source: str, connection: str, where: str) -> None:
+        super().__init__(f"you are not logged in at {source} ({connection}); {where}; nothing was sent")
+
+
 class AccountChanged(CallError):
     """The connection belongs to another account than earlier in the same execution."""
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from codemode.catalog.tool import Effect
 from codemode.executions.run.replay.dependencies import account_mark
 from codemode.executions.run.stage import Stage
-from codemode.features.accounts.errors import AccountChanged, ConnectionUnknown, NoConnection
+from codemode.features.accounts.errors import AccountChanged, ConnectionUnknown, NoConnection, NotConnected
 from codemode.gateway.call import CallState
 
 if TYPE_CHECKING:
@@ -66,6 +66,8 @@ class AccountStage(Stage):
         if not isinstance(connection, str) or connection not in own:
             return self._refused(judged, ConnectionUnknown(tool.source, connection, own))
         account = await asyncio.to_thread(self._connections.account, tool.source, connection, self._run.caller)
+        if account is None:
+            return await self._log_in(judged, tool.source, connection)
         return self._as(judged, account, is_read_only=own[connection].read_only)
 
     async def follow(self, judged: JudgedCall, first: str) -> JudgedCall:
@@ -76,7 +78,27 @@ class AccountStage(Stage):
         if connection not in self._connections.usable(tool.source, self._run.caller):
             return self._refused(judged, NoConnection(tool.source))
         account = await asyncio.to_thread(self._connections.account, tool.source, connection, self._run.caller)
+        if account is None:
+            return self._refused(judged, NotConnected(tool.source, connection, self._where(tool.source, connection)))
         return self._as(judged, account, is_read_only=False)
+
+    async def _log_in(self, judged: JudgedCall, source: str, connection: str) -> JudgedCall:
+        """Wait for a login of the caller, or fail the call in a run without a record."""
+        where = self._where(source, connection)
+        if self._decisions is not None:
+            asks = {
+                "mode": "url",
+                "message": f"log in at {source} ({connection}) for this call; {where}",
+                "url": self._connections.link(source, connection),
+                "source": source,
+                "connection": connection,
+            }
+            await self._decisions.pause_for_login(judged, asks)
+        return self._refused(judged, NotConnected(source, connection, where))
+
+    def _where(self, source: str, connection: str) -> str:
+        link = self._connections.link(source, connection)
+        return f"log in: {link}" if link else f"run: codemode auth login {source} --connection {connection}"
 
     async def _default(self, source: str) -> str:
         """Return the connection of calls that name none, the same one for the whole run. "" if there is none."""

@@ -102,6 +102,8 @@ def _answers(call: PendingCall, public_url: str) -> dict[str, str]:
     base = public_url.rstrip("/")
     if call.kind == "unknown":
         ways = {"decide": f"codemode executions decide {call.id} committed|failed|send_again"}
+    elif call.kind == "login" and call.asks is not None:
+        ways = {"log_in": call.asks["url"]}
     else:
         ways = {
             "approve": f"codemode approvals approve {call.id}",

@@ -11,12 +11,13 @@ import typer
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.journal.configured import store_of
-from codemode.serving.cli.logins import LoginOptions, configured_login, log_in, planned, source_named
+from codemode.serving.cli.logins import LoginOptions, log_in, planned, source_named
 from codemode.serving.cli.project_options import FOUND, AsJson, Config, configuration
 from codemode.serving.cli.tables import print_table
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import NoCredential, OAuth2Credential, Secrets
+from codemode.sources.logins import configured_login
 from codemode.transports.auth.token_store import TokenStore
 
 if TYPE_CHECKING:

@@ -8,10 +8,11 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from codemode.errors import ConfigurationError, SourceError
+from codemode.errors import ConfigurationError
 from codemode.executions.journal.configured import store_of
 from codemode.serving.output import terminal as show
-from codemode.settings import OAuth2Credential, SecretReference, Secrets
+from codemode.settings import SecretReference, Secrets
+from codemode.sources.logins import ca_file_of, configured_login, discovered_login, no_login, planned_login
 from codemode.text.nearest import did_you_mean
 from codemode.transports.auth.token_store import TokenStore
 from codemode.transports.oauth.client_document import client_address
@@ -19,7 +20,6 @@ from codemode.transports.oauth.client_document import client_address
 if TYPE_CHECKING:
     from codemode.settings import Settings, SourceSettings
     from codemode.shared.values import ValueStore
-    from codemode.sources.loaded import Surface
     from codemode.transports.auth.token_store import Tokens
     from codemode.transports.oauth.login import Login
 
@@ -94,8 +94,6 @@ def _scopes(login: Login) -> str:
 async def _discovered(
     name: str, settings: Settings, store: ValueStore, options: LoginOptions, before: Tokens | None
 ) -> Login:
-    from codemode.sources.authentication import declared_login
-    from codemode.transports.oauth.discovery import discover_api_login, discover_login
     from codemode.transports.oauth.registration import OwnClient
 
     source = settings.sources[name]
@@ -111,26 +109,7 @@ async def _discovered(
         options.redirect_port,
         client_address(settings.server.public_url),
     )
-    if source.is_mcp:
-        return await discover_login(server, name, client=client, ca_file=_ca_file(source))
-    address = source.base_url or source.location
-    declared = declared_login(await _surface(name, settings, store), address)
-    return await discover_api_login(address, name, declared, server=server, client=client, ca_file=_ca_file(source))
-
-
-async def _surface(name: str, settings: Settings, store: ValueStore) -> Surface:
-    """Return what a source declares, nothing if it cannot be read before the login."""
-    from codemode.sources.factory import load_source
-    from codemode.sources.loaded import Surface
-    from codemode.sources.source import SourceContext
-
-    try:
-        context = SourceContext(store=store, cache=settings.cache() / "catalogs")
-        source = await load_source(name, settings.sources[name], context)
-    except SourceError:
-        return Surface(())
-    await source.transport.aclose()
-    return source.surface
+    return await discovered_login(name, settings, store, client)
 
 
 def source_named(name: str, settings: Settings) -> SourceSettings:
@@ -143,51 +122,22 @@ def source_named(name: str, settings: Settings) -> SourceSettings:
     return source
 
 
-def configured_login(name: str, source: SourceSettings) -> OAuth2Credential | None:
-    """Return the credential of a source that needs a login. Raises ConfigurationError if there are several."""
-    logins = [one for one in source.credentials if isinstance(one, OAuth2Credential) and one.is_login]
-    if len(logins) > 1:
-        message = f"sources.{name}.credentials: one login is possible, and {len(logins)} are configured"
-        raise ConfigurationError(message)
-    return logins[0] if logins else None
-
-
-def no_login(name: str) -> str:
-    """Return why nobody can log in at a source, and what to write."""
-    return (
-        f"the credentials of {name} are configured, or it has no URL. For a login there, remove them, or write one of "
-        f"kind oauth2 with `flow: authorization_code` or `flow: device_code` under sources.{name}.credentials"
-    )
-
-
 def planned(name: str, source: SourceSettings, store: ValueStore, tokens: Tokens | None = None) -> Login:
     """Return the login that a source configures, else the one that stored `tokens` came from.
 
     Raises ConfigurationError.
     """
-    from codemode.sources.authentication import grant_of
     from codemode.transports.oauth.login import Login
     from codemode.transports.oauth.stored_login import grant_in
 
-    setting = configured_login(name, source)
-    if setting is not None:
-        return Login(
-            source=name,
-            grant=grant_of(name, setting, Secrets(), store),
-            authorization_url=setting.authorization_url,
-            device_url=setting.device_url,
-            redirect_port=setting.redirect_port,
-            ca_file=_ca_file(source),
-        )
+    login = planned_login(name, source, store)
+    if login is not None:
+        return login
     if tokens is None:
         raise ConfigurationError(no_login(name))
     grant = grant_in(tokens, TokenStore(store.value("tokens", name), name))
-    return Login(name, grant, revocation_url=tokens.revocation_url, ca_file=_ca_file(source))
+    return Login(name, grant, revocation_url=tokens.revocation_url, ca_file=ca_file_of(source))
 
 
 def _secret(variable: str) -> str:
     return Secrets().text(SecretReference(env=variable)) if variable else ""
-
-
-def _ca_file(source: SourceSettings) -> str | None:
-    return None if source.ca_file is None else str(source.ca_file)

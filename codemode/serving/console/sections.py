@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from codemode.serving.console.pages import (
+    accounts,
     approvals,
     audit,
     catalog,
@@ -61,6 +62,7 @@ SECTIONS: tuple[Section, ...] = (
     Section("plans", "Plans", plans.routes, plans.has_plans, "Work"),
     Section("conversations", "Conversations", conversations.routes, conversations.has_conversations, "Work"),
     Section("files", "Files", files.routes, files.keeps_files, "Work"),
+    Section("accounts", "Accounts", accounts.routes, accounts.has_accounts, "Work"),
     Section("editor", "Editor", editor.routes, group="Work"),
     Section("catalog", "Catalog", catalog.routes, group="Tools"),
     Section("search", "Search", search.routes, group="Tools"),

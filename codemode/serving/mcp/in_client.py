@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 import mcp_types
 
 from codemode.errors import ApprovalRefused
+from codemode.executions.types.records import OF_OWNER
 from codemode.features.cards.desk import Cards
 from codemode.gateway.caller import LOCAL, Caller
 from codemode.serving.auth.callers import ANYBODY
@@ -60,7 +61,7 @@ class _Deciders:
     input: Caller | None = None
 
     def of(self, kind: QuestionKind) -> Caller | None:
-        return {"approval": self.approval, "input": self.input}.get(kind)
+        return self.input if kind in OF_OWNER else self.approval if kind == "approval" else None
 
 
 class InClient:
@@ -144,5 +145,5 @@ def requests_of(cards: Iterable[ApprovalCard]) -> dict[str, mcp_types.InputReque
 def can_show(elicitation: mcp_types.ElicitationCapability, call: PendingCall) -> bool:
     """Return whether a client shows the mode of a question. An empty declaration means forms."""
     if call.asks is not None and call.asks["mode"] == "url":
-        return elicitation.url is not None
+        return elicitation.url is not None and bool(call.asks["url"])
     return elicitation.form is not None or elicitation.url is None

@@ -10,7 +10,7 @@ from mcp.shared.exceptions import MCPError
 from mcp.shared.message import ServerMessageMetadata
 from pydantic import ValidationError
 
-from codemode.executions.types.records import Decision
+from codemode.executions.types.records import OF_OWNER, Decision
 from codemode.serving.output.card_text import WHOLE, card_text
 from codemode.text.visible import visible
 
@@ -46,7 +46,8 @@ def question(card: ApprovalCard) -> mcp_types.ElicitRequest:
         text = card_text(card, with_answers=False, most=WHOLE)
         form = mcp_types.ElicitRequestFormParams(message=text, requested_schema=_FORM)
         return mcp_types.ElicitRequest(params=form)
-    message = f"{visible(call.tool)} asks: {visible(call.asks['message'])}"
+    told = visible(call.asks["message"])
+    message = told if call.kind == "login" else f"{visible(call.tool)} asks: {told}"
     if call.asks["mode"] == "url":
         link = mcp_types.ElicitRequestURLParams(message=message, url=call.asks["url"], elicitation_id=call.id)
         return mcp_types.ElicitRequest(params=link)
@@ -60,8 +61,8 @@ def decision(kind: QuestionKind, call: str, digest: str, answer: mcp_types.Elici
     A declined form rejects the call, or declines to answer. A cancelled or an invalid one leaves it pending.
     """
     if answer.action == "decline":
-        return Decision(call, digest, "declined" if kind == "input" else "rejected", by, via="mcp")
-    if answer.action != "accept":
+        return Decision(call, digest, "declined" if kind in OF_OWNER else "rejected", by, via="mcp")
+    if answer.action != "accept" or kind == "login":  # a login is over when the issuer says so, not the client
         return None
     content = answer.content or {}
     if kind == "input":

@@ -32,6 +32,9 @@ _WAYS = {
 }
 
 
+_TITLES = {"unknown": "What happened to", "login": "Log in for"}
+
+
 def card_text(card: ApprovalCard, *, with_answers: bool = True, most: int = _VALUE) -> str:
     """Return a card as lines of plain text. Leave out the answers where the reader answers in another way.
 
@@ -42,7 +45,7 @@ def card_text(card: ApprovalCard, *, with_answers: bool = True, most: int = _VAL
 
 def _lines(card: ApprovalCard, *, with_answers: bool, most: int) -> Iterator[str]:
     call = card.call
-    yield f"{'What happened to' if call.kind == 'unknown' else 'Approve'} {_fact(call.tool)}?  [{_fact(call.id)}]"
+    yield f"{_TITLES.get(call.kind, 'Approve')} {_fact(call.tool)}?  [{_fact(call.id)}]"
     if call.damage:
         yield f"  damaged in the journal: {_fact(call.damage)}"
     if call.summary:

@@ -117,6 +117,8 @@ def outcome(ended: ExecutionOutcome, *, with_value: bool = True, with_calls: boo
         for call in ended.pending
         if call.kind == "input"
     )
+    logins = dict.fromkeys(call.asks["url"] for call in ended.pending if call.kind == "login" and call.asks is not None)
+    parts.extend(plain(f"next: log in at {url}", style="bold") for url in logins if url)
     parts.extend(plain(f"note: {note}", style="dim") for note in ended.notes)
     calls = counted(len(ended.calls), "call")
     usage = f"{ended.id}: {ended.usage.wall_s * 1000:.1f} ms, {calls}, {ended.usage.cpu_s * 1000:.0f} ms CPU"

@@ -14,7 +14,7 @@ import json
 import secrets
 import time
 from contextlib import asynccontextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 from urllib.parse import parse_qs, urlencode, urlsplit
 
@@ -82,31 +82,73 @@ async def log_in_by_browser(login: Login, show: Callable[[str], None]) -> Tokens
 
     Raises UpstreamError, UpstreamTimeout.
     """
+    state = secrets.token_urlsafe(24)
+    async with _Callback.listening(login, state) as callback:
+        begun = await begin(login, callback.url, state)
+        show(begun.address)
+        code = await callback.code(login.patience_s)
+    return await finish(begun, code)
+
+
+@dataclass(frozen=True, slots=True)
+class BegunLogin:
+    """A login for which a browser was sent to the `address` of the issuer. It comes back to `redirect_url`.
+
+    `login` has the client and both endpoints.
+    """
+
+    login: Login
+    redirect_url: str
+    address: str
+    state: str = field(repr=False)
+    verifier: str = field(repr=False)
+
+
+async def begin(login: Login, redirect_url: str, state: str) -> BegunLogin:
+    """Return a login that begins. Raises ConfigurationError, UpstreamError, UpstreamTimeout."""
     async with _exchange(login) as exchange:
         endpoints = await _endpoints(login, exchange, "authorization_endpoint", login.authorization_url)
-        verifier, state = secrets.token_urlsafe(48), secrets.token_urlsafe(24)
-        challenge = base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode()
-        async with _Callback.listening(login, state) as callback:
-            login = await login.registered(callback.url)
-            parameters = {
-                "response_type": "code",
-                "client_id": login.grant.client_id,
-                "redirect_uri": callback.url,
-                "state": state,
-                "code_challenge": challenge,
-                "code_challenge_method": "S256",
-                **_wishes(login.grant),
-            }
-            address = endpoints["authorization_endpoint"]
-            show(f"{address}{'&' if '?' in address else '?'}{urlencode(parameters)}")
-            code = await callback.code(login.patience_s)
-            fields = {
-                "grant_type": "authorization_code",
-                "code": code,
-                "redirect_uri": callback.url,
-                "code_verifier": verifier,
-            }
-        return await _tokens(login, endpoints["token_endpoint"], fields, exchange)
+    login = await login.registered(redirect_url)
+    address = endpoints["authorization_endpoint"]
+    grant = replace(login.grant, token_url=endpoints["token_endpoint"])
+    login = replace(login, authorization_url=address, grant=grant, register=None)
+    verifier = secrets.token_urlsafe(48)
+    parameters = {
+        "response_type": "code",
+        "client_id": grant.client_id,
+        "redirect_uri": redirect_url,
+        "state": state,
+        "code_challenge": base64.urlsafe_b64encode(hashlib.sha256(verifier.encode()).digest()).rstrip(b"=").decode(),
+        "code_challenge_method": "S256",
+        **_wishes(grant),
+    }
+    address = f"{address}{'&' if '?' in address else '?'}{urlencode(parameters)}"
+    return BegunLogin(login, redirect_url, address, state, verifier)
+
+
+async def finish(begun: BegunLogin, code: str) -> Tokens:
+    """Return the tokens for the code with which the browser came back. Raises UpstreamError, UpstreamTimeout."""
+    fields = {
+        "grant_type": "authorization_code",
+        "code": code,
+        "redirect_uri": begun.redirect_url,
+        "code_verifier": begun.verifier,
+    }
+    async with _exchange(begun.login) as exchange:
+        return await _tokens(begun.login, begun.login.grant.token_url, fields, exchange)
+
+
+def code_in(parameters: Mapping[str, str], login: Login) -> str:
+    """Return the code with which an issuer sent a browser back (RFC 6749, 4.1.2; RFC 9207). Raises UpstreamError."""
+    own = login.issuer or login.grant.issuer
+    issuer = parameters.get("iss", "" if login.names_issuer else own)
+    if own and issuer.rstrip("/") != own.rstrip("/"):
+        raise UpstreamError("the answer came from a different issuer; the login failed")
+    if not parameters.get("code"):
+        details = ": ".join(parameters[key][:200] for key in ("error", "error_description") if parameters.get(key))
+        message = f"the login was rejected ({details or 'no code arrived'})"
+        raise UpstreamError(message)
+    return parameters["code"]
 
 
 async def log_in_by_device(login: Login, show: Callable[[str], None]) -> Tokens:
@@ -220,8 +262,7 @@ class _Callback:
     """A local server that waits for the browser's redirect with a code."""
 
     def __init__(self, login: Login, state: str) -> None:
-        self._issuer = login.issuer or login.grant.issuer
-        self._names_issuer = login.names_issuer
+        self._login = login
         self._state = state
         self._arrived: asyncio.Future[str] = asyncio.get_running_loop().create_future()
         self._host = ""
@@ -289,12 +330,7 @@ class _Callback:
         return "200 OK", "You can close this window.\n"
 
     def _end(self, parameters: Mapping[str, str]) -> None:
-        issuer = parameters.get("iss", "" if self._names_issuer else self._issuer)
-        if self._issuer and issuer.rstrip("/") != self._issuer.rstrip("/"):
-            message = "the answer came from a different issuer; the login failed"
-            self._arrived.set_exception(UpstreamError(message))
-        elif parameters.get("code"):
-            self._arrived.set_result(parameters["code"])
-        else:
-            details = ": ".join(parameters[key][:200] for key in ("error", "error_description") if parameters.get(key))
-            self._arrived.set_exception(UpstreamError(f"the login was rejected ({details or 'no code arrived'})"))
+        try:
+            self._arrived.set_result(code_in(parameters, self._login))
+        except UpstreamError as error:
+            self._arrived.set_exception(error)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from codemode.catalog.tool import Effect
 from codemode.executions.run.deciders import ask_plugins
 from codemode.executions.run.ends import decision_required, end_said, rejection, service_question
-from codemode.executions.run.failures import approval_required
+from codemode.executions.run.failures import approval_required, login_required
 from codemode.executions.run.replay.dependencies import account_mark
 from codemode.executions.run.replay.grants import Grants
 from codemode.executions.run.replay.questions import Questions
@@ -145,6 +145,19 @@ class Decisions:
         question = self._question(judged, "input", self.recording.record.attempts(judged.call.path) + 1)
         await self._pause_for(service_question(question, required), CallState.PENDING)
 
+    async def pause_for_login(self, judged: JudgedCall, asks: Mapping[str, Any]) -> bool:
+        """Stop the program until the owner has logged in. Return False if they have declined.
+
+        `asks` is the question, as `PendingCall.asks`. If it was answered and there is no login yet, it is asked again.
+        """
+        question = self._question(judged, "login", 0)
+        first, numbers = question.id, count(1)
+        while (answered := self.recording.answered.get(question.id)) is not None:
+            if answered.verdict == "declined":
+                return False
+            question = replace(question, id=f"{first}_{next(numbers)}")
+        return await self._pause_for(replace(question, reason=asks["message"], asks=asks), CallState.PENDING)
+
     async def _pause_for(self, question: PendingCall, state: CallState) -> NoReturn:
         self.pending.append(question)
         ledger, floor = self.run.ledger, self.run.floor
@@ -165,4 +178,7 @@ class Decisions:
         unknown = [question for question in self.pending if question.kind == "unknown"]
         if unknown:
             return decision_required(unknown, hint)
+        logins = [question.reason for question in self.pending if question.kind == "login"]
+        if len(logins) == len(self.pending):
+            return login_required(logins)
         return replace(approval_required(self.run.ledger.pending()), hint=hint)

@@ -10,7 +10,7 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from codemode.errors import ApprovalRefused
-from codemode.executions.types.records import PAGE, VERDICTS, Decision
+from codemode.executions.types.records import OF_OWNER, PAGE, VERDICTS, Decision
 from codemode.features.cards.desk import Cards
 from codemode.serving.console.brief_calls import brief_call, call_groups, filled_operation, twins_among
 from codemode.serving.console.forms import form_of
@@ -41,7 +41,10 @@ class Inbox(NamedTuple):
 
 
 #: Calls to decide on come with the questions of services, which their callers answer too.
-INBOXES = (Inbox("approvals", "Approvals", ("approval", "input")), Inbox("unknown", "Unknown calls", ("unknown",)))
+INBOXES = (
+    Inbox("approvals", "Approvals", ("approval", *OF_OWNER)),
+    Inbox("unknown", "Unknown calls", ("unknown",)),
+)
 
 
 def routes(console: Console) -> list[Route]:
@@ -105,7 +108,7 @@ class _Card:
 
     def _why_not(self, card: ApprovalCard, caller: Caller) -> str:
         """Return why the caller cannot decide, "" if they can."""
-        if card.requester.id == caller.id and card.call.kind == "input":
+        if card.requester.id == caller.id and card.call.kind in OF_OWNER:
             return ""
         if card.requester.id == caller.id:
             return "Your own key started this program, so somebody else must decide."
