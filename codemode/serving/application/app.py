@@ -37,6 +37,8 @@ from codemode.serving.web.admission import Admission
 from codemode.serving.web.outgoing import Outgoing
 from codemode.serving.web.paths import MCP
 from codemode.serving.web.problems import problem
+from codemode.transports.oauth.client_document import PATH as CLIENT_DOCUMENT
+from codemode.transports.oauth.client_document import client_address, client_document
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -64,6 +66,11 @@ async def _resource_metadata(resource: ProtectedResource, request: Request) -> R
     if metadata is None:
         return problem(404, "not_found", "there is no such protected resource")
     return JSONResponse(metadata, headers={"Access-Control-Allow-Origin": "*", "Cache-Control": "max-age=3600"})
+
+
+async def _client_document(public_url: str, _: Request) -> Response:
+    """Return the document by which issuers know codemode as a client of theirs: it is public."""
+    return JSONResponse(client_document(public_url), headers={"Cache-Control": "max-age=3600"})
 
 
 def create_app(service: CodeMode, callers: Callers) -> FastAPI:
@@ -120,6 +127,8 @@ def create_app(service: CodeMode, callers: Callers) -> FastAPI:
     app.router.routes.append(Route(MCP, endpoint=mcp))
     if resource is not None:
         app.router.routes.append(Route(f"{METADATA}{{part:path}}", partial(_resource_metadata, resource)))
+    if client_address(server.public_url):
+        app.router.routes.append(Route(CLIENT_DOCUMENT, partial(_client_document, server.public_url)))
     if service.settings.console.enabled:
         add_console(app, service, callers, sessions, admission, status_of)
     return app

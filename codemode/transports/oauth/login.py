@@ -21,7 +21,7 @@ from urllib.parse import parse_qs, urlencode, urlsplit
 from codemode.errors import ConfigurationError, UpstreamError, UpstreamTimeout
 from codemode.transports.auth.token_store import Tokens
 from codemode.transports.http.addresses import origin
-from codemode.transports.oauth.client_document import CALLBACK
+from codemode.transports.oauth.client_document import CALLBACK, DEVICE_GRANT
 from codemode.transports.oauth.exchange import open_exchange
 from codemode.transports.oauth.tokens import ask_for_tokens, discover, post_as_client, tokens_of
 from codemode.transports.redaction import Redactor
@@ -170,7 +170,7 @@ async def log_in_by_device(login: Login, show: Callable[[str], None]) -> Tokens:
             message = f"no device code: the device authorization endpoint answered {answer.status}"
             raise UpstreamError(message, status=answer.status) from None
         show(str(data.get("verification_uri_complete") or where) + f"\nand enter the code {code}")
-        fields = {"grant_type": "urn:ietf:params:oauth:grant-type:device_code", "device_code": str(device)}
+        fields = {"grant_type": DEVICE_GRANT, "device_code": str(device), **_resource(login.grant)}
         while time.monotonic() + interval < ends:
             await asyncio.sleep(interval)
             result = await _device_tokens(login, endpoints["token_endpoint"], fields, exchange)
@@ -208,8 +208,13 @@ async def _device_tokens(login: Login, url: str, fields: Mapping[str, str], exch
 
 
 async def _tokens(login: Login, url: str, fields: Mapping[str, str], exchange: Exchange) -> Tokens:
-    resource = {"resource": login.grant.resource} if login.grant.resource else {}
-    return _tokens_from(login, url, await ask_for_tokens(login.grant, url, {**fields, **resource}, exchange))
+    data = await ask_for_tokens(login.grant, url, {**fields, **_resource(login.grant)}, exchange)
+    return _tokens_from(login, url, data)
+
+
+def _resource(grant: OAuthGrant) -> dict[str, str]:
+    """Return the field that binds tokens to a server (RFC 8707, 2.2)."""
+    return {"resource": grant.resource} if grant.resource else {}
 
 
 def _tokens_from(login: Login, url: str, data: Mapping[str, Any]) -> Tokens:

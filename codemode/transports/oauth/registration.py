@@ -86,11 +86,13 @@ async def _is_published(address: str, reach: ServerReach) -> bool:
 
 async def _registered(login: Login, metadata: OAuthMetadata, reach: ServerReach, redirect_url: str) -> OAuthGrant:
     """Register a client for a redirect address, and return its grant (RFC 7591). Raises UpstreamError."""
+    grants = _grants(metadata)
     wanted = OAuthClientMetadata.model_validate(
         {
             "client_name": "codemode",
             "redirect_uris": [redirect_url],
-            "grant_types": [*GRANTS, *(g for g in metadata.grant_types_supported or () if g == DEVICE_GRANT)],
+            "grant_types": grants,
+            "response_types": ["code"] if GRANTS[0] in grants else [],
             "token_endpoint_auth_method": method_of(metadata, has_secret=False),
             "scope": " ".join(login.grant.scopes) or None,
         }
@@ -108,6 +110,12 @@ async def _registered(login: Login, metadata: OAuthMetadata, reach: ServerReach,
     return replace(
         login.grant, client_id=client.client_id, client_secret=client.client_secret or "", secret_in_body=is_in_body
     )
+
+
+def _grants(metadata: OAuthMetadata) -> list[str]:
+    """Return the grants to register for: strict issuers reject those that they do not support."""
+    supported = metadata.grant_types_supported
+    return [*GRANTS] if supported is None else [grant for grant in (*GRANTS, DEVICE_GRANT) if grant in supported]
 
 
 def _by_hand(login: Login, metadata: OAuthMetadata, reason: str) -> str:

@@ -12,7 +12,7 @@ import jwt
 import pytest
 from cryptography.hazmat.primitives.asymmetric import rsa
 from jwt.algorithms import RSAAlgorithm
-from mcp.shared.auth import ProtectedResourceMetadata
+from mcp.shared.auth import OAuthClientMetadata, ProtectedResourceMetadata
 from starlette.applications import Starlette
 from starlette.responses import JSONResponse
 from starlette.routing import Route
@@ -117,3 +117,19 @@ async def test_a_server_without_a_public_address_names_none(tmp_path: Path) -> N
         assert (await client.get("/.well-known/oauth-protected-resource")).status_code == 404
         assert (await client.get("/v1/tools", headers=token())).status_code == 401
         assert json.loads((await client.get("/v1/tools", headers=token(aud="codemode"))).text)
+
+
+async def test_a_public_server_says_who_codemode_is_as_a_client_of_issuers(tmp_path: Path) -> None:
+    async with server(tmp_path) as client:
+        answer = await client.get("/oauth/client.json")
+        assert answer.status_code == 200
+        document = OAuthClientMetadata.model_validate(answer.json())
+        assert answer.json()["client_id"] == f"{PUBLIC}/oauth/client.json"
+        assert document.token_endpoint_auth_method == "none"
+        assert [str(one) for one in document.redirect_uris or ()] == [
+            "http://127.0.0.1/callback",
+            "http://127.0.0.1:8400/callback",
+        ]
+    for address in ("", "http://codemode.corp"):
+        async with server(tmp_path, public_url=address) as client:
+            assert (await client.get("/oauth/client.json")).status_code == 404
