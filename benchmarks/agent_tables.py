@@ -7,7 +7,9 @@ A comment in the page names a table and its files, and the table follows:
 
     <!-- Gold programs of gold-gym.jsonl gold-tau2.jsonl.xz -->
 
-`Origin` is a list of dates, versions and commits. Names of files may have wildcards.
+`Origin` is a list of dates, versions and commits. `Costs` and `Lost requests` are in no report: the costs of a task at
+the prices of `benchmarks/agents/prices.yaml`, and what players said of the requests that they lost, in files like
+`remarks.tsv` (mode, block, request, cause, text). Names of files may have wildcards.
 """
 
 from __future__ import annotations
@@ -15,13 +17,24 @@ from __future__ import annotations
 import argparse
 import re
 import sys
+from collections import Counter
 from pathlib import Path
+from typing import TYPE_CHECKING
 
+import yaml
+
+from codemode.bench.measures import Price
+from codemode.bench.pairs import overall
 from codemode.bench.report import markdown_table, origins_of
-from codemode.bench.results import read_all
-from codemode.bench.tables import tables_of
+from codemode.bench.results import read_all, text_of
+from codemode.bench.tables import Table, tables_of
 from codemode.errors import ConfigurationError
 from codemode.text.nearest import did_you_mean
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from codemode.bench.results import Result
 
 ROOT = Path(__file__).parents[1]
 PAGE = ROOT / "docs" / "benchmarks" / "agents.md"
@@ -38,15 +51,40 @@ def filled(page: str, folder: Path = FIGURES) -> str:
 
 
 def _content(mark: re.Match[str], folder: Path) -> str:
+    if mark["title"] == "Lost requests":
+        return markdown_table(_lost([file for pattern in mark["files"].split() for file in _matching(folder, pattern)]))
     results = read_all([file for pattern in mark["files"].split() for file in _matching(folder, pattern)])
     if mark["title"] == "Origin":
         return origins_of(results)
+    if mark["title"] == "Costs":
+        return markdown_table(_costs(results, folder / "prices.yaml"))
     tables = {table.title: table for table in tables_of(results)}
     if mark["title"] not in tables:
         known = did_you_mean(mark["title"], tables) or f"; there are: {', '.join(tables)}"
         message = f"{mark['files']} give no table {mark['title']!r}{known}"
         raise ConfigurationError(message)
     return markdown_table(tables[mark["title"]])
+
+
+def _costs(results: Sequence[Result], file: Path) -> Table:
+    """Return the mean cost of a task in US cents, by mode and price list."""
+    lists = yaml.safe_load(file.read_text(encoding="utf-8"))
+    prices = {one["name"]: Price.parsed(one["prices"]) for one in lists}
+    rows = [
+        [group.model, group.mode, group.policy, *(f"{100 * group.cost(price):.2f}" for price in prices.values())]
+        for group in overall(results)
+    ]
+    return Table("Costs", ("model", "mode", "policy", *prices), rows)
+
+
+def _lost(files: Sequence[Path]) -> Table:
+    """Return how many requests players called lost, by cause and mode."""
+    lines = [line.split("\t") for file in files for line in text_of(file).splitlines()]
+    counts = Counter((cause, mode) for mode, _, _, cause, *_ in lines)
+    modes = sorted({mode for _, mode in counts})
+    causes = Counter(cause for _, _, _, cause, *_ in lines)
+    rows = [[cause, *(str(counts[cause, mode] or "") for mode in modes)] for cause, _ in causes.most_common()]
+    return Table("Lost requests", ("cause", *modes), rows)
 
 
 def _matching(folder: Path, pattern: str) -> list[Path]:

@@ -1,4 +1,4 @@
-"""Tables of a report: success, effort, faults, gold programs and attacks."""
+"""Tables of a report: modes, pairs, success, effort, faults, gold programs and attacks."""
 
 from __future__ import annotations
 
@@ -7,11 +7,13 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from codemode.bench.measures import groups_of, in_order
+from codemode.bench.pairs import overall, pairs_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from codemode.bench.measures import Group, Price
+    from codemode.bench.pairs import Pair
     from codemode.bench.results import Result
 
 
@@ -31,8 +33,79 @@ def tables_of(results: Sequence[Result], price: Price | None = None) -> list[Tab
     groups = groups_of(results)
     models = [group for group in groups if not group.is_gold]
     gold = [group for group in groups if group.is_gold]
-    tables = (_success(models), _effort(models, price), _faults(models), _gold(gold, price), _attacks(results))
+    tables = (
+        _modes(results, price),
+        _pairs(results),
+        _success(models),
+        _effort(models, price),
+        _faults(models),
+        _gold(gold, price),
+        _attacks(results),
+    )
     return [table for table in tables if table.rows]
+
+
+def _modes(results: Sequence[Result], price: Price | None) -> Table:
+    """Return one row for each mode over all suites. There are none if no model played several modes or suites."""
+    groups = overall(results)
+    costs = ["cost"] if price else []
+    rows = [[group.model, group.mode, group.policy, *_mode_cells(group, price)] for group in groups]
+    is_wider = len(groups) > 1 or len({one.suite for group in groups for one in group.results}) > 1
+    return Table(
+        "Modes",
+        (
+            *("model", "mode", "policy", "solved", "95 %", "corrupt", "silently wrong", "requests", "calls"),
+            *("tokens in", "cached", "tokens out", *costs, "s"),
+        ),
+        rows if is_wider else [],
+        "All suites together; means per attempt. A solved task is corrupt if a rule of its suite's policy was broken "
+        "on the way, as far as the suite's judge can tell from the calls. " + (_cost_note(price) if price else ""),
+        names=3,
+    )
+
+
+def _mode_cells(group: Group, price: Price | None) -> list[str]:
+    low, high = group.interval()
+    return [
+        f"{group.solved}/{len(group.results)}",
+        f"{low:.0%} to {high:.0%}",
+        f"{group.corrupt}",
+        f"{group.silently_wrong}",
+        f"{group.requests:.2f}",
+        f"{group.calls:.1f}",
+        *map(_whole, (group.input_tokens, group.cached_tokens, group.output_tokens)),
+        *([_money(group.cost(price))] if price else []),
+        f"{group.duration_s:.1f}",
+    ]
+
+
+def _pairs(results: Sequence[Result]) -> Table:
+    return Table(
+        "Pairs",
+        (
+            *("model", "modes", "policy", "same tasks", "both solved", "the first alone", "the other alone"),
+            *("neither", "p", "requests", "tokens in", "tokens out"),
+        ),
+        [_pair_cells(pair) for pair in pairs_of(results)],
+        "Two modes on the tasks that both played. p is that of McNemar's exact test, two-sided: the probability of "
+        "such a difference by chance.",
+        names=3,
+    )
+
+
+def _pair_cells(pair: Pair) -> list[str]:
+    one, other = pair.one, pair.other
+    return [
+        *(one.model, f"{one.mode} : {other.mode}", one.policy, f"{len(one.results)}"),
+        f"{pair.count(one=True, other=True)}",
+        f"{pair.count(one=True, other=False)}",
+        f"{pair.count(one=False, other=True)}",
+        f"{pair.count(one=False, other=False)}",
+        f"{pair.chance:.2f}",
+        f"{one.requests:.2f} : {other.requests:.2f}",
+        f"{_whole(one.input_tokens)} : {_whole(other.input_tokens)}",
+        f"{_whole(one.output_tokens)} : {_whole(other.output_tokens)}",
+    ]
 
 
 def _success(groups: Sequence[Group]) -> Table:

@@ -70,3 +70,27 @@ def test_a_table_that_the_files_do_not_give_is_named(tmp_path: Path) -> None:
 def test_a_missing_file_is_named(tmp_path: Path) -> None:
     with pytest.raises(ConfigurationError, match=r"no file .*gone\.jsonl"):
         filled("<!-- Success of gone.jsonl -->\n\n", tmp_path)
+
+
+def test_costs_are_those_of_each_price_list(tmp_path: Path) -> None:
+    write_figures([result()], tmp_path / "a.jsonl")
+    (tmp_path / "prices.yaml").write_text("- {name: one, prices: '10000,0,0'}\n- {name: two, prices: '0,0,10000'}\n")
+    (turn,) = result().turns
+    fresh, written = turn.input_tokens - turn.cached_tokens, turn.output_tokens
+    text = filled("<!-- Costs of a.jsonl -->\n", tmp_path)
+    assert text.splitlines()[2:] == [
+        "| model | mode | policy | one | two |",
+        "| --- | --- | --- | --- | --- |",
+        f"| m | code | off | {fresh:.2f} | {written:.2f} |",
+    ]
+
+
+def test_lost_requests_are_counted_by_cause_and_mode(tmp_path: Path) -> None:
+    lines = ["code\t1\t7\ttypes\tlooked first", "native\t1\t3\town\t“a”", "code\t2\t9\ttypes\t"]
+    (tmp_path / "remarks.tsv").write_text("\n".join(lines))
+    assert filled("<!-- Lost requests of remarks.tsv -->\n", tmp_path).splitlines()[2:] == [
+        "| cause | code | native |",
+        "| --- | --- | --- |",
+        "| types | 2 |  |",
+        "| own |  | 1 |",
+    ]

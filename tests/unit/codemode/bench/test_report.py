@@ -16,7 +16,7 @@ def cells(table: Table, row: int = 0) -> dict[str, str]:
 
 
 def test_success_and_effort_have_a_row_for_each_group() -> None:
-    success, effort, _ = tables_of([result(), result("b", solved=False, repeat=0), result(mode="native")])
+    _, _, success, effort, _ = tables_of([result(), result("b", solved=False, repeat=0), result(mode="native")])
     assert [row[2] for row in success.rows] == [row[2] for row in effort.rows] == ["code", "native"]
     assert cells(success) == {
         "suite": "shop",
