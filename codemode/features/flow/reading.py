@@ -230,7 +230,7 @@ class Reading:
 
 def _texts_of(arguments: Any) -> Texts:
     texts = Texts()
-    texts.add(text for _, text in fields(arguments))
+    texts.add_as_written(text for _, text in fields(arguments))
     return texts
 
 

@@ -191,7 +191,7 @@ def _texts(tool: Tool, arguments: Mapping[str, Any]) -> Iterator[tuple[tuple[str
             continue
         for path, text in fields(value):
             yield (name, *path), text
-            for inner in filter(None, map(_parsed, plain(text))):
+            for inner in filter(None, map(_parsed, (text,) if " " in text.strip() else plain(text))):
                 yield from (((name, *path, *further), part) for further, part in fields(inner))
         yield from (((name, *path), text) for path, text in _joined(value))
 

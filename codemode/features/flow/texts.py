@@ -25,7 +25,9 @@ _SHORTEST = 2
 #: Bytes of a short id within a text, of digits alone two more.
 _SHORTEST_ID = 4
 
-_WORD = re.compile(r"[\w@/][\w@.:/#+-]{2,18}")
+_ENDS, _PART = ".,:;!?()[]{}<>\"'", re.compile(r"[\w@.:/#+-]{1,16}")
+
+_SIGN = re.compile(r"[0-9@./]")
 
 #: Bytes of text that one index holds. The index needs eight times as much memory.
 MOST_BYTES = 16 << 20
@@ -68,11 +70,16 @@ class Texts:
                     break
                 windows = _windows(form)
                 parts.append(windows[~without.holds(windows)] if without else windows)
-        if any(map(len, parts)):
-            self._merge(_sorted(parts))
+        self._merge(_sorted([_NONE, *parts]))
+
+    def add_as_written(self, texts: Iterable[str]) -> None:
+        """Add texts without what they code."""
+        self._merge(_sorted([_NONE, *(_windows(folded(text)) for text in texts)]))
 
     def _merge(self, run: Windows) -> None:
         """Keep few runs: as in a merge sort, each window is moved a logarithmic number of times."""
+        if not len(run):
+            return
         while self._runs and len(self._runs[-1]) < 2 * len(run):
             run = _sorted((self._runs.pop(), run))
         self._runs.append(run)
@@ -103,17 +110,17 @@ def _short(text: str) -> Iterator[bytes]:
         if len(form) < WINDOW:
             yield form
             return
-    for match in _WORD.finditer(text):
-        word = match[0].rstrip(".:/#+-")
-        form = folded(word)
-        if _SHORTEST_ID <= len(form) < WINDOW and _is_id(word, form):
-            yield form
+    for word in {word for word in text.split() if not word.isalpha()}:
+        for part in _PART.findall(word) if len(word) > 2 * WINDOW else (word,):
+            form = folded(part)
+            if _SHORTEST_ID <= len(form) < WINDOW and _is_id(part.strip(_ENDS), form):
+                yield form
 
 
 def _is_id(word: str, form: bytes) -> bool:
     if form.isdigit():
         return len(form) > _SHORTEST_ID + 1
-    return any(sign in word for sign in "@./") or any(byte in b"0123456789" for byte in form)
+    return not word.isalpha() and _SIGN.search(word) is not None
 
 
 def _sorted(runs: Sequence[Windows]) -> Windows:
