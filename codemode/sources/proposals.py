@@ -16,7 +16,7 @@ from codemode.catalog.identifiers import snake
 from codemode.catalog.tool import Effect
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from codemode.catalog.tool import Tool
 
@@ -38,6 +38,11 @@ class ProposedRead(NamedTuple):
     pattern: str
     tool: str
     summary: str
+
+
+def looking_like_reads(proposed: Sequence[ProposedRead]) -> str:
+    """Count them: `1 write looks like a read`."""
+    return "1 write looks like a read" if len(proposed) == 1 else f"{len(proposed):,} writes look like reads"
 
 
 def proposed_reads(tools: Iterable[Tool]) -> tuple[ProposedRead, ...]:

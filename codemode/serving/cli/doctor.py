@@ -24,11 +24,11 @@ from codemode.serving.cli.findings import Finding, State
 from codemode.serving.cli.notify_check import messages
 from codemode.serving.cli.predictions import named_like_modules, predictions
 from codemode.serving.http.listening import bind, is_loopback
-from codemode.settings import CallerReference, Secrets, Settings, references
+from codemode.settings import CallerReference, ConfigurationUntrusted, Secrets, Settings, references
 from codemode.shared.extras import EXTRAS
 from codemode.sources.check import check_surface
 from codemode.sources.factory import load_source
-from codemode.sources.proposals import proposed_reads
+from codemode.sources.proposals import looking_like_reads, proposed_reads
 from codemode.sources.source import SourceContext
 from codemode.text.counted import counted
 from sandbox import REMEDIES, SandboxError
@@ -56,6 +56,10 @@ async def examine(read: Callable[[], Settings]) -> list[Finding]:
     findings = list(_versions())
     try:
         settings = read()
+    except ConfigurationUntrusted as untrusted:
+        fix = "read it, then run `codemode trust`"
+        findings.append(Finding("configuration", "file", State.FAILURE, untrusted.question, fix))
+        return [*findings, *await _isolation(Settings())]
     except ConfigurationError as error:
         findings.append(
             Finding("configuration", "file", State.FAILURE, str(error), "fix it, or write one with `codemode init`")
@@ -205,7 +209,7 @@ def _reads(source: LoadedSource) -> Iterator[Finding]:
     """Count the writes that look like reads."""
     proposed = proposed_reads(source.tools)
     if proposed:
-        found = f"{counted(len(proposed), 'write')} look like reads, such as {proposed[0].tool}"
+        found = f"{looking_like_reads(proposed)}, such as {proposed[0].tool}"
         fix = f"`codemode sources check {source.name}` proposes their effect, `--accept-reads` writes it"
         yield Finding("sources", f"{source.name} reads", State.OK, found, fix)
 

@@ -93,7 +93,7 @@ def written(sources: Iterable[tuple[LoadedSource, str]], folder: Path) -> str:
     lines = [
         f"# yaml-language-server: $schema={SCHEMA_FILE.name}",
         "# `codemode config explain KEY` explains a key. docs/reference/configuration.md has all keys, and secrets.",
-        "# `codemode doctor` reports what is still missing.",
+        "# `codemode doctor` reports what is still missing. `codemode trust` accepts what you change.",
         "sources:",
     ]
     for source, location in sources:

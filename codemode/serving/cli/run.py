@@ -56,7 +56,7 @@ def run(
     project: ProjectOptions,
     file: Annotated[Path, typer.Argument(help="A program, or - for standard input.", allow_dash=True)],
     role: Role = DEFAULT_ROLE,
-    resume_from: Annotated[str, typer.Option(help="An earlier execution whose calls are not repeated.")] = "",
+    resume_from: Annotated[str, typer.Option(help="The id of an earlier execution, or the beginning of it.")] = "",
     fresh_reads: Annotated[bool, typer.Option("--fresh-reads", help="Repeat its reads.")] = False,  # noqa: FBT002
     dry_run: Annotated[bool, typer.Option("--dry-run", help="List writes instead of making them.")] = False,  # noqa: FBT002
     input_: Annotated[
@@ -82,6 +82,7 @@ def run(
 
     async def work(service: CodeMode) -> int:
         from codemode.serving.cli.asking import approver_here
+        from codemode.serving.cli.execution_control import whole
 
         inputs = await inputs_of(service, input_ or (), files or ())
         caller = local_caller(service, role)
@@ -90,7 +91,7 @@ def run(
             service.execute,
             code,
             caller=caller,
-            resume_from=resume_from,
+            resume_from=await whole(service, resume_from) if resume_from else "",
             fresh_reads=fresh_reads,
             inputs=inputs,
             dry_run=dry_run,

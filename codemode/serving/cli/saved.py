@@ -111,7 +111,7 @@ def check(
 
 @app.command("promote")
 def promote(
-    execution: Annotated[str, typer.Argument(help="The id of a completed execution.")],
+    execution: Annotated[str, typer.Argument(help="The id of a completed execution, or the beginning of it.")],
     name: Annotated[str, typer.Argument(help="The name of the new tool: saved.NAME.")],
     describe: Annotated[str, typer.Option(help="What it does, for search and for models. Required.")] = "",
     parameter: Annotated[
@@ -130,8 +130,10 @@ def promote(
     async def work(service: CodeMode) -> int:
         from codemode.executions.types.promotion import Promotion
         from codemode.features.saved.saved import SavedPrograms, saved_json
+        from codemode.serving.cli.execution_control import whole
 
-        promotion = Promotion(execution, name, describe, _parameters(parameter or ()), tuple(sees or ()))
+        made_by = await whole(service, execution)
+        promotion = Promotion(made_by, name, describe, _parameters(parameter or ()), tuple(sees or ()))
         tool = await service.part(SavedPrograms).promote(promotion, reader=operator_of(service))
         if as_json:
             show.print_json(saved_json(tool))

@@ -459,9 +459,11 @@ def _by_words(name: str, by_words: Mapping[str, str]) -> Iterator[str]:
 
 def _proposed(name: str, proposed: Sequence[ProposedRead]) -> Iterator[str]:
     """Yield the configuration lines that make writes reads which look like reads."""
+    from codemode.sources.proposals import looking_like_reads
+
     if not proposed:
         return
-    yield f"  {len(proposed)} writes look like reads (--accept-reads accepts all; or copy to sources.{name}.effect):"
+    yield f"  {looking_like_reads(proposed)} (--accept-reads accepts all; or copy to sources.{name}.effect):"
     for one in proposed[:SHOWN]:
         yield f"    {json.dumps(one.pattern, ensure_ascii=False)}: read  # {one.summary or one.tool}"
     if len(proposed) > SHOWN:

@@ -7,7 +7,7 @@ import pytest
 from codemode.catalog.schema import Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
 from codemode.sources.openapi.document import load_openapi
-from codemode.sources.proposals import proposed_reads
+from codemode.sources.proposals import ProposedRead, looking_like_reads, proposed_reads
 
 READS = [
     ("get_reservation_details", "Get the details of a reservation."),
@@ -104,3 +104,9 @@ def test_a_word_in_front_of_all_names_is_no_verb() -> None:
     assert [one.pattern for one in proposed] == ["slack_list_channels", "slack_get_users"]
     assert proposed_reads([tool("git_log", ""), tool("git_list_tags", "")]) == ()
     assert len(proposed_reads([tool(f"list_{number}", "") for number in range(5)])) == 5
+
+
+def test_one_write_looks_and_two_look() -> None:
+    one = ProposedRead("a", "x.a", "")
+    assert looking_like_reads([one]) == "1 write looks like a read"
+    assert looking_like_reads([one, one]) == "2 writes look like reads"

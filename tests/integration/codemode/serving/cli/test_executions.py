@@ -254,7 +254,7 @@ def test_executions_are_listed_shown_repaired_and_taken_back(desk: Desk) -> None
     assert shown["outcome"]["failure"]["type"] == "NameError"
     assert "output: begun" in desk.type("executions", "show", failed["id"]).stdout
     right = "bank.pay(to='ann', amount=1)\nbank.pay(to='cid', amount=2)"
-    repaired = desk.json("run", "-", "--resume-from", failed["id"], stdin=right)
+    repaired = desk.json("run", "-", "--resume-from", failed["id"][:12], stdin=right)
     assert repaired["status"] == "completed"
     assert desk.book == ["ann 1", "cid 2"]
     back = desk.type("executions", "rollback", repaired["id"])

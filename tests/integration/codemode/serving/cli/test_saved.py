@@ -54,7 +54,7 @@ def promoted(folder: Path, *options: str) -> Ended:
     ended = run(folder, "run", "program.py", "--json")
     execution = json.loads(ended.stdout)["id"]
     describe = ("--describe", "Order as many of an item as a budget allows.")
-    return run(folder, "saved", "promote", execution, "stock_up", *describe, *options)
+    return run(folder, "saved", "promote", execution[:12], "stock_up", *describe, *options)
 
 
 def test_an_execution_becomes_a_tool(folder: Path) -> None:

@@ -71,6 +71,7 @@ def test_doctor_reports_it_and_runs_nothing(folder: Path) -> None:
     ended = untrusting("doctor", "--json", folder=folder)
     assert ended.returncode == 1
     assert "is not trusted yet" in ended.stdout
+    assert "read it, then run `codemode trust`" in ended.stdout
     assert not (folder.parent / "ran").exists()
 
 
