@@ -24,8 +24,8 @@ def groups(tool: Callable[..., Tool]) -> Callable[[str], dict[str, Group]]:
 
 def test_a_repeated_word_weighs_more(groups: Callable[[str], dict[str, Group]]) -> None:
     once, twice = groups("item of an order"), groups("item of an order, an order with items")
-    assert once["order"].weight == 1
-    assert twice["order"].weight == 1 + Weights().again
+    assert once["order"].weight == Weights().action
+    assert twice["order"].weight == pytest.approx(Weights().action * (1 + Weights().again))
 
 
 def test_a_word_that_the_query_says_is_no_synonym_of_another(groups: Callable[[str], dict[str, Group]]) -> None:
