@@ -19,6 +19,7 @@ from codemode.settings.definitions import DefinitionSettings
 from codemode.settings.flow import QUARANTINE, FlowSettings
 from codemode.settings.folders import user_cache, user_state
 from codemode.settings.journal import JournalSettings
+from codemode.settings.logins import LoginSettings
 from codemode.settings.menu import MenuSettings
 from codemode.settings.modes import ModeRuleSettings
 from codemode.settings.namespace import Namespace
@@ -214,6 +215,12 @@ class Settings(Section):
         default=None,
         description="Paused executions that their callers keep, sealed, in the place of the journal. null: none.",
         examples=[{"key": {"env": "CONTINUATION_KEY"}}],
+    )
+    logins: LoginSettings | None = Field(
+        default=None,
+        description="The key that seals logins at services. null: the mode of their files protects them, or the key of "
+        "the journal in a database.",
+        examples=[{"key": {"env": "LOGIN_KEY"}}],
     )
     saved: SavedSettings = Field(
         default=SavedSettings(),

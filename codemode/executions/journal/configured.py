@@ -96,8 +96,18 @@ def url_of(settings: Settings, secrets: Secrets) -> tuple[str, str]:
 def store_of(settings: Settings, secrets: Secrets) -> ValueStore:
     """Return the store of what the servers of a project share: `journal.url`, else the state folder.
 
-    Its first use raises what `journal_of` raises.
+    With `logins`, the logins in it are sealed. Its first use raises what `journal_of` raises.
     """
+    store = _store_of(settings, secrets)
+    if settings.logins is None:
+        return store
+    from codemode.shared.seal import SealedStore
+
+    keys = (settings.logins.key, *settings.logins.old_keys)
+    return SealedStore(store, lambda: [secrets.text(key) for key in keys])
+
+
+def _store_of(settings: Settings, secrets: Secrets) -> ValueStore:
     if not settings.has_shared_store:
         return FolderStore.of(settings)
     try:

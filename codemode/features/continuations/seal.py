@@ -16,15 +16,13 @@ import struct
 import time
 import zlib
 from dataclasses import dataclass
-from hashlib import blake2b
 from typing import TYPE_CHECKING
 
 from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 
-from codemode.errors import ConfigurationError
 from codemode.executions.journal.key import DigestKey
 from codemode.features.continuations.errors import ContinuationInvalid
+from codemode.shared.seal import cipher_of
 from codemode.text.times import has_passed
 
 if TYPE_CHECKING:
@@ -33,7 +31,6 @@ if TYPE_CHECKING:
 _PREFIX = "cc1_"
 _HEADER = struct.Struct(">16sQ")
 _NONCE_BYTES = 12
-_LEAST_CHARACTERS = 32
 
 #: Largest journal in a continuation, unpacked.
 _UNPACKED_BYTES = 256 * 1024 * 1024
@@ -43,13 +40,7 @@ class SealingKey:
     """A key made from a secret. Raises ConfigurationError for a short secret."""
 
     def __init__(self, secret: str) -> None:
-        if len(secret) < _LEAST_CHARACTERS:
-            message = (
-                f"continuations: a key has {len(secret)} characters; use at least {_LEAST_CHARACTERS}, for example from"
-                " `openssl rand -base64 32`"
-            )
-            raise ConfigurationError(message)
-        self.cipher = AESGCM(blake2b(secret.encode(), digest_size=32, person=b"continuation").digest())
+        self.cipher = cipher_of(secret, "continuation", "continuations")
         self.digests = DigestKey(secret.encode())
 
 

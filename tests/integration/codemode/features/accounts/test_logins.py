@@ -12,7 +12,7 @@ from codemode.features.accounts import accounts as accounts_module
 from codemode.features.accounts.accounts import Accounts
 from codemode.features.accounts.errors import ConnectionUnknown
 from codemode.transports.auth.account import Account
-from codemode.transports.auth.token_store import token_store
+from codemode.transports.auth.token_store import token_name, token_store
 from tests.integration.codemode.features.accounts.people import ANN, BOB, PUBLIC, Bank, agreed, bank
 
 if TYPE_CHECKING:
@@ -214,3 +214,30 @@ async def test_no_token_is_in_results_records_or_errors(place: Bank) -> None:
         if file.is_file() and file.parent.name != "tokens":
             data = file.read_bytes()
             assert not [one for one in secrets if one != "-" and one.encode() in data], file
+
+
+async def test_sealed_tokens_are_in_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A dump of all that is stored, also of a login under way, holds no token and no secret of the client."""
+    monkeypatch.setenv("LOGIN_KEY", "k" * 32)
+    async with bank(tmp_path, logins={"key": {"env": "LOGIN_KEY"}}) as place:
+        await _connect(place, "key-of-ann")
+        async with place.browser("key-of-ann") as ann:
+            address = await ann.begin()
+        state = parse_qs(urlsplit(address).query)["state"][0]
+        secrets = [*(one for one in place.site.provider.secrets if one != "-"), state]
+        files = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+        assert len([data for data in files if data.startswith(b"cms1")]) == 2
+        assert not [one for one in secrets for data in files if one.encode() in data]
+        assert (await place.service.execute("bank.whoami()['scopes']", caller=ANN)).value == ["read"]
+
+
+async def test_a_sealed_login_of_another_does_not_open(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever can write files cannot give themselves the login of somebody else."""
+    monkeypatch.setenv("LOGIN_KEY", "k" * 32)
+    async with bank(tmp_path, logins={"key": {"env": "LOGIN_KEY"}}) as place:
+        await _connect(place, "key-of-ann")
+        ann, bob = (
+            tmp_path / "state" / "tokens" / f"{token_name('bank', Account('mine', one.id))}.json" for one in (ANN, BOB)
+        )
+        bob.write_bytes(ann.read_bytes())
+        assert not place.service.part(Accounts).states(BOB)[0].is_connected
