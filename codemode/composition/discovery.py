@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -154,7 +155,7 @@ class Discovery:
         if shapes.is_outdated:
             await asyncio.to_thread(shapes.load)
         view = await self.view(caller)
-        return await answer_search(
+        answer = await answer_search(
             request,
             view.catalog,
             view.finder,
@@ -164,6 +165,9 @@ class Discovery:
             searched=partial(usage.searched, who=caller.id) if usage is not None else lambda _: None,
             introductions=self.introductions,
         )
+        sources = {hit.tool.source for hit in answer.hits}
+        remarks = await asyncio.to_thread(self._runtime.features.remarks, sources, caller)
+        return replace(answer, text="\n".join([answer.text, *(f"# {one}" for one in remarks)])) if remarks else answer
 
     async def explain(self, request: SearchRequest, caller: Caller, tool: str = "") -> list[Explanation]:
         """Explain the hits of a search, and where `tool` is among them. Raises SearchInvalid."""

@@ -10,12 +10,13 @@ from codemode.features.all import FEATURES
 from codemode.features.feature import FeaturePart
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from codemode.catalog.catalog import Catalog
     from codemode.executions.plugins.plugin import Plugin
     from codemode.executions.run.stage import Stage, StageOf, Staging
     from codemode.features.feature import Core, Feature
+    from codemode.gateway.caller import Caller
     from codemode.settings import Settings
     from codemode.sources.factory import LoadedSource
 
@@ -57,6 +58,10 @@ class Features:
         made = [feature.part.of(core) for feature in self._features if feature.part is not None]
         self._parts = {type(part): part for part in made if part is not None}
         return tuple(self._parts.values())
+
+    def remarks(self, sources: Collection[str], caller: Caller) -> list[str]:
+        """Return what a caller should know of sources whose tools a search has found. It may wait for a store."""
+        return [remark for part in self._parts.values() for remark in part.remarks(sources, caller)]
 
     def have_changed(self) -> bool:
         """Return whether the features' own sources would differ after `refresh`."""

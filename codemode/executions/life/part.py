@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from codemode.catalog.catalog import Catalog
     from codemode.errors import CodeModeError
@@ -71,6 +71,13 @@ class Part:
 
     async def aclose(self) -> None:
         """End that work. Called by `Executions.aclose`, before the journal is closed."""
+
+    def remarks(self, sources: Collection[str], caller: Caller) -> Sequence[str]:
+        """Return what a caller should know of sources whose tools a search has found. Called by `Discovery.find`.
+
+        It may wait for a store.
+        """
+        return ()
 
     def has_changed(self) -> bool:
         """Return whether `sources` would differ after `refresh`. Does not wait. Called by `CodeMode.view`."""

@@ -17,7 +17,7 @@ from codemode.features.feature import Core, FeaturePart
 from codemode.transports.auth.account import Account
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from codemode.executions.life.executions import Executions
     from codemode.executions.run.stage import Stage, Staging
@@ -76,6 +76,15 @@ class Accounts(FeaturePart):
     def choose(self, source: str, connection: str, caller: Caller) -> None:
         """Remember the connection that a caller prefers. See `Connections.choose`."""
         self.connections.choose(source, connection, caller)
+
+    def remarks(self, sources: Collection[str], caller: Caller) -> Sequence[str]:
+        """See `Part`. Say as whom the caller is connected, or where to log in."""
+        known = [one for one in self.states(caller) if one.source in sources] if self.connections.all() else []
+        said: dict[str, list[str]] = {}
+        for one in known:
+            is_choice = len(self.connections.all()[one.source]) > 1
+            said.setdefault(one.source, []).append(_remark(one, is_choice=is_choice))
+        return [f"{source}: {'; '.join(remarks)}" for source, remarks in said.items()]
 
     def states(self, caller: Caller) -> tuple[AccountState, ...]:
         """Return the connections that a caller may use, and no others. Waits for the store."""
@@ -191,3 +200,13 @@ class Accounts(FeaturePart):
         if connection not in self.connections.usable(source, owner):
             return False
         return await asyncio.to_thread(self.connections.account, source, connection, owner) is not None
+
+
+def _remark(state: AccountState, *, is_choice: bool) -> str:
+    """Return what a search says of a connection of its caller."""
+    default = " (default)" if state.is_default else ""
+    name = f" by connection={state.connection!r}{default}" if is_choice else ""
+    if state.is_connected:
+        return f"connected{f' as {state.identity}' if state.identity else ''}{name}"
+    where = f"log in at {state.link}" if state.link else f"run codemode auth login {state.source}"
+    return f"not connected{name}: {where}"

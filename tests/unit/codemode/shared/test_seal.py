@@ -53,5 +53,5 @@ def test_other_values_are_not_sealed(tmp_path: Path) -> None:
 
 
 def test_a_short_key_is_rejected(tmp_path: Path) -> None:
-    with pytest.raises(ConfigurationError, match="logins.key: a key has 5 characters; use at least 32"):
+    with pytest.raises(ConfigurationError, match=r"logins\.key: a key has 5 characters; use at least 32"):
         _store(tmp_path, "short").value("tokens", "bank").change(lambda _: b"token")

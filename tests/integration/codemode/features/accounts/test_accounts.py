@@ -96,11 +96,18 @@ async def test_signatures_show_the_choice_and_no_names(place: Desk) -> None:
         assert "t-" not in text
 
 
+async def test_search_says_what_its_caller_can_use(place: Desk) -> None:
+    async with place.service() as cm:
+        text = (await cm.search("who", caller=ANN)).text
+    last = text.splitlines()[-1]
+    assert last == "# up: connected by connection='desk' (default); connected by connection='robot'"
+
+
 async def test_one_connection_is_no_choice(place: Desk) -> None:
     async with place.service({"robot": CONNECTIONS["robot"]}) as cm:
         assert await _value(cm, "up.x.who()['me']", ANN) == "robot"
         assert "no parameter 'connection'" in await _failure(cm, "up.x.who(connection='robot')", ANN)
-        assert "connection" not in (await cm.search("who", caller=ANN)).text
+        assert "connection" not in (await cm.search("who", caller=ANN)).text.replace("connected", "")
 
 
 async def test_a_caller_without_a_connection_is_told_so(place: Desk) -> None:

@@ -42,7 +42,10 @@ async def test_the_first_call_waits_with_a_link_and_goes_on_after_the_login(plac
     assert paused.failure is not None
     assert (paused.failure.type, LINK in paused.failure.message) == ("LoginRequired", True)
 
+    assert (await place.service.search("whoami", caller=ANN)).text.endswith(f"# bank: not connected: log in at {LINK}")
+
     await _connect(place, "key-of-ann")
+    assert (await place.service.search("whoami", caller=ANN)).text.endswith("# bank: connected")
     ended = await place.ended(paused.id, ANN)
     assert (ended.status, ended.outcome["value"]) == ("completed", ["read"])
     assert [one["account"] for one in ended.outcome["calls"]] == ["mine"]
@@ -216,6 +219,10 @@ async def test_no_token_is_in_results_records_or_errors(place: Bank) -> None:
             assert not [one for one in secrets if one != "-" and one.encode() in data], file
 
 
+def _contents(folder: Path) -> list[bytes]:
+    return [file.read_bytes() for file in folder.rglob("*") if file.is_file()]
+
+
 async def test_sealed_tokens_are_in_no_file(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A dump of all that is stored, also of a login under way, holds no token and no secret of the client."""
     monkeypatch.setenv("LOGIN_KEY", "k" * 32)
@@ -225,7 +232,7 @@ async def test_sealed_tokens_are_in_no_file(tmp_path: Path, monkeypatch: pytest.
             address = await ann.begin()
         state = parse_qs(urlsplit(address).query)["state"][0]
         secrets = [*(one for one in place.site.provider.secrets if one != "-"), state]
-        files = [file.read_bytes() for file in tmp_path.rglob("*") if file.is_file()]
+        files = _contents(tmp_path)
         assert len([data for data in files if data.startswith(b"cms1")]) == 2
         assert not [one for one in secrets for data in files if one.encode() in data]
         assert (await place.service.execute("bank.whoami()['scopes']", caller=ANN)).value == ["read"]
@@ -236,8 +243,7 @@ async def test_a_sealed_login_of_another_does_not_open(tmp_path: Path, monkeypat
     monkeypatch.setenv("LOGIN_KEY", "k" * 32)
     async with bank(tmp_path, logins={"key": {"env": "LOGIN_KEY"}}) as place:
         await _connect(place, "key-of-ann")
-        ann, bob = (
-            tmp_path / "state" / "tokens" / f"{token_name('bank', Account('mine', one.id))}.json" for one in (ANN, BOB)
-        )
+        names = [f"{token_name('bank', Account('mine', one.id))}.json" for one in (ANN, BOB)]
+        ann, bob = (tmp_path / "state" / "tokens" / name for name in names)
         bob.write_bytes(ann.read_bytes())
         assert not place.service.part(Accounts).states(BOB)[0].is_connected
