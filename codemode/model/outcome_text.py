@@ -229,10 +229,13 @@ def _next_of_plan(plan: str) -> str:
 def _waits(ended: ExecutionOutcome, to: Audience) -> str:
     """Describe what a paused execution waits for, who decides where, and how to continue it."""
     asked = [
-        f"{call.id} {call.tool}({_shown(call.arguments)}){f' at {call.host}' if call.host else ''}: {call.reason}"
+        f"{call.id} {call.tool}({_shown(call.arguments)}){f' at {call.host}' if call.host else ''}"
+        f"{f' as {call.account}' if call.account else ''}: {call.reason}"
         for call in ended.pending[:_NAMED]
     ]
-    lines = ["a person must decide on:", *asked] if asked else ["waiting"]
+    is_login = all(call.kind == "login" for call in ended.pending)
+    first = "the user must log in, then the program goes on:" if is_login else "a person must decide on:"
+    lines = [first, *asked] if asked else ["waiting"]
     lines += [to.ways] if asked and to.ways else []
     if to.made_a_call and not to.can_resume:
         return "\n".join([*lines, "do not make the call again: tell the user that it waits for a decision"])

@@ -39,9 +39,10 @@ def question_line(call: PendingCall) -> str:
 
 
 def call_text(call: PendingCall) -> str:
-    """Return a call with its arguments and its host."""
+    """Return a call with its arguments, its host and its account."""
     at = f" at {call.host}" if call.host else ""
-    return f"{call.tool}({listed(call.arguments)}){at}"
+    whose = f" as {marked(call.account)}" if call.account else ""
+    return f"{call.tool}({listed(call.arguments)}){at}{whose}"
 
 
 def listed(arguments: Mapping[str, Any]) -> str:

@@ -153,7 +153,9 @@ def _row(call: LedgerEntry, label: str, place: int, end: float) -> str:
     x, width = _NAMES + call.start_s * scale, max(call.duration_s * scale, 2.0)
     state = call.shown_state
     y, (colour, mark) = place * _ROW, STATES.get(state, _OTHER)
-    title = f"{call.tool}({json.dumps(call.arguments, default=str)[:MAX_TEXT]}) {state}: {call.error or call.preview}"
+    whose = f" as {call.account}" if call.account else ""
+    arguments = json.dumps(call.arguments, default=str)[:MAX_TEXT]
+    title = f"{call.tool}({arguments}){whose} {state}: {call.error or call.preview}"
     return (
         f'<g data-path="{_text(call.path, MAX_LABEL)}" data-state="{_text(state, MAX_LABEL)}">'
         f"<title>{_text(title, MAX_TEXT)}</title>"

@@ -143,7 +143,8 @@ class _Row:
         """Return the call as Python. Arguments that differ between the calls are shown as `…`."""
         call = self.first.call
         arguments = shared_arguments([span.call for span in self.spans], _MAX_ARGUMENT)
-        label = Text(visible(call.tool)) + Text(visible(f"({arguments})"), style="dim")
+        whose = f" as {call.account}" if call.account else ""
+        label = Text(visible(call.tool)) + Text(visible(f"({arguments}){whose}"), style="dim")
         if len(self.spans) == 1:
             return label
         return Text(f"{len(self.spans):,}\N{MULTIPLICATION SIGN} ", style="bold") + label

@@ -287,6 +287,7 @@ _TO_MODELS = {
     "calls.decision": "the error of a denied call says it",
     "calls.rule": "the error of a denied call says it",
     "calls.error": "the failure has it, or the program caught it",
+    "calls.account": "the call names it, or search says the default",
     "calls.question": "the pending calls have it",
     "usage.*": "models do not tune programs",
     "pending.execution": "it is the id of the outcome",
@@ -315,7 +316,7 @@ _OF_TERMINALS = {
 }
 _OF_THE_CONSOLE = {
     f"pending.{name}": "the page of the approval, to which this one links"
-    for name in ("execution", "arguments", "reason", "host", "damage")
+    for name in ("execution", "arguments", "reason", "host", "account", "damage")
 }
 
 #: The fields that each face leaves out, and why.
