@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -111,6 +112,7 @@ async def test_two_of_three_equal_requests_are_approved_in_the_list(open_page: O
         await page.goto(f"{asking.console}/approvals")
         group = page.locator("section.group", has_text="These calls differ in name")
         assert sorted(await group.locator(".differs").all_inner_texts()) == ["Ann", "Cleo", "Mallory"]
+        assert "line 2 await asyncio.gather(*[gym.leads.create_lead(" in await group.inner_text()
         await looks(page, "approvals")
         assert "(3)" in await page.title()
         await page.get_by_label("Note").press("Enter")  # no button is pressed by that
@@ -203,6 +205,48 @@ async def test_a_decision_that_was_made_meanwhile_is_shown(open_page: Opens, ask
         await second.get_by_role("button", name="Approve").click()
         await second.get_by_role("alert").wait_for()
         await second.locator("p.message:not([role])", has_text="rejected by").wait_for()
+
+
+#: Reports each notification that the browser has shown.
+_WATCH_NOTIFICATIONS = """
+window.Notification = class extends Notification {
+  constructor(title, options) {
+    super(title, options);
+    this.addEventListener("show", () => window.reportShown(`${title}: ${options.body}`));
+  }
+};
+"""
+
+
+async def _permit_notifications(page: Page, server: Server) -> None:
+    """Let the browser show notifications of the console, as a person does in its settings."""
+    session = await page.context.new_cdp_session(page)
+    target = (await session.send("Target.getTargetInfo"))["targetInfo"]
+    permission = {"permission": {"name": "notifications"}, "setting": "granted", "origin": server.url}
+    await session.send("Browser.setPermission", {**permission, "browserContextId": target["browserContextId"]})
+
+
+async def test_the_browser_notifies_of_a_new_call_once_a_person_permits_it(open_page: Opens, asking: Server) -> None:
+    shown: asyncio.Queue[str] = asyncio.Queue()
+    async with open_page(BOSS, server=asking) as (page, _):
+        await page.expose_function("reportShown", shown.put_nowait)
+        await page.add_init_script(_WATCH_NOTIFICATIONS)
+        await page.goto(f"{asking.console}/approvals")
+        ask = page.get_by_role("button", name="Notify me in this browser")
+        await ask.click()  # a browser without a window dismisses its question
+        assert await ask.is_visible()
+        await _permit_notifications(page, asking)
+        await ask.click()
+        await page.get_by_text("This browser tells you of new calls").wait_for()
+        assert not await ask.is_visible()
+        await page.wait_for_event("response", lambda answer: answer.url.endswith("/waiting"))  # old calls are no news
+        # a browser without a window has no tabs in the background
+        await page.evaluate("Object.defineProperty(document, 'hidden', { get: () => true })")
+        outcome = await _pause(asking, "gym.leads.create_lead(branchId=1, name='told')")
+        assert await shown.get() == "codemode: gym.leads.create_lead waits for a decision"
+        await page.goto(f"{asking.console}/approvals/{outcome['pending'][0]['id']}")
+        await page.get_by_text("This browser tells you").wait_for(state="detached")
+        await page.get_by_role("button", name="Reject").click()
 
 
 @pytest.mark.parametrize("place", ["approvals", "unknown"])

@@ -61,4 +61,4 @@ async def test_the_policy_is_for_operators(open_page: Opens, server: Server) -> 
 async def test_as_json(open_page: Opens, server: Server) -> None:
     async with open_page(BOSS) as (page, _):
         answer = await page.request.get(f"{server.console}/policy?format=json")
-        assert {"rules", "defaults", "quotas", "explanation"} == set(await answer.json())
+        assert {"rules", "defaults", "quotas", "budgets", "explanation"} == set(await answer.json())

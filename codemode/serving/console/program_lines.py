@@ -4,8 +4,14 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
+from codemode.text.program_title import program_title
+
 if TYPE_CHECKING:
     from codemode.executions.types.records import StoredExecution
+
+
+#: Lines of a program in brief.
+_LINES = 3
 
 
 class ProgramLine(NamedTuple):
@@ -13,6 +19,20 @@ class ProgramLine(NamedTuple):
 
     text: str
     mark: str
+
+
+class WaitingProgram(NamedTuple):
+    """What a program does, in one line, and its lines that wait, with their numbers."""
+
+    title: str
+    waiting: tuple[tuple[int, str], ...]
+
+
+def waiting_program(stored: StoredExecution) -> WaitingProgram:
+    """Return a program in brief: its first three lines that wait."""
+    lines = enumerate(program_lines(stored), 1)
+    waiting = [(number, line.text.strip()) for number, line in lines if line.mark == "waiting"]
+    return WaitingProgram(program_title(stored.request.code), tuple(waiting[:_LINES]))
 
 
 def program_lines(stored: StoredExecution) -> list[ProgramLine]:

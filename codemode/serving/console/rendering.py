@@ -50,6 +50,7 @@ class Templates:
             "time": time_element,
             "ago": ago_element,
             "json": json_text,
+            "compact": compact_json,
             "breakable": breakable,
             "duration": duration,
             "decimal": decimal,
@@ -145,3 +146,8 @@ def headed(body: Markup, columns: Sequence[str]) -> Headed:
 def json_text(value: Any) -> str:
     """Return JSON data as indented text."""
     return json.dumps(value, ensure_ascii=False, indent=2)
+
+
+def compact_json(value: Any) -> str:
+    """Return JSON data in one line."""
+    return json.dumps(value, ensure_ascii=False)

@@ -3,23 +3,25 @@
 from __future__ import annotations
 
 import json
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from starlette.datastructures import ImmutableMultiDict
 from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
-from codemode.errors import ApprovalRefused
+from codemode.errors import ApprovalRefused, CodeModeError
 from codemode.executions.types.records import OF_OWNER, PAGE, VERDICTS, Decision
 from codemode.features.cards.desk import Cards
 from codemode.serving.console.brief_calls import brief_call, call_groups, filled_operation, twins_among
 from codemode.serving.console.forms import form_of
-from codemode.serving.console.program_lines import program_lines
+from codemode.serving.console.program_lines import program_lines, waiting_program
 from codemode.serving.console.session import caller_of
 from codemode.serving.console.waiting import waiting_calls
 from codemode.serving.executions import continue_after_decision
 from codemode.serving.web.program_requests import keep_turn
 from codemode.text.counted import counted
+from codemode.text.program_title import program_title
 from codemode.text.visible import marked_data
 
 if TYPE_CHECKING:
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
     from codemode.executions.types.card import ApprovalCard
     from codemode.executions.types.records import PendingCall, QuestionKind
     from codemode.gateway.caller import Caller
+    from codemode.serving.console.program_lines import WaitingProgram
     from codemode.serving.console.views import Console
 
 
@@ -67,13 +70,15 @@ class _Listing:
         caller = caller_of(request)
         after = request.query_params.get("after", "")
         shown = await self._console.service.part(Cards).waiting(caller, after=after, kinds=self._inbox.kinds)
+        groups = call_groups(shown)
         return self._console.page(
             request,
             "approvals/list.html",
             title=self._inbox.title,
             data={"approvals": [card.brief() for card in shown]},
             inbox=self._inbox,
-            groups=call_groups(shown),
+            groups=groups,
+            programs=await self._programs({group.cards[0].call.execution for group in groups}, caller),
             operations={card.call.id: filled_operation(card.call.operation, card.call.arguments) for card in shown},
             decides=self._console.service.executions.sees_all(caller),
             caller_id=caller.id,
@@ -81,6 +86,14 @@ class _Listing:
             briefs={card.call.id: brief_call(card.call) for card in shown},
             next_after=shown[-1].call.id if len(shown) == PAGE else "",
         )
+
+    async def _programs(self, executions: set[str], caller: Caller) -> dict[str, WaitingProgram]:
+        """Return the programs of executions that can be read."""
+        programs = {}
+        for execution in executions:
+            with suppress(CodeModeError):
+                programs[execution] = waiting_program(await self._console.service.executions.get(execution, caller))
+        return programs
 
 
 class _Card:
@@ -92,6 +105,7 @@ class _Card:
         caller = caller_of(request)
         card = await self._console.service.part(Cards).show(request.path_params["id"], caller)
         stored = await self._console.service.executions.get(card.call.execution, caller)
+        waiting = await self._console.service.executions.waits_for(card.call.execution, caller)
         return self._console.page(
             request,
             "approvals/card.html",
@@ -104,6 +118,8 @@ class _Card:
             verdicts=VERDICTS[card.call.kind],
             operation=filled_operation(card.call.operation, card.call.arguments),
             lines=program_lines(stored),
+            program_name=program_title(stored.request.code) or card.call.execution,
+            others=sum(one != card.call.id for one in waiting) if card.call.verdict is None else 0,
         )
 
     def _why_not(self, card: ApprovalCard, caller: Caller) -> str:

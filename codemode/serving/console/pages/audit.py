@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
@@ -21,6 +22,9 @@ if TYPE_CHECKING:
 
 ROWS = 100
 
+#: Characters of a field without a column. The JSON of the page has the whole.
+_LONGEST = 120
+
 #: Fields that a filter compares as a whole; `day` is the beginning of `at`, and `tool` may be a part of the id.
 _WHOLE = ("event", "decision", "execution", "caller", "state")
 FILTERS = (*_WHOLE, "tool", "day")
@@ -29,6 +33,9 @@ FILTERS = (*_WHOLE, "tool", "day")
 _COLUMNS = frozenset(
     ("at", "event", "execution", "caller", "label", "tool", "decision", "rule", "state", "status", "by")
 )
+
+#: Fields that the page leaves out: its JSON has them.
+_FOR_PROGRAMS = frozenset(("program_sha256",))
 
 
 def routes(console: Console) -> list[Route]:
@@ -66,5 +73,12 @@ def _fits(wanted: Mapping[str, str], line: Mapping[str, Any]) -> bool:
 
 
 def _rest(line: Mapping[str, Any]) -> dict[str, Any]:
-    """Return the fields of a line without a column."""
-    return {name: value for name, value in line.items() if name not in _COLUMNS and value not in (None, "", {})}
+    """Return the fields of a line without a column, long texts cut."""
+    left_out = _COLUMNS | _FOR_PROGRAMS
+    rest = {name: value for name, value in line.items() if name not in left_out and value not in (None, "", {})}
+    return {name: _brief(value) for name, value in rest.items()}
+
+
+def _brief(value: Any) -> Any:
+    text = value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
+    return value if len(text) <= _LONGEST else f"{text[:_LONGEST]}…"

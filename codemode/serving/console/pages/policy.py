@@ -53,20 +53,21 @@ def routes(console: Console) -> list[Route]:
 
 
 def _rules(service: CodeMode) -> list[dict[str, Any]]:
-    """Return the rules with the number of tools that their patterns match, and why a rule never decides."""
-    problems = {one.place[-1]: one.text for one in without_effect(service.discovery.policy, service.catalog)}
+    """Return the rules with the number of tools that they concern, and why a rule never decides."""
+    policy = service.discovery.policy
+    problems = {one.place[-1]: one.text for one in without_effect(policy, service.catalog)}
     return [
         {
             "label": rule.label,
             "decision": str(rule.ruling.decision),
             "reason": rule.ruling.reason,
-            "tools": sum(rule.tools.fit(tool.id) for tool in service.catalog),
+            "tools": sum(any(rule.concerns(tool, role) for role in policy.roles) for tool in service.catalog),
             "matches": rule.settings.model_dump(
                 mode="json", exclude_defaults=True, exclude={"name", "decision", "reason"}
             ),
             "problem": problems.get(number, ""),
         }
-        for number, rule in enumerate(service.discovery.policy.rules)
+        for number, rule in enumerate(policy.rules)
     ]
 
 

@@ -18,6 +18,10 @@ if TYPE_CHECKING:
     from codemode.serving.console.views import Console
 
 
+#: The last line of the header of a program's file.
+_HEADER_END = "\n# ///\n"
+
+
 def has_programs(_: Request, service: CodeMode) -> bool:
     """Show the section where programs can be saved."""
     return service.settings.saves_programs and service.runtime.features.find(SavedPrograms) is not None
@@ -36,12 +40,14 @@ def routes(console: Console) -> list[Route]:
         tool = await service.part(SavedPrograms).get(request.path_params["name"], caller_of(request))
         program = program_of(tool)
         code = program.code if program is not None else ""
+        header, _, body = code.partition(_HEADER_END) if code.startswith("# ///") else ("", "", code)
         return console.page(
             request,
             "saved/program.html",
             title=tool.id,
             data={**saved_json(tool), "code": code},
-            lines=[(line, "") for line in code.splitlines()],
+            header=[(line, "") for line in header.splitlines()],
+            lines=[(line, "") for line in body.splitlines()],
         )
 
     return [Route("/saved", list_), Route("/saved/{name}", show)]

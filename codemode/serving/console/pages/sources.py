@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
@@ -39,13 +40,21 @@ def routes(console: Console) -> list[Route]:
         if source is None:
             detail = f"there is no source {name!r}; the sources are {', '.join(service.sources)}"
             raise HTTPException(404, detail)
+        settings = service.settings.sources.get(name)
         differences = service.knowledge.answer_checks.differences
         data = {
             **_brief(name, source, len(source.tools), for_operator=True),
-            "is_mcp": name in service.settings.sources and service.settings.sources[name].is_mcp,
+            "is_mcp": settings is not None and settings.is_mcp,
             "digest": source.surface.digest,
             "description": source.surface.description,
-            "warnings": [{"place": one.pointer, "reason": one.reason} for one in source.warnings[:MOST_WARNINGS]],
+            "location": settings.location if settings is not None else "",
+            "base_url": str(settings.base_url or "") if settings is not None else "",
+            "effects": dict(Counter(tool.effect for tool in source.tools)),
+            "warnings": [
+                {"place": one.pointer, "reason": one.reason}
+                for one in source.warnings[:MOST_WARNINGS]
+                if source.failure is None or one.reason != source.failure.message
+            ],
             "differing": [
                 {"tool": tool.id, "answers": differences[tool.id].number, "difference": differences[tool.id].last}
                 for tool in source.tools

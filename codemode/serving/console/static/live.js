@@ -44,8 +44,8 @@ async function count(badge) {
   badge.textContent = waiting;
   badge.hidden = !waiting;
   document.title = `${waiting ? `(${waiting}) ` : ""}${document.title.replace(/^\(\d+\+?\) /, "")}`;
-  const seen = new Set(JSON.parse(localStorage.getItem(SEEN) ?? "[]"));
-  const fresh = calls.filter((call) => !seen.has(call.id));
+  const seen = JSON.parse(localStorage.getItem(SEEN) ?? "null");
+  const fresh = seen === null ? [] : calls.filter((call) => !seen.includes(call.id)); // at the first look nothing is news
   localStorage.setItem(SEEN, JSON.stringify(calls.map((call) => call.id)));
   if (!fresh.length || !("Notification" in window) || Notification.permission !== "granted" || !document.hidden) return;
   const text = fresh.length === 1 ? `${fresh[0].tool} waits for a decision` : `${fresh.length} calls wait for a decision`;
@@ -62,10 +62,21 @@ setInterval(() => quietly(refresh), LOOK_AGAIN_MS);
 if (badge) setInterval(() => quietly(() => count(badge)), LOOK_AGAIN_MS);
 
 const ask = document.querySelector("#notify");
-if (ask && "Notification" in window && Notification.permission === "default") {
-  ask.hidden = false;
+const ANSWERS = {
+  granted: "This browser tells you of new calls while this tab is in the background.",
+  denied: "This browser does not let the console notify you: change that in its settings for this site.",
+};
+
+/** Show the button until a person has answered, then what they answered. */
+function showPermission() {
+  ask.hidden = Notification.permission in ANSWERS;
+  document.querySelector("#notified").textContent = ANSWERS[Notification.permission] ?? "";
+}
+
+if (ask && "Notification" in window) {
+  showPermission();
   ask.addEventListener("click", async () => {
     await Notification.requestPermission();
-    ask.hidden = true;
+    showPermission();
   });
 }
