@@ -24,15 +24,16 @@ class ClientName(StrEnum):
     ZED = "zed"
     CODEX = "codex"
     GOOSE = "goose"
+    OPENCODE = "opencode"
 
 
 @dataclass(frozen=True)
 class McpClient:
     """A client and its configuration file.
 
-    `section` is the key that has a server for each name. `reference` is a value of the server's environment that the
-    client replaces by the variable `{name}`; it is empty where the client has no such form. `project_file` is the file
-    of a project, relative to its folder, and is empty where there is none.
+    `section` is the key that has a server for each name, empty if codemode is not installed there. `reference` is a
+    value of the server's environment that the client replaces by the variable `{name}`; it is empty where the client
+    has no such form. `project_file` is the file of a project, relative to its folder, and is empty where there is none.
     """
 
     name: ClientName
@@ -93,6 +94,7 @@ def mcp_clients(machine: Machine | None = None) -> dict[ClientName, McpClient]:
     - Gemini CLI: https://geminicli.com/docs/cli/configuration and https://geminicli.com/docs/tools/mcp-server (`$NAME`)
     - Zed: https://zed.dev/docs/configuring-zed and https://zed.dev/docs/ai/mcp
     - Codex: https://developers.openai.com/codex/mcp (`env_vars`)
+    - opencode: https://opencode.ai/docs/mcp-servers (`mcp`, and `mcp.servers` since V2); its servers are only imported
     - goose: https://block.github.io/goose/docs/guides/config-files (`env_keys`)
     """
     on = machine or Machine.this()
@@ -144,6 +146,13 @@ def mcp_clients(machine: Machine | None = None) -> dict[ClientName, McpClient]:
             project_file=".codex/config.toml",
         ),
         McpClient(ClientName.GOOSE, "goose", goose / "config.yaml", section="extensions", form="yaml"),
+        McpClient(
+            ClientName.OPENCODE,
+            "opencode",
+            on.home / ".config" / "opencode" / "opencode.json",
+            section="",
+            project_file="opencode.json",
+        ),
     )
     return {client.name: client for client in clients}
 

@@ -94,13 +94,18 @@ class _Place:
         }
 
 
-def servers_in(file: Path, *, keeps_variables: bool = False) -> dict[str, SourceSettings]:
+def servers_in(file: Path, *, keeps_variables: bool = False, project: Path | None = None) -> dict[str, SourceSettings]:
     """Return the servers of a file by namespace. Raises ConfigurationError with the file and the server.
 
-    With `keeps_variables`, references to environment variables and inputs stay as they are written.
+    With `keeps_variables`, references to environment variables and inputs stay as they are written. A file of Claude
+    Code also has servers of a `project`, by its folder.
     """
     content = _content(file)
-    key, servers = _servers(content if isinstance(content, dict) else {})
+    content = content if isinstance(content, dict) else {}
+    key, servers = _servers(content)
+    own = _of_project(content, project)
+    if own:
+        key, servers = key or "mcpServers", {**(servers if isinstance(servers, dict) else {}), **own}
     if not isinstance(servers, dict):
         message = f"mcp_servers: {file} has no mapping `mcpServers` of names to servers"
         raise NoServers(message)
@@ -137,6 +142,14 @@ def _servers(content: dict[str, Any]) -> tuple[str, Any]:
     if isinstance(inner, dict):
         return ("mcp.servers", inner["servers"]) if "servers" in inner else ("mcp", inner)
     return "", None
+
+
+def _of_project(content: dict[str, Any], project: Path | None) -> dict[str, Any]:
+    """Return the servers that Claude Code keeps for a folder (its local scope)."""
+    projects = content.get("projects")
+    one = projects.get(str(project)) if isinstance(projects, dict) else None
+    own = one.get("mcpServers") if isinstance(one, dict) else None
+    return own if isinstance(own, dict) else {}
 
 
 def _defaults(inputs: Any) -> dict[str, str]:

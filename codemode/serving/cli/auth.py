@@ -17,7 +17,6 @@ from codemode.serving.cli.tables import print_table
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import NoCredential, OAuth2Credential, Secrets
-from codemode.sources.logins import configured_login
 from codemode.transports.auth.token_store import TokenStore
 
 if TYPE_CHECKING:
@@ -126,7 +125,7 @@ def _state(name: str, setting: CredentialSettings, secrets: Secrets, store: Valu
 def _stored(name: str, source: SourceSettings, store: ValueStore) -> dict[str, Any] | None:
     """Return the login of a source without settings for one, None if nobody has logged in."""
     tokens = TokenStore(store.value("tokens", name), name).read()
-    if tokens is None or not tokens.server or configured_login(name, source) is not None:
+    if tokens is None or not tokens.server or not source.login_server:
         return None
     if tokens.server != source.login_server:
         detail = f"the login is for {tokens.server}; run: codemode auth login {name}"

@@ -8,16 +8,21 @@ from contextlib import closing
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+import typer
+
 from codemode.errors import ConfigurationError
 from codemode.executions.journal.configured import store_of
+from codemode.serving.cli.consent import has_terminal
+from codemode.serving.cli.project_options import configuration
 from codemode.serving.output import terminal as show
 from codemode.settings import SecretReference, Secrets
-from codemode.sources.logins import ca_file_of, configured_login, discovered_login, no_login, planned_login
 from codemode.text.nearest import did_you_mean
 from codemode.transports.auth.token_store import TokenStore
 from codemode.transports.oauth.client_document import client_address
 
 if TYPE_CHECKING:
+    from pathlib import Path
+
     from codemode.settings import Settings, SourceSettings
     from codemode.shared.values import ValueStore
     from codemode.transports.auth.token_store import Tokens
@@ -58,9 +63,20 @@ def log_in(name: str, settings: Settings, options: LoginOptions) -> None:
             raise ConfigurationError(message) from None
 
 
+def offer_login(name: str, message: str, config: Path) -> bool:
+    """Ask at a terminal whether to log in now, else print how. Return whether somebody has logged in."""
+    if has_terminal() and typer.confirm(f"{message}. Log in now?", default=True, err=True):
+        log_in(name, configuration(config), LoginOptions())
+        show.errors.print(show.plain(f"logged in to {name}"))
+        return True
+    show.errors.print(show.plain(f"{message}; run: codemode auth login {name}"), soft_wrap=True)
+    return False
+
+
 async def _log_in(
     name: str, settings: Settings, store: ValueStore, options: LoginOptions, before: Tokens | None
 ) -> Tokens:
+    from codemode.sources.logins import configured_login
     from codemode.transports.oauth.login import log_in_by_browser, log_in_by_device
 
     source = settings.sources[name]
@@ -94,6 +110,7 @@ def _scopes(login: Login) -> str:
 async def _discovered(
     name: str, settings: Settings, store: ValueStore, options: LoginOptions, before: Tokens | None
 ) -> Login:
+    from codemode.sources.logins import discovered_login, no_login
     from codemode.transports.oauth.registration import OwnClient
 
     source = settings.sources[name]
@@ -127,6 +144,7 @@ def planned(name: str, source: SourceSettings, store: ValueStore, tokens: Tokens
 
     Raises ConfigurationError.
     """
+    from codemode.sources.logins import ca_file_of, no_login, planned_login
     from codemode.transports.oauth.login import Login
     from codemode.transports.oauth.stored_login import grant_in
 

@@ -1,4 +1,4 @@
-"""`codemode mcp` serves one MCP client; `mcp install` and `mcp uninstall` edit the clients' configuration files."""
+"""`codemode mcp` serves one MCP client; `mcp install | uninstall | import` edit and read the clients' files."""
 
 from __future__ import annotations
 
@@ -20,6 +20,7 @@ from codemode.serving.cli.project_options import (
     with_project_options,
 )
 from codemode.serving.mcp.greeting import Input, Server
+from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import DEFAULT_ROLE, ClientName
 
@@ -90,6 +91,45 @@ def install(
             installation.show(config, is_link=link, as_json=as_json)
         else:
             installation.install(config, force=force, as_json=as_json)
+
+
+@app.command("import")
+def import_(
+    names: Annotated[list[str] | None, typer.Argument(help="Servers to import. Default: ask at a terminal.")] = None,
+    client: Annotated[
+        list[ClientName] | None, typer.Option("--from", help="Only servers of this client. Repeatable.")
+    ] = None,
+    takes_all: Annotated[bool, typer.Option("--all", help="Import all of them.")] = False,  # noqa: FBT002
+    lists: Annotated[bool, typer.Option("--list", help="Only list them, and write nothing.")] = False,  # noqa: FBT002
+    as_json: AsJson = False,  # noqa: FBT002
+    config: Config = FOUND,
+) -> None:
+    """Import the MCP servers of other clients as sources, with their secrets and logins. Their files stay as they are.
+
+    Secrets move to the system's keyring, else to files that you alone can read. Exit code 75: a login is needed.
+    """
+    with errors_as_exit_codes(as_json=as_json):
+        from codemode.serving.cli.clients import importing
+        from codemode.serving.cli.clients.discovery import discover
+
+        servers, unreadable = discover(Path.cwd())
+        servers = [server for server in servers if not client or server.client.name in client]
+        for reason in unreadable:
+            show.errors.print(show.plain(f"skipped: {reason}", style="yellow"), soft_wrap=True)
+        if not as_json:
+            importing.show_servers(servers)
+        wanted = [] if lists or not servers else importing.chosen(servers, names or (), takes_all=takes_all)
+        added, moved = importing.import_servers(config, wanted)
+        if wanted and not as_json:
+            importing.report(added, moved, config)
+        waiting = importing.ask_for_logins(config, [*added], as_json=as_json) if added else []
+        if as_json:
+            imported = {name: server.to_json() for name, server in added.items()}
+            listed = [server.to_json() for server in servers]
+            show.print_json({"servers": listed, "imported": imported, "needs_login": waiting})
+        elif servers and not wanted:
+            show.console.print("next: codemode mcp import NAME …, or --all")
+        raise typer.Exit(importing.exit_code(waiting) if servers else 1)
 
 
 @app.command()

@@ -1,4 +1,4 @@
-"""`codemode sources add | discover | list | check | refresh | learn | remove | accept`: manage configured sources."""
+"""`codemode sources add | list | check | refresh | learn | remove | accept`: manage configured sources."""
 
 from __future__ import annotations
 
@@ -15,8 +15,6 @@ import typer
 
 from codemode.errors import ConfigurationError, SourceError
 from codemode.executions.journal.configured import store_of
-from codemode.serving.cli.clients.adding import add_servers, report
-from codemode.serving.cli.clients.discovery import discover
 from codemode.serving.cli.configuration_file import (
     read,
     source_names,
@@ -26,7 +24,7 @@ from codemode.serving.cli.configuration_file import (
     write,
 )
 from codemode.serving.cli.consent import edited, has_terminal
-from codemode.serving.cli.logins import WAITS_FOR_LOGIN, LoginOptions, log_in
+from codemode.serving.cli.logins import WAITS_FOR_LOGIN, LoginOptions, log_in, offer_login
 from codemode.serving.cli.project_options import (
     FOUND,
     AsJson,
@@ -120,27 +118,7 @@ def add(
             message = _base_url_message(source.surface, settings.location, base, f"sources.{name}.base_url in {config}")
             show.errors.print(show.plain(message, style="" if base else "yellow"), soft_wrap=True)
         if offer and not as_json:
-            _log_in_now(name, config, offer)
-
-
-@app.command("discover")
-def discover_servers(
-    adds: Annotated[bool, typer.Option("--add", help="Add the new servers to the configuration.")] = False,  # noqa: FBT002
-    as_json: AsJson = False,  # noqa: FBT002
-    config: Config = FOUND,
-) -> None:
-    """List the MCP servers that other clients on this machine have. Values of variables and headers are not shown."""
-    with errors_as_exit_codes(as_json=as_json):
-        servers, unreadable = discover(Path.cwd())
-        for reason in unreadable:
-            show.errors.print(show.plain(f"skipped: {reason}", style="yellow"), soft_wrap=True)
-        added = add_servers(config, servers) if adds else {}
-        if as_json:
-            found = [server.to_json() for server in servers]
-            show.print_json({"servers": found, "added": {name: server.to_json() for name, server in added.items()}})
-        else:
-            report(servers, added, config, adds=adds)
-        raise typer.Exit(0 if servers else 1)
+            offer_login(name, f"{name} has a login", config)
 
 
 @app.command("remove")
@@ -322,14 +300,6 @@ def _login_offer(name: str, settings: SourceSettings, source: LoadedSource, bear
     is_mcp_or_configured = settings.is_mcp or bool(bearer_env)
     has_login = not is_mcp_or_configured and any(scheme.is_login for scheme in source.surface.auth)
     return f"codemode auth login {name}" if has_login else ""
-
-
-def _log_in_now(name: str, config: Path, offer: str) -> None:
-    if has_terminal() and typer.confirm(f"{name} has a login. Log in now?", default=True, err=True):
-        log_in(name, configuration(config), LoginOptions())
-        show.errors.print(show.plain(f"logged in to {name}"))
-    else:
-        show.errors.print(show.plain(f"{name} has a login; run: {offer}"), soft_wrap=True)
 
 
 def _after_login(name: str, config: Path, *, as_json: bool) -> LoadedSource:

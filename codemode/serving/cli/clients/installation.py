@@ -27,6 +27,9 @@ class Installation:
 
     def __init__(self, client: ClientName, name: str, file: Path | None) -> None:
         self._client = mcp_clients()[client]
+        if not self._client.section:
+            message = f"codemode is not installed in {self._client.title} by a command: add it there by hand"
+            raise ConfigurationError(message)
         self._name = name
         self._file = (file or self._client.file).expanduser().absolute()
 

@@ -20,6 +20,7 @@ FILES = {
         "zed": ".config/zed/settings.json",
         "codex": ".codex/config.toml",
         "goose": ".config/goose/config.yaml",
+        "opencode": ".config/opencode/opencode.json",
     },
     "darwin": {
         "claude-desktop": "Library/Application Support/Claude/claude_desktop_config.json",
@@ -30,6 +31,7 @@ FILES = {
         "zed": ".config/zed/settings.json",
         "codex": ".codex/config.toml",
         "goose": ".config/goose/config.yaml",
+        "opencode": ".config/opencode/opencode.json",
     },
     "win32": {
         "claude-desktop": "AppData/Roaming/Claude/claude_desktop_config.json",
@@ -40,6 +42,7 @@ FILES = {
         "zed": "AppData/Roaming/Zed/settings.json",
         "codex": ".codex/config.toml",
         "goose": "AppData/Roaming/Block/goose/config/config.yaml",
+        "opencode": ".config/opencode/opencode.json",
     },
 }
 

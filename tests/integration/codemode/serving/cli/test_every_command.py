@@ -60,12 +60,12 @@ WITHOUT_CONFIGURATION = {
     "doctor",
     "init",
     "keys create",
+    "mcp import",
     "mcp uninstall",
     "measure report",
     "measure search",
     "measure suite",
     "sources add",
-    "sources discover",
     "sources remove",
 }
 

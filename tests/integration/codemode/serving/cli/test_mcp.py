@@ -43,6 +43,10 @@ def run(tmp_path: Path) -> Run:
     return lambda *arguments: codemode("mcp", *arguments, folder=tmp_path, GYM_TOKEN="a-secret")
 
 
+#: The clients that codemode is installed in. opencode's servers are only imported.
+INSTALLED_IN = [name for name in ClientName if name is not ClientName.OPENCODE]
+
+
 def clients(home: Path) -> dict[ClientName, McpClient]:
     return mcp_clients(Machine(sys.platform, home, {}))
 
@@ -58,7 +62,7 @@ def command(server: dict[str, Any]) -> list[str]:
     return [server.get("command") or server["cmd"], *server["args"]]
 
 
-@pytest.mark.parametrize("name", list(ClientName))
+@pytest.mark.parametrize("name", INSTALLED_IN)
 def test_it_is_installed_beside_what_is_there_and_removed_again(name: ClientName, run: Run, tmp_path: Path) -> None:
     client = clients(tmp_path)[name]
     client.file.parent.mkdir(parents=True, exist_ok=True)
@@ -92,7 +96,7 @@ def test_it_is_installed_beside_what_is_there_and_removed_again(name: ClientName
     assert left == parsed(client, before)
 
 
-@pytest.mark.parametrize("name", list(ClientName))
+@pytest.mark.parametrize("name", INSTALLED_IN)
 def test_the_entry_is_printed_and_nothing_is_written(name: ClientName, run: Run, tmp_path: Path) -> None:
     client = clients(tmp_path)[name]
     ended = run("install", name, "--print", "--name", "tools")
@@ -229,3 +233,9 @@ def test_a_search_starts_no_server_whose_definitions_are_known(tmp_path: Path) -
     assert first.stdout == second.stdout
     assert "desk." in second.stdout
     assert (tmp_path / "starts").read_text() == "started\n"
+
+
+def test_a_client_whose_servers_are_only_imported_is_said(run: Run) -> None:
+    ended = run("install", "opencode")
+    assert ended.returncode == 2
+    assert "codemode is not installed in opencode by a command: add it there by hand" in ended.stderr

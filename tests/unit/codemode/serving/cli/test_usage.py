@@ -31,7 +31,7 @@ def test_json_is_an_option_before_the_arguments_end() -> None:
         ("executions list --status pausd", "expired; did you mean 'paused'?"),
         ("executions decide x commited", "send_again; did you mean 'committed'?"),
         ("chat --mode cod", "auto; did you mean 'code'?"),
-        ("mcp install curser", "goose; did you mean 'cursor'?"),
+        ("mcp install curser", "opencode; did you mean 'cursor'?"),
         ("search x --effect reed", "destructive; did you mean 'read'?"),
     ],
 )
