@@ -46,7 +46,7 @@ if TYPE_CHECKING:
     from codemode.bench.results import Key
     from codemode.serving.agent.models import ModelRequest
 
-TOOLS = (10, 30, 100, 1_000)
+TOOLS = (3, 10, 30, 100, 1_000)
 CALLS = (1, 3, 10, 30, 100)
 MODES = ("code", "native", "deferred", "menu", "fastmcp")
 
@@ -169,9 +169,15 @@ class Obedient:
             ToolRequest(f"c{len(self._seen)}_{number}", name, json.dumps(arguments))
             for number, (name, arguments) in enumerate(self._calls(request))
         )
-        text = "" if calls else f"The sum is {self._job.total}."
+        text = "" if calls else self._answer(request)
         written = text or "".join(json.dumps([call.name, call.arguments]) for call in calls)
         yield ModelAnswer(text, calls, usage=self._usage(request, written))
+
+    def _answer(self, request: ModelRequest) -> str:
+        """Answer with the sum, if a program told it, or native calls told its parts."""
+        results = [one.text for one in request.messages if isinstance(one, ToolMessage) and one.name == "execute"]
+        is_told = not results or any(str(self._job.total) in text for text in results)
+        return f"The sum is {self._job.total}." if is_told else "The program failed."
 
     def _calls(self, request: ModelRequest) -> Iterator[tuple[str, dict[str, Any]]]:
         names = {tool["function"]["name"] for tool in request.tools}

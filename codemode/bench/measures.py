@@ -22,7 +22,7 @@ _MILLION = 1_000_000
 _POLICIES = get_args(Policy)
 
 #: The definitions that a model gets in each mode of the agent. Those of other players are not known.
-DEFINITIONS = {"native": "native", "menu": "menu", "code": "code", "hybrid": "code", "auto": "code"}
+DEFINITIONS = {"native": "native", "menu": "menu", "code": "code", "hybrid": "code"}
 
 
 class Price(NamedTuple):
@@ -155,10 +155,10 @@ class Group:
     def definition_tokens(self) -> float | None:
         """Tokens of the definitions in all requests, as counted here.
 
-        None if they are not known: those of a peer, and of attempts that changed their mode.
+        None if they are not known: those of a peer, and of a mode whose definitions change.
         """
         kind = DEFINITIONS.get(self.mode, "")
-        if self.is_gold or any(kind not in one.definitions or one.has_changed_mode for one in self.results):
+        if self.is_gold or any(kind not in one.definitions for one in self.results):
             return None
         return self._mean(lambda one: one.definitions[kind] * sum(turn.requests for turn in one.turns))
 

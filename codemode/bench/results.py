@@ -119,11 +119,6 @@ class Result:
         return next(filter(None, (turn.fault for turn in self.turns)), "")
 
     @property
-    def has_changed_mode(self) -> bool:
-        """Whether the agent went from code to menus, which `auto` allows."""
-        return any(step.name == "mode" for step in self.steps)
-
-    @property
     def is_unreachable(self) -> bool:
         """Whether the model could not be reached in a turn, so that the attempt says nothing about it."""
         return any(turn.status == "unreachable" for turn in self.turns)

@@ -71,8 +71,8 @@ class AgentSettings(Section):
         default="code",
         description="Tools that the model gets, unless a rule of `modes` matches. `code`: search and execute. "
         "`hybrid`: these and a menu. `menu`: a menu for each message. `native`: every tool. `deferred`: a search that "
-        "adds native tools. `off`: none. `auto`: `code`, and `menu` once the model has shown that it writes no usable "
-        "programs.",
+        "adds native tools. `off`: none. `auto`: `native` if its definitions are shorter, else `code`, and `menu` once "
+        "the model has shown that it writes no usable programs.",
     )
     menu_after: int = Field(
         default=3,

@@ -13,7 +13,8 @@ from codemode.settings.section import Section
 #: `native`: every tool. `deferred`: a search that adds native tools. `off`: nothing.
 ModeName = Literal["code", "hybrid", "menu", "native", "deferred", "off"]
 
-#: What an agent's model gets. `auto`: code, and menus once the model has shown that it writes no usable programs.
+#: What an agent's model gets. `auto`: native or code by size, and menus once the model has shown that it writes no
+#: usable programs.
 AgentMode = Literal["code", "hybrid", "menu", "native", "deferred", "off", "auto"]
 
 

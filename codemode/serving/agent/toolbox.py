@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import base64
+import json
 from typing import TYPE_CHECKING, Any, Protocol
 
+from codemode.catalog.cost import NATIVE_TOOLS
+from codemode.catalog.tokens import estimate
 from codemode.model.answer import Answer
 from codemode.model.corrections import next_program
 from codemode.model.tools import CallOptions
@@ -24,6 +27,9 @@ if TYPE_CHECKING:
 
 #: The answer to a search that was just answered.
 _SEARCHED = "you have just got the answer to this search. Next, run a program that calls these tools, such as {}"
+
+#: The modes among which the size decides; the first one of equal ones.
+_BY_SIZE: tuple[ModeName, ...] = ("code", "native")
 
 #: The images that models can see.
 _SEEN = ("image/png", "image/jpeg", "image/gif", "image/webp")
@@ -48,7 +54,11 @@ class Tools(Protocol):
 
 
 class Toolbox:
-    """The `ModelTools` of one conversation. With the mode `auto`, the mode in force is first `code`."""
+    """The `ModelTools` of one conversation.
+
+    With the mode `auto`, the size of the caller's catalog decides before the first request: `native` if the definitions
+    of all tools are shorter than those of code mode, else `code`.
+    """
 
     def __init__(
         self,
@@ -64,6 +74,7 @@ class Toolbox:
         self._options = CallOptions(credentials, settle=settle)
         self._service = service
         self._last_search: object = None
+        self._is_chosen = settings.mode != "auto"
 
     @property
     def mode(self) -> ModeName:
@@ -80,7 +91,20 @@ class Toolbox:
 
     async def offer(self, message: str, history: Sequence[Mapping[str, Any]]) -> Offer:
         """Return the tools for the next request, as the caller may see them."""
+        if not self._is_chosen:
+            self._is_chosen = True
+            self.mode = await self._by_size()
         return await self._tools.offer(message, history)
+
+    async def _by_size(self) -> ModeName:
+        """Return `native` if its definitions are the shorter ones, else `code`."""
+        if len(await self._catalog()) > NATIVE_TOOLS:
+            return "code"
+        lengths: dict[ModeName, int] = {}
+        for mode in _BY_SIZE:
+            self.mode = mode
+            lengths[mode] = estimate(json.dumps((await self._tools.offer()).definitions, ensure_ascii=False))
+        return min(_BY_SIZE, key=lambda mode: lengths[mode])
 
     async def call(self, name: str, arguments: dict[str, Any], offer: Offer) -> Answer:
         """Make a call. A search that was just answered the same is answered with what to do next."""

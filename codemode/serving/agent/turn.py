@@ -242,7 +242,7 @@ class Turn:
 
     def _change_of_mode(self) -> ModeChanged | None:
         """Change from code to menus if the settings let the agent choose, and the model wrote too much in vain."""
-        if self._settings.mode != "auto" or self._toolbox.mode == "menu":
+        if self._settings.mode != "auto" or self._toolbox.mode != "code":
             return None
         if self._malformed < self._settings.menu_after:
             return None

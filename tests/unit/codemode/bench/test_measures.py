@@ -58,10 +58,10 @@ def test_definitions_are_apart_from_the_input() -> None:
     assert peer.definition_tokens is None
 
 
-def test_definitions_of_attempts_that_changed_their_mode_are_not_known() -> None:
-    changed = TurnRecord("pay", "paid", [Step("", "changed to menu", name="mode"), PAY], requests=4)
-    (kept,), (mixed,) = groups_of([result(mode="auto")]), groups_of([result("b", mode="auto", turns=[changed])])
-    assert (kept.definition_tokens, mixed.definition_tokens) == (400, None)
+@pytest.mark.parametrize("mode", ["auto", "deferred"])
+def test_definitions_that_change_from_request_to_request_are_not_known(mode: str) -> None:
+    (group,) = groups_of([result(mode=mode)])
+    assert group.definition_tokens is None
 
 
 def test_cached_input_has_a_price_of_its_own() -> None:

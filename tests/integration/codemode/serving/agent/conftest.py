@@ -47,9 +47,26 @@ def shop() -> Shop:
 
 
 @pytest.fixture
-async def service(shop: Shop, tmp_path: Path) -> AsyncIterator[CodeMode]:
+def others() -> int:
+    """The number of tools beside those of the shop; a test may set another."""
+    return 0
+
+
+def other(number: int) -> Callable[[str], str]:
+    def look_up(name: str) -> str:
+        """Look up a name in one of the other lists of the company."""
+        return name
+
+    look_up.__name__ = f"look_up_{number}"
+    return look_up
+
+
+@pytest.fixture
+async def service(shop: Shop, tmp_path: Path, others: int) -> AsyncIterator[CodeMode]:
     settings = Settings(state_folder=tmp_path / "state", cache_folder=tmp_path / "cache", pins=("shop.find_order",))
-    functions = {"shop": [shop.find_order, shop.cancel_order]}
+    functions: dict[str, list[Any]] = {"shop": [shop.find_order, shop.cancel_order]}
+    if others:
+        functions["lists"] = [other(number) for number in range(others)]
     async with CodeMode.from_settings(settings, functions=functions) as service:
         yield service
 

@@ -124,6 +124,7 @@ async def test_figures_are_not_checked_if_the_settings_say_so(connect: Connect) 
     assert len(server.seen) == 1
 
 
+@pytest.mark.parametrize("others", [30])
 @pytest.mark.parametrize("program", ["1 +", "shop.find_orders(number=1)", "1 / 0", "import os\nos.listdir()"])
 async def test_a_model_that_writes_no_usable_program_gets_a_menu(connect: Connect, shop: Shop, program: str) -> None:
     def script(seen: ModelRequest) -> Reply:
@@ -139,6 +140,7 @@ async def test_a_model_that_writes_no_usable_program_gets_a_menu(connect: Connec
     assert ["execute" in seen.tools for seen in server.seen] == [True, True, False, False]
 
 
+@pytest.mark.parametrize("others", [30])
 async def test_a_model_that_writes_programs_keeps_them(connect: Connect, shop: Shop) -> None:
     agent, server = await connect(
         answers(Reply(calls=[("execute", {"code": "shop.find_order(number=3)"})]), Reply("done")),
@@ -147,6 +149,22 @@ async def test_a_model_that_writes_programs_keeps_them(connect: Connect, shop: S
     )
     _, result = await played(agent)
     assert (result.mode, len(server.seen)) == ("code", 2)
+
+
+@pytest.mark.parametrize(("others", "mode"), [(0, "native"), (15, "code"), (30, "code")])
+async def test_the_mode_is_chosen_by_the_length_of_the_definitions(connect: Connect, mode: str) -> None:
+    agent, server = await connect(answers(Reply("done"), Reply("done")), mode="auto")
+    _, result = await played(agent)
+    assert result.mode == mode
+    assert ("execute" in server.seen[0].tools) is (mode == "code")
+    await played(agent, "again")
+    assert server.seen[1].tools == server.seen[0].tools
+
+
+async def test_a_model_with_native_tools_keeps_them(connect: Connect) -> None:
+    agent, _ = await connect(lambda _: Reply(calls=[("shop-find_order", {"number": "x"})]), mode="auto", menu_after=1)
+    events, result = await played(agent)
+    assert (result.mode, [event for event in events if isinstance(event, ModeChanged)]) == ("native", [])
 
 
 def never_right(seen: ModelRequest) -> Reply:
