@@ -82,7 +82,7 @@ class Finder:
         previous = None if self._index is None else self._index.by_words
         states = self._states = tuple(digests)
         if all(states):
-            states = (*states, repr(sorted(self._settings.enrichment.items())))
+            states = (*states, repr((sorted(self._settings.enrichment.items()), sorted(catalog.clocks.items()))))
         began = time.monotonic()
         self._progress(LoadingStep("indexing", tools=len(catalog)))
         index = IndexCache(self._folder / "indexes").open(catalog, states, previous=previous, weights=self._weights)

@@ -18,6 +18,12 @@ _SENTENCE_END = re.compile(r"(?<=[.!?\u3002\uff01\uff1f])\s+|\n\s*\n")
 _SEPARATORS = re.compile(r"[\W_]+")
 _HUMP = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
 _TEXT_LIMIT = 4_000  # characters of one field; later text seldom describes the purpose of the tool
+#: The path of the caller's own record, or of the caller's things.
+_OF_CALLER = re.compile(
+    r"GET (?:/api)?(?:/v\d+(?:\.\d+)?)?(?:/users?)?(?:(?P<record>"
+    r"/(?:@?me|user|self|whoami|myself|viewer|profile|current[-_]?user|account|userinfo))|(?:/@?me|(?<=/user))/.*)",
+    re.IGNORECASE,
+)
 _ENUM_LIMIT = 24  # values of one enumeration; longer lists (countries, time zones) do not identify a tool
 
 
@@ -30,7 +36,7 @@ class Field(IntEnum):
     TEXT = 3  # the rest of the description
     PARAMETERS = 4  # parameter names
     PARAMETER_TEXT = 5  # parameter descriptions and enumerations
-    EXTRA = 6  # retrieval text, examples, the names of linked tools
+    EXTRA = 6  # retrieval text, examples, the names of linked tools; `myself` for the caller's own record
 
 
 def fields_of(tool: Tool) -> tuple[str, ...]:
@@ -43,8 +49,14 @@ def fields_of(tool: Tool) -> tuple[str, ...]:
         text[:_TEXT_LIMIT],
         " ".join([parameter.name for parameter in tool.parameters]),
         _parameter_text(tool.parameters)[:_TEXT_LIMIT],
-        "\n".join((tool.retrieval_text, *tool.examples, *tool.related))[:_TEXT_LIMIT],
+        "\n".join((_caller(tool.key), tool.retrieval_text, *tool.examples, *tool.related))[:_TEXT_LIMIT],
     )
+
+
+def _caller(key: str) -> str:
+    """Return the words of an operation on the caller: `GET /users/me`, `GET /user/repos`."""
+    match = _OF_CALLER.fullmatch(key)
+    return "" if match is None else "whoami myself" if match["record"] else "myself"
 
 
 def _names(tool: Tool) -> str:

@@ -1,7 +1,11 @@
-"""Enrichment: synonyms, example queries and tags from the configuration, which the model does not see."""
+"""Enrichment: synonyms, example queries and tags from the configuration, and what a clock says its operation is for.
+
+The model does not see them.
+"""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError, SourceUnavailable, ToolNotFound
@@ -13,9 +17,12 @@ if TYPE_CHECKING:
 
 _SHOWN = 5  # sources listed in the error for an unknown name
 
+#: What the operation that a clock names is searched for with.
+_CLOCK = "today, the present date and time, the clock, the time zone"
+
 
 def enriched(catalog: Catalog, settings: Settings) -> Catalog:
-    """Return the catalog with the texts and tags of `search.enrichment`.
+    """Return the catalog with the texts and tags of `search.enrichment`, and with words for the tools of clocks.
 
     Raises ConfigurationError for names that match no tool, namespace or source.
     """
@@ -33,13 +40,20 @@ def enriched(catalog: Catalog, settings: Settings) -> Catalog:
             mistakes.append(f"{settings.place('search', 'enrichment', name)}: {reason}")
     if mistakes:
         raise ConfigurationError("\n".join(mistakes))
-    if not more:
+    clocks = {source: set(re.findall(r"\w+", f"{clock.today} {clock.now}")) for source, clock in catalog.clocks.items()}
+    timed = {tool.id for tool in catalog if tool.path.rpartition(".")[2] in clocks.get(tool.source, ())}
+    if not more and not timed:
         return catalog
-    changed = (_with(tool, more[tool.id]) if tool.id in more else tool for tool in catalog)
+    changed = (
+        _with(tool, more.get(tool.id, []), _CLOCK if tool.id in timed else "")
+        if tool.id in more or tool.id in timed
+        else tool
+        for tool in catalog
+    )
     return catalog.with_tools(changed)
 
 
-def _with(tool: Tool, more: list[Enrichment]) -> Tool:
+def _with(tool: Tool, more: list[Enrichment], text: str) -> Tool:
     words = [word for each in more for word in (*each.synonyms, *each.examples)]
     tags = dict.fromkeys((*tool.tags, *(tag for each in more for tag in each.tags)))
-    return tool.changed(retrieval_text="\n".join((tool.retrieval_text, *words)).strip(), tags=tuple(tags))
+    return tool.changed(retrieval_text="\n".join((tool.retrieval_text, text, *words)).strip(), tags=tuple(tags))

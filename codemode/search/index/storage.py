@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
 
-_MAGIC = b"codemode index 5\n"
+_MAGIC = b"codemode index 6\n"
 _ALIGNMENT = 64  # bytes, a multiple of every item size
 _SOURCE_FIELDS = ("id", "summary", "description", "retrieval_text", "source")
 

@@ -118,7 +118,7 @@ def _own(query: str, words: Sequence[Word], weights: Weights) -> list[Word]:
     if not weights.own or len(words) > _FEW_WORDS:
         return []
     if _WHO_AM_I.search(query):
-        return [(_form("myself"), 1.0, len(query), False), (_form("user"), weights.faint, len(query) + 1, False)]
+        return [(_form("whoami"), 1.0, len(query), False), (_form("user"), weights.faint, len(query) + 1, False)]
     return [(_form("myself"), weights.own, len(query), False)] if _OWN.search(query) else []
 
 

@@ -13,6 +13,7 @@ from codemode.search.index.index import Index
 from codemode.search.query import Query
 from codemode.search.render import render
 from codemode.settings import Settings, load_settings
+from codemode.text.clock import Clock
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -94,3 +95,17 @@ def test_all_unknown_names_are_reported_with_line_and_nearest_name(catalog: Cata
 
 def test_without_enrichment_the_catalog_is_unchanged(catalog: Catalog) -> None:
     assert enriched(catalog, _settings()) is catalog
+
+
+def test_the_operation_that_a_clock_names_is_found_for_today_in_its_source_only(tool: ToolFactory) -> None:
+    tools = [
+        tool("gym.core.get_gym_info", "Opening hours and contact."),
+        tool("shop.core.get_gym_info", "Opening hours and contact."),
+        tool("gym.classes.list", "Lists classes."),
+    ]
+    clocks = {"gym": Clock(today="the `today` of core.get_gym_info")}
+    catalog = enriched(Catalog(tools, clocks=clocks), _settings())
+    for query in ("what day is it today", "which time zone is it in"):
+        hits = Index.build(catalog).search(query).hits
+        assert [hit.tool.id for hit in hits][:1] == ["gym.core.get_gym_info"], query
+    assert catalog.get("shop.core.get_gym_info").retrieval_text == ""
