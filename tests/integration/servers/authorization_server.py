@@ -1,7 +1,8 @@
 """An authorization server of Authlib, run as a program: `authorization_server.py PORT OPTIONS`, OPTIONS as JSON.
 
 The person agrees at once. `registration` is `dcr` (a public client), `confidential`, `cimd`, `by_hand` or `device`.
-`lose` is the number of answers to renewals that get lost, and `grace` whether a spent refresh token is still good then.
+With `signs`, access tokens are JSON Web Tokens. `lose` is the number of answers to renewals that get lost, and
+`grace` whether a spent refresh token is still good then.
 With `strict_redirects`, ports of loopback addresses are compared, against RFC 8252. `ca_file` is for client documents.
 """
 
@@ -25,6 +26,8 @@ from authlib.oauth2.rfc7636 import CodeChallenge
 from authlib.oauth2.rfc8628 import DeviceAuthorizationEndpoint, DeviceCodeGrant, DeviceCredentialDict
 from authlib.oauth2.rfc9207 import IssuerParameter
 from flask import Flask, jsonify, request
+from joserfc import jwt
+from joserfc.jwk import RSAKey
 
 PORT, OPTIONS = int(sys.argv[1]), json.loads(sys.argv[2])
 URL = f"http://127.0.0.1:{PORT}"
@@ -243,7 +246,17 @@ def metadata() -> dict[str, Any]:
     }
 
 
+def signed(client: Client, grant_type: str, user: str, scope: str) -> str:
+    """Return an access token that its resource server reads by the keys of the issuer (RFC 9068)."""
+    claims = {"iss": URL, "sub": user, "aud": request.form["resource"], "exp": int(time.time()) + 3600, "scope": scope}
+    return str(jwt.encode({"alg": "RS256", "typ": "at+jwt", "kid": "one"}, claims, KEY))
+
+
+KEY = RSAKey.generate_key(2048, {"kid": "one", "use": "sig", "alg": "RS256"})
+
 server = AuthorizationServer(app, query_client, save_token)
+if OPTIONS.get("signs"):
+    app.config["OAUTH2_ACCESS_TOKEN_GENERATOR"] = signed
 app.config["OAUTH2_REFRESH_TOKEN_GENERATOR"] = True
 app.config["OAUTH2_TOKEN_EXPIRES_IN"] = {"authorization_code": OPTIONS.get("life_s", 3600)}
 server.load_config(app.config)
@@ -323,6 +336,11 @@ def introspect() -> Any:
     if one is None:
         return {"active": False}
     return {"active": True, "client_id": one.client_id, "scope": one.get_scope(), "aud": one.resource}
+
+
+@app.get("/keys")
+def keys() -> Any:
+    return {"keys": [KEY.as_dict(private=False)]}
 
 
 @app.get("/seen")

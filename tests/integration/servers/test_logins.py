@@ -6,7 +6,7 @@ import asyncio
 import json
 import shutil
 import subprocess
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager
 from typing import TYPE_CHECKING, Any
 
 import httpx2
@@ -25,11 +25,11 @@ from codemode.settings import load_settings
 from codemode.testing.served import Served
 from codemode.transports.oauth.client_document import client_document
 from tests.command_line import SCRIPT, script_environment
-from tests.integration.servers.running import program, running
+from tests.integration.servers.issuer import issuer
 from tests.ports import free_port
 
 if TYPE_CHECKING:
-    from collections.abc import AsyncIterator, Iterator
+    from collections.abc import AsyncIterator
     from pathlib import Path
 
     from starlette.requests import Request
@@ -39,21 +39,6 @@ if TYPE_CHECKING:
 
 #: How the command is told of a client, where the issuer registers none.
 _OF_HAND = ("--redirect-port", "{port}", "--client-id", "robot", "--client-secret-env", "ROBOT_SECRET")
-
-
-@contextmanager
-def issuer(folder: Path, registration: str, **options: Any) -> Iterator[Running]:
-    """Run the authorization server of Authlib."""
-    python, port = program("small", "python"), free_port()
-    if subprocess.run([python, "-c", "import authlib, flask"], check=False, capture_output=True).returncode:
-        pytest.skip("authlib is not installed: make servers")
-    script = str(__file__).replace("test_logins.py", "authorization_server.py")
-    command = [python, script, str(port), json.dumps({"registration": registration, **options})]
-    (folder / "issuer").mkdir(exist_ok=True)
-    ready = "/.well-known/oauth-authorization-server"
-    insecure = {"AUTHLIB_INSECURE_TRANSPORT": "1"}  # http on loopback
-    with running(command, f"http://127.0.0.1:{port}", folder / "issuer", ready=ready, environment=insecure) as server:
-        yield server
 
 
 @asynccontextmanager
