@@ -170,6 +170,10 @@ class RefreshGrant(grants.RefreshTokenGrant):
         refresh_token.is_spent = refresh_token.is_dead = True
 
 
+class MachineGrant(grants.ClientCredentialsGrant):
+    TOKEN_ENDPOINT_AUTH_METHODS = ("client_secret_post",)
+
+
 class DeviceGrant(DeviceCodeGrant):
     TOKEN_ENDPOINT_AUTH_METHODS = CodeGrant.TOKEN_ENDPOINT_AUTH_METHODS
 
@@ -265,13 +269,19 @@ if REGISTRATION == "device":
 else:
     server.register_grant(CodeGrant, [CodeChallenge(required=True)])
 server.register_grant(RefreshGrant)
+if REGISTRATION == "by_hand":
+    server.register_grant(MachineGrant)
 server.register_extension(Issuer())
 for endpoint in (Devices, Registration, Revocation):
     server.register_endpoint(endpoint)
 if REGISTRATION == "by_hand":
     clients["robot"] = Client(
         "robot",
-        {"redirect_uris": ["http://127.0.0.1/callback"], "token_endpoint_auth_method": "client_secret_post"},
+        {
+            "redirect_uris": ["http://127.0.0.1/callback"],
+            "token_endpoint_auth_method": "client_secret_post",
+            "grant_types": ["authorization_code", "refresh_token", "client_credentials"],
+        },
         "s3cret-of-robot",
     )
 

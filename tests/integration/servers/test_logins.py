@@ -24,8 +24,9 @@ from codemode.service import CodeMode
 from codemode.settings import load_settings
 from codemode.testing.served import Served
 from codemode.transports.oauth.client_document import client_document
-from tests.command_line import SCRIPT, script_environment
+from tests.command_line import SCRIPT, codemode, script_environment
 from tests.integration.servers.issuer import issuer
+from tests.integration.servers.running import program, running
 from tests.ports import free_port
 
 if TYPE_CHECKING:
@@ -147,6 +148,75 @@ async def _expire(server: Running) -> None:
 async def _service(folder: Path) -> AsyncIterator[CodeMode]:
     async with CodeMode.from_settings(load_settings(folder / "codemode.yaml")) as service:
         yield service
+
+
+#: A server of FastMCP that is its own authorization server.
+FASTMCP = """
+import sys
+from fastmcp import FastMCP
+from fastmcp.server.auth.providers.in_memory import InMemoryOAuthProvider
+from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOptions
+
+port = int(sys.argv[1])
+registration = ClientRegistrationOptions(enabled=True, valid_scopes=["orders"], default_scopes=["orders"])
+server = FastMCP("shop", auth=InMemoryOAuthProvider(
+    base_url=f"http://127.0.0.1:{port}",
+    client_registration_options=registration,
+    revocation_options=RevocationOptions(enabled=True),
+    required_scopes=["orders"],
+))
+
+@server.tool
+def list_orders() -> list[int]:
+    "List the orders."
+    return [7]
+
+server.run(transport="http", host="127.0.0.1", port=port)
+"""
+
+
+async def test_a_server_of_fastmcp_is_logged_in_to_and_out_of(tmp_path: Path) -> None:
+    port = free_port()
+    (tmp_path / "server.py").write_text(FASTMCP, encoding="utf-8")
+    command = [program("mcp-clients", "python"), "server.py", str(port)]
+    with running(
+        command, f"http://127.0.0.1:{port}", tmp_path, ready="/.well-known/oauth-authorization-server"
+    ) as server:
+        _write(tmp_path, {"kind": "mcp", "location": f"{server.url}/mcp"})
+        code, said = await _log_in(tmp_path)
+        assert (code, said.splitlines()[-1]) == (0, "logged in to shop"), said
+        async with _service(tmp_path) as service:
+            assert (await service.execute("shop.list_orders()")).value == {"result": [7]}
+        out = await asyncio.to_thread(codemode, "auth", "logout", "shop", folder=tmp_path)
+        assert out.stderr == "logged out of shop: tokens revoked\n"
+
+
+async def test_settings_of_kind_oauth2_work_for_an_mcp_server_and_its_tokens_are_bound_to_it(tmp_path: Path) -> None:
+    (tmp_path / "secret").write_text("s3cret-of-robot")
+    with issuer(tmp_path, "by_hand") as server:
+        async with mcp_server(server.url) as url:
+            credential = {
+                "kind": "oauth2",
+                "issuer": server.url,
+                "client_id": "robot",
+                "client_secret": {"file": str(tmp_path / "secret")},
+                "secret_in_body": True,
+                "scopes": ["orders"],
+            }
+            _write(tmp_path, {"kind": "mcp", "location": url, "credentials": [credential]})
+            async with _service(tmp_path) as service:
+                outcome = await service.execute("shop.list_orders()")
+                assert outcome.failure is None, outcome.failure
+                await _expire(server)
+                assert (await service.execute("shop.list_orders()")).ok
+            assert set((await _seen(server))["resources"]) == {url}  # RFC 8707
+
+            login = {**credential, "flow": "authorization_code"}
+            _write(tmp_path, {"kind": "mcp", "location": url, "credentials": [login]})
+            code, said = await _log_in(tmp_path)
+            assert (code, said.splitlines()[-1]) == (0, "logged in to shop"), said
+            async with _service(tmp_path) as service:
+                assert (await service.execute("shop.list_orders()")).ok
 
 
 REGISTRATIONS = ["dcr", "confidential", "by_hand", "device"]
