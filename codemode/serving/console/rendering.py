@@ -32,11 +32,19 @@ _CELL = re.compile(r"<(td|th)\b([^>]*)>")
 _BLANK = re.compile(r"(<td\b[^>]*>)\s+(</td>)")
 
 
+class _Environment(Environment):
+    """Templates read `one.values` as the member `values` of JSON data, if it has one, not as the method of `dict`."""
+
+    def getattr(self, obj: Any, attribute: str) -> Any:
+        """See `jinja2.Environment`."""
+        return obj[attribute] if isinstance(obj, dict) and attribute in obj else super().getattr(obj, attribute)
+
+
 class Templates:
     """The templates of the console, in `templates/`."""
 
     def __init__(self) -> None:
-        self._environment = Environment(
+        self._environment = _Environment(
             loader=PackageLoader("codemode.serving.console"),
             autoescape=True,
             undefined=StrictUndefined,

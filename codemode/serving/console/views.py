@@ -88,7 +88,11 @@ class Console:
             return DataResponse(data, status)
         is_part = request.headers.get("hx-request") == "true"  # scripts take parts of a page only
         notice = "" if is_part else flash_message.waiting(request)
-        context = self._context(request) | dict(data) | view
+        context = self._context(request)
+        if taken := context.keys() & {*data, *view}:
+            message = f"{template}: the frame of every page has these names: {', '.join(sorted(taken))}"
+            raise ValueError(message)
+        context |= {**data, **view}
         text = self._templates.render(template, {**context, "title": title, "notice": notice})
         answer = HTMLResponse(text, status)
         if notice:
@@ -120,7 +124,7 @@ class Console:
             "json_path": here(request, format="json"),
             "with_query": lambda **changed: here(request, **changed),
             "sections": self._shown(request) if request.state.caller is not None else (),
-            "waiting": getattr(request.state, "waiting", 0),
+            "calls_waiting": getattr(request.state, "waiting", 0),
             "section": request.url.path.removeprefix(base).strip("/").partition("/")[0],
             "user": request.state.caller,  # `caller` is the block of a macro
             "has_session": session is not None and not session.is_open,

@@ -218,7 +218,7 @@ def page(ended: ExecutionOutcome) -> str:
         "notice": "",
         "title": "",
         "label": "",
-        "waiting": 0,
+        "calls_waiting": 0,
         "lines": program_lines(stored(ended)),
     }
     frame["is_own"] = True

@@ -1,4 +1,4 @@
-"""The title of a program is its first line that is no import."""
+"""The title of a program is its first comment or call, else its first line that is no import."""
 
 from __future__ import annotations
 
@@ -14,12 +14,16 @@ from codemode.text.program_title import LONGEST, program_title
         ("# Freeze the membership of Paul\ngym.freeze(7)", "Freeze the membership of Paul"),
         ('"""Freeze a membership."""\ngym.freeze(7)', "Freeze a membership."),
         ("importance = 1", "importance = 1"),
+        ("limit = 3\n# Pay the salary of March\nshop.pay(limit)", "Pay the salary of March"),
+        ("limit = 3\nshop.pay(limit)  # at last", "shop.pay(limit)  # at last"),
+        ("shop.pay(1)\n# done", "shop.pay(1)"),
+        ('"""\nFreeze a membership.\n"""\ngym.freeze(7)', "Freeze a membership."),
         ("import x", ""),
         ("", ""),
         ("#\n\n  total = 0", "total = 0"),
     ],
 )
-def test_the_title_is_the_first_line_that_is_no_import(code: str, title: str) -> None:
+def test_the_title_is_the_first_comment_or_call(code: str, title: str) -> None:
     assert program_title(code) == title
 
 

@@ -26,7 +26,7 @@ FOLDER = Path(codemode.serving.console.__file__).parent / "templates"
 TEMPLATES = sorted(FOLDER.rglob("*.html"))
 
 ERROR = {"title": "t", "status": 404, "code": "c", "nearest": [], "notice": "", "user": None, "csrf_token": ""}
-FRAME = {"json_path": "", "csrf_header": "", "static": str, "path": lambda *_: "", "sections": [], "waiting": 0}
+FRAME = {"json_path": "", "csrf_header": "", "static": str, "path": lambda *_: "", "sections": [], "calls_waiting": 0}
 
 
 def test_a_value_is_escaped_and_what_hides_is_shown() -> None:
@@ -76,6 +76,11 @@ def test_rows_name_their_columns_and_heads_stand_over_numbers() -> None:
         '<tr><td colspan="2">none</td></tr>'
     )
     assert rows.numbers == {1}
+
+
+def test_a_member_wins_over_a_method_of_dict() -> None:
+    environment = Templates()._environment
+    assert environment.from_string("{{ one.values }} {{ one.items() | length }}").render(one={"values": 3}) == "3 1"
 
 
 def test_a_blank_cell_is_empty() -> None:
