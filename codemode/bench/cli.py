@@ -56,7 +56,7 @@ def play(
     suite: options.SuiteName,
     model: options.Model = "",
     model_url: options.ModelUrl = "",
-    mode: options.Modes = "code",
+    mode: options.Modes = "",
     temperature: options.Temperature = None,
     seed: options.Seed = None,
     policy: options.PolicyName = None,
@@ -89,7 +89,7 @@ def play(
         conduct = _conduct(chosen_suite, project, policy, jobs, out)
         chosen = chosen_tasks(chosen_suite, tasks)
         settings = _settings(conduct.agent, model, model_url, temperature, seed)
-        players = chosen_players(settings, mode)
+        players = chosen_players(settings, mode or _modes(chosen_suite, settings))
         _check(players, conduct.out, record=record, replay=replay)
         conditions = _conditions(settings)
         check_conditions(conduct.out, chosen_suite.name, players, conduct.policy, conditions)
@@ -168,6 +168,15 @@ def _conduct(
         raise ConfigurationError(message)
     agent = AgentSettings() if project.config is FOUND else configuration(project.config, needs_sources=False).agent
     return _Conduct(agent, policy or "off", jobs or 2, out or Path("bench.jsonl"))
+
+
+def _modes(chosen: Suite, settings: AgentSettings) -> str:
+    """Return the modes of a file of tasks that a model plays, else `code`."""
+    from codemode.bench.modes import WITHOUT_MODEL
+    from codemode.bench.task_file import TaskFile
+
+    named = chosen.modes if isinstance(chosen, TaskFile) and settings.model not in WITHOUT_MODEL else ()
+    return ",".join(named) or "code"
 
 
 def _settings(

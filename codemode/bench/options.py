@@ -29,7 +29,8 @@ ModelUrl = Annotated[str, typer.Option(help="Its base URL up to /v1. Default: OP
 Modes = Annotated[
     str,
     typer.Option(
-        help="How the model gets the tools: code, hybrid, menu, native, deferred, off, auto, fastmcp, pydantic-ai."
+        help="How the model gets the tools: code, hybrid, menu, native, deferred, off, auto, fastmcp, pydantic-ai. "
+        "Default: `modes` of TASKS.yaml, else code."
     ),
 ]
 Temperature = Annotated[float | None, typer.Option(min=0, max=2, help="Sampling temperature.")]

@@ -9,6 +9,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, T
 from rich.table import Table
 
 from codemode.bench.measures import groups_of
+from codemode.bench.pairs import pairs_of
 from codemode.serving.output import terminal as show
 from codemode.text.counted import counted
 
@@ -16,8 +17,13 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from codemode.bench.pairs import Pair
     from codemode.bench.results import Result
     from codemode.bench.suite import Task
+
+
+#: Characters of the longest bar.
+_BAR = 30
 
 
 def surprises(tasks: Sequence[Task], results: Iterable[Result]) -> list[str]:
@@ -84,16 +90,34 @@ def report_outcome(tasks: Sequence[Task], results: Sequence[Result], out: Path |
     return int(bool(problems))
 
 
+def in_words(pair: Pair) -> str:
+    """Say whether the first mode of a pair paid, and whether its success may be chance."""
+    one, other = pair.one, pair.other
+    saved = 1 - (one.tokens or 0) / other.tokens if other.tokens else 0.0
+    share = f"{abs(saved):.0%} {'fewer' if saved >= 0 else 'more'} tokens"
+    solved = f"solved {one.solved} and {other.solved} of the {counted(len(one.results), 'same task')}"
+    return (
+        f"{one.mode} instead of {other.mode}: {share}, {one.requests:.1f} instead of {other.requests:.1f} requests; "
+        f"{solved} (p {pair.chance:.2f})"
+    )
+
+
 def _print(results: Sequence[Result]) -> None:
     table = Table(box=None, padding=(0, 2), header_style="dim")
     for title in ("suite", "model", "mode", "solved"):
         table.add_column(title)
     for title in ("tokens", "requests", "seconds"):
         table.add_column(title, justify="right")
-    for one in groups_of(results):
+    table.add_column("tokens")
+    groups = groups_of(results)
+    most = max((one.tokens or 0 for one in groups), default=0)
+    for one in groups:
         effort = (f"{one.tokens or 0:,.0f}", f"{one.requests:.1f}", f"{one.duration_s:.1f}")
-        table.add_row(one.suite, one.model, one.mode, f"{one.solved}/{len(one.results)}", *effort)
+        bar = "#" * round(_BAR * (one.tokens or 0) / most) if most and len(groups) > 1 else ""
+        table.add_row(one.suite, one.model, one.mode, f"{one.solved}/{len(one.results)}", *effort, bar)
     show.console.print(table)
+    for pair in pairs_of(results):
+        show.console.print(show.plain(in_words(pair)), soft_wrap=True)
     for result in results:
         if not result.solved:
             show.console.print(show.plain(f"{result.task}: {result.reason}", style="dim"), soft_wrap=True)

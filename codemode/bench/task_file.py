@@ -29,17 +29,18 @@ _NEAR = 0.005
 
 
 class WrittenTask(BaseModel):
-    """A user's request, and how to tell whether it was done: by `answer`, `check`, or both.
+    """A user's request, and how to tell whether it was done: by `expect`, `answer`, `check`, or several of them.
 
-    All fields but `id` and `message` are programs. `setup` runs before the task. The model's answer must contain every
-    number and text in the result of `answer`. The result of `check` is true once the task is done. `solution` does the
-    task.
+    `expect` is a value, and the fields after it are programs. `setup` runs before the task. The model's answer must
+    contain every number and text in `expect` and in the result of `answer`. The result of `check` is true once the task
+    is done. `solution` does the task.
     """
 
     model_config = ConfigDict(extra="forbid")
 
-    id: str = Field(min_length=1)
+    id: str = ""
     message: str = Field(min_length=1)
+    expect: Any = None
     setup: str = ""
     answer: str = ""
     check: str = ""
@@ -47,19 +48,30 @@ class WrittenTask(BaseModel):
 
     @model_validator(mode="after")
     def _can_be_judged(self) -> WrittenTask:
-        if not self.answer and not self.check:
-            message = "set answer, check, or both: otherwise nothing shows whether the task was done"
+        if not self.answer and not self.check and self.expect is None:
+            message = "set expect, answer or check: otherwise nothing shows whether the task was done"
             raise ValueError(message)
         return self
 
 
 class TaskSet(BaseModel):
-    """A file of tasks for the configured sources, or for an example `surface`, started afresh for each task."""
+    """A file of tasks for the configured sources, or for an example `surface`, started afresh for each task.
+
+    `modes` are those in which a model plays them, unless the command names others. The `id` of a task is its number,
+    if it has no other.
+    """
 
     model_config = ConfigDict(extra="forbid")
 
     surface: Literal["gym", "outbox"] | None = None
+    modes: tuple[str, ...] = ()
     tasks: tuple[WrittenTask, ...] = Field(min_length=1)
+
+    @model_validator(mode="after")
+    def _numbered(self) -> TaskSet:
+        for number, task in enumerate(self.tasks, 1):
+            task.id = task.id or str(number)
+        return self
 
 
 class TaskFile:
@@ -78,6 +90,11 @@ class TaskFile:
         """Whether the tasks are for configured sources, whose state all attempts share."""
         return self._set.surface is None
 
+    @property
+    def modes(self) -> Sequence[str]:
+        """The modes that the file names."""
+        return self._set.modes
+
     def configure(self, settings: Settings) -> None:
         """Set the configuration whose sources the tasks use."""
         self._settings = settings
@@ -87,7 +104,7 @@ class TaskFile:
         return [Task(one.id, [one.message], partial(self._begin, one)) for one in self._set.tasks]
 
     def _begin(self, task: WrittenTask) -> Episode:
-        gold = list(filter(None, (task.solution or task.answer,)))
+        gold = list(filter(None, (task.solution or task.answer or (repr(task.expect) if not task.check else ""),)))
         if self._set.surface is None:
             return Episode(partial(_judged, task), gold=gold, setup=task.setup, settings=self._settings)
         sources = partial(example_sources, (self._set.surface,))
@@ -116,6 +133,8 @@ def read_tasks(file: Path) -> TaskSet:
 
 
 async def _judged(task: WrittenTask, run: Run) -> Verdict:
+    if task.expect is not None and (lacking := untold(run.answer, task.expect)):
+        return Verdict(solved=False, reason=_lacks(run.answer, lacking))
     for name, program in (("check", task.check), ("answer", task.answer)):
         if not program:
             continue
@@ -126,9 +145,12 @@ async def _judged(task: WrittenTask, run: Run) -> Verdict:
             return Verdict(solved=False, reason="the check did not return true")
         lacking = untold(run.answer, outcome.value) if name == "answer" else []
         if lacking:
-            answer = " ".join(run.answer.split())[:200]
-            return Verdict(solved=False, reason=f"the answer lacks {', '.join(map(repr, lacking[:3]))}: {answer}")
+            return Verdict(solved=False, reason=_lacks(run.answer, lacking))
     return Verdict(solved=True)
+
+
+def _lacks(answer: str, lacking: Sequence[Any]) -> str:
+    return f"the answer lacks {', '.join(map(repr, lacking[:3]))}: {' '.join(answer.split())[:200]}"
 
 
 def untold(text: str, value: Any) -> list[Any]:

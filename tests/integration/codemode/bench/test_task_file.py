@@ -113,6 +113,51 @@ def test_137_native_tools_are_what_the_service_refuses(tmp_path: Path) -> None:
     assert "array too long. Expected an array with maximum length 128, but got an array with length 137" in ended.stderr
 
 
+TEN_LINES = """\
+modes: [native, code]
+tasks:
+  - message: How many names are there?
+    expect: 2
+  - message: Who is there?
+    expect: [Ann, Bo]
+  - message: Add Cy.
+    check: "'Cy' in tally.names()"
+"""
+
+
+def looks(seen: ModelRequest) -> Reply:
+    """A model that reads the names, one way or the other, and adds what it is asked to add."""
+    is_code = "execute" in seen.tools
+    if len(seen.answers) == 0:
+        name = seen.message[4:-1] if seen.message.startswith("Add") else ""
+        program = f"tally.add(name={name!r})" if name else "tally.names()"
+        native = ("tally-add", {"name": name}) if name else ("tally-names", {})
+        return Reply(calls=[("execute", {"code": program})] if is_code else [native])
+    return Reply(f"{seen.answers[0].text}, which is 2.")
+
+
+def test_ten_lines_give_one_table_and_a_sentence_that_says_whether_code_mode_pays(own: Path) -> None:
+    (own / "tally.txt").write_text("Ann Bo ")
+    (own / "tasks.yaml").write_text(TEN_LINES)
+    with serving(looks) as server:
+        to_model = ("--model", "scripted", "--model-url", server.base_url)
+        ended = codemode("measure", "tasks.yaml", *to_model, folder=own, OPENAI_API_KEY=server.key, COLUMNS="150")
+    assert ended.returncode == 0, ended.stderr
+    rows = {line.split()[2]: line.split() for line in ended.stdout.splitlines() if line.strip().startswith("tasks")}
+    assert {mode: row[3] for mode, row in rows.items()} == {"native": "3/3", "code": "3/3"}
+    assert all(set(row[-1]) == {"#"} for row in rows.values())
+    assert "code instead of native: " in ended.stdout
+    assert "solved 3 and 3 of the 3 same tasks (p 1.00)" in ended.stdout
+
+
+def test_an_expected_value_is_not_told_by_another_answer(own: Path) -> None:
+    (own / "tasks.yaml").write_text("tasks: [{message: How many?, expect: 3}]")
+    with serving(lambda _: Reply("There are four.")) as server:
+        to_model = ("--model", "scripted", "--model-url", server.base_url)
+        ended = codemode("measure", "tasks.yaml", *to_model, folder=own, OPENAI_API_KEY=server.key)
+    assert "1: the answer lacks 3: There are four." in ended.stdout
+
+
 def test_a_mode_that_there_is_not(tmp_path: Path) -> None:
     ended = codemode("measure", str(TASKS), "--mode", "code,nativ", "--model", "m", folder=tmp_path)
     assert ended.returncode == 2

@@ -35,7 +35,7 @@ def test_an_answer_tells_a_value_in_any_notation(text: str, value: Any, told: bo
 def wrong_files() -> Iterator[tuple[str, str]]:
     yield "hello", "tasks.yaml: expected a mapping with a list of `tasks`"
     yield "tasks: []", "tasks: Tuple should have at least 1 item"
-    yield "tasks: [{id: a, message: b}]", "tasks.0: Value error, set answer, check, or both"
+    yield "tasks: [{id: a, message: b}]", "tasks.0: Value error, set expect, answer or check"
     yield "tasks: [{id: a, message: b, check: x}, {id: a, message: b, check: x}]", "more than one task has the id a"
     yield "tasks: [{id: a, mesage: b, check: x}]", "tasks.0.mesage: Extra inputs are not permitted"
     yield "{", "are not YAML"
