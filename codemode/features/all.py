@@ -8,6 +8,7 @@ from codemode.features.cards.desk import Cards
 from codemode.features.content.archive import JournalContents
 from codemode.features.continuations.continuations import Continuations
 from codemode.features.conversations.conversations import Conversations
+from codemode.features.decisions.decisions import RememberedDecisions
 from codemode.features.feature import Feature
 from codemode.features.flow.flow import Flow
 from codemode.features.notify.notifications import Notifications
@@ -85,6 +86,13 @@ FEATURES = (
         routes="http.saved:add_saved_routes",
         faces=("cli.saved", "console.pages.saved", "http.saved"),
         page="how-to/saved-programs.md",
+    ),
+    Feature(
+        name="decisions",
+        part=RememberedDecisions,
+        routes="http.decisions:add_decision_routes",
+        faces=("cli.decisions", "console.pages.decisions", "http.decisions"),
+        page="how-to/approvals.md",
     ),
     Feature(
         name="budgets",

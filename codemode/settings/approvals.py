@@ -24,6 +24,12 @@ class ApprovalSettings(Section):
         "role of an approver for that.",
         examples=["single_user"],
     )
+    remember: bool = Field(
+        default=True,
+        description="Whether approvers may have an approval remembered, for the same call in the conversation or for "
+        "an hour. false: none holds, also of those made before.",
+        examples=[False],
+    )
     wait_s: float = Field(
         default=300.0,
         gt=0,

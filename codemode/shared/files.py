@@ -149,7 +149,7 @@ class FolderStore:
                 return key_file(self._state / KEY_FILE)
             case "shapes" | "answers" | "usage":
                 return FileValue(self._learned / f"{kind}.json")
-            case "sessions" | "programs":
+            case "sessions" | "programs" | "decisions":
                 return FileValue(self._state / f"{kind}.json")
             case "tokens":
                 return token_file(self._state / "tokens", name)

@@ -9,9 +9,9 @@ from codemode.errors import ExecutionError
 if TYPE_CHECKING:
     from collections.abc import Callable, Hashable
 
-#: What a value is. `keys`, `shapes`, `answers`, `usage`, `sessions` and `programs` have one value with the name "";
-#: `continuations` and `flow` one for each first byte of an id; `budgets` one for each budget; `accounts` one for each
-#: caller; the others one for each source, `tokens` also for each account.
+#: What a value is. `keys`, `shapes`, `answers`, `usage`, `sessions`, `programs` and `decisions` have one value with the
+#: name "". `continuations` and `flow` have one for each first byte of an id, `budgets` one for each budget, `accounts`
+#: one for each caller, and the others one for each source, `tokens` also for each account.
 Kind = Literal[
     "keys",
     "shapes",
@@ -22,6 +22,7 @@ Kind = Literal[
     "continuations",
     "flow",
     "budgets",
+    "decisions",
     "ids",
     "documents",
     "tokens",

@@ -367,7 +367,12 @@ class Executions:
         if the caller is no approver or started the execution.
         """
         await self.open()
-        return await self._approvals.decide(decisions, caller)
+        for part in self.parts:
+            await part.deciding(decisions)
+        decided = await self._approvals.decide(decisions, caller)
+        for part in self.parts:
+            await part.decided(decisions, decided, caller)
+        return decided
 
     async def explain(self, execution: str, why: str) -> None:
         """Add a note to the outcome of a paused execution that waits for no decision, unless it has it."""

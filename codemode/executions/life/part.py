@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from codemode.executions.run.stage import Stage, Staging
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.planned import Listing
+    from codemode.executions.types.records import Decision, PendingCall
     from codemode.gateway.caller import Caller
     from codemode.sources.factory import LoadedSource
 
@@ -65,6 +66,12 @@ class Part:
 
     async def resuming(self, execution: str) -> None:
         """Answer what an execution waits for, as far as that has happened. Called by `Executions.resume`."""
+
+    async def deciding(self, decisions: Sequence[Decision]) -> None:
+        """Refuse decisions before they are recorded. Called by `Executions.decide`. Raises ApprovalRefused."""
+
+    async def decided(self, decisions: Sequence[Decision], calls: Sequence[PendingCall], caller: Caller) -> None:
+        """Take the decisions that were recorded, and their calls. Called by `Executions.decide`."""
 
     def opened(self) -> None:
         """Begin the work that needs an open journal. Called by `Executions.open`, on the first use of the journal."""

@@ -17,6 +17,8 @@ from codemode.text.times import has_passed
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
+    from codemode.executions.types.remembered import RememberScope
+
 ExecutionStatus = Literal[
     "queued",
     "running",
@@ -257,6 +259,7 @@ class Decision:
     - `up_to`: the number of calls of the same tool that this decision approves in this execution, this one included.
       0 and 1 approve this call only.
     - `grant`: the id of the call whose `up_to` approved this one, "" for a decision on this call itself.
+    - `remember`: how far an approval also covers the same call later, "" for not.
     """
 
     id: str
@@ -268,6 +271,7 @@ class Decision:
     via: str = ""
     up_to: int = 0
     grant: str = ""
+    remember: RememberScope | Literal[""] = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -83,6 +83,8 @@ EXAMPLES = {
     "journal migrate": "codemode journal migrate --dry-run",
     "journal vacuum": "codemode journal vacuum",
     "approvals": "codemode approvals list",
+    "approvals remembered": "codemode approvals remembered",
+    "approvals forget": "codemode approvals forget rd_4f2a91c08b7d3e65",
     "approvals list": "codemode approvals list",
     "approvals show": "codemode approvals show CALL",
     "approvals approve": "codemode approvals approve CALL --note 'as agreed'",

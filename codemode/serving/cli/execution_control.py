@@ -6,7 +6,7 @@ continues executions in this process on behalf of the callers who started them.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Literal
 
 from codemode.executions.types.outcome_lines import question_line
 from codemode.executions.types.records import Decision
@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from codemode.executions.types.records import NewExecution, PendingCall, StoredExecution, Verdict
+    from codemode.executions.types.remembered import RememberScope
     from codemode.service import CodeMode
 
 
@@ -53,6 +54,7 @@ async def decide(
     as_json: bool,
     value: Any = None,
     up_to: int = 0,
+    remember: RememberScope | Literal[""] = "",
 ) -> int:
     """Decide on calls as shown, run their executions to the end, and return the exit code."""
     operator = operator_of(service)
@@ -62,6 +64,7 @@ async def decide(
         for call in waiting:
             show.console.print(show.plain(f"{verdict}: {question_line(call)}"), soft_wrap=True)
     how: dict[str, Any] = {"by": "", "note": note, "value": value, "via": "command line", "up_to": up_to}
+    how["remember"] = remember
     decisions = [Decision(call.id, call.digest, verdict, **how) for call in waiting]
     answered = await service.executions.decide(decisions, operator)
     code = 0

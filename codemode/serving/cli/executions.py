@@ -36,6 +36,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.journal.base import Journal
     from codemode.executions.types.records import Verdict
+    from codemode.executions.types.remembered import RememberScope
     from codemode.service import CodeMode
 
 executions = typer.Typer(no_args_is_help=True, help="Show, continue, cancel and roll back executions.")
@@ -43,6 +44,7 @@ approvals = typer.Typer(no_args_is_help=True, help="Show calls that wait for a p
 
 Execution = Annotated[str, typer.Argument(help="The id of an execution, or the beginning of it.")]
 Calls = Annotated[list[str], typer.Argument(help="Ids of calls, from `codemode approvals list`.")]
+Remember = Literal["conversation", "hour"]
 Note = Annotated[str, typer.Option(help="A note for the program and for readers of the journal.")]
 
 
@@ -232,10 +234,15 @@ def approve(
         int,
         typer.Option(help="Also approve other calls of the tool in the execution, up to this number.", min=0, max=1000),
     ] = 0,
+    remember: Annotated[
+        Remember | None,
+        typer.Option(help="Also approve the same call later: in the conversation, or for an hour of the same key."),
+    ] = None,
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Approve these calls, once and with these arguments. Executions with no other pending calls continue."""
-    _decide(project, calls, "approved", note=note, as_json=as_json, up_to=up_to)
+    scope = remember or ""
+    _decide(project, calls, "approved", note=note, as_json=as_json, up_to=up_to, remember=scope)
 
 
 @approvals.command()
@@ -258,6 +265,36 @@ def answer(
     _decide(project, [call], "declined" if decline else "answered", note="", value=value, as_json=as_json)
 
 
+@approvals.command()
+@with_project_options
+def remembered(project: ProjectOptions, as_json: AsJson = False) -> None:  # noqa: FBT002
+    """List the approvals that also cover the same call later, and until when."""
+
+    async def work(service: CodeMode) -> int:
+        from codemode.serving.cli import decisions
+
+        return await decisions.print_remembered(service, as_json=as_json)
+
+    with_service(project, work, needs_sources=False, as_json=as_json)
+
+
+@approvals.command()
+@with_project_options
+def forget(
+    project: ProjectOptions,
+    decision: Annotated[str, typer.Argument(help="The id of a remembered decision: rd_….")],
+    as_json: AsJson = False,  # noqa: FBT002
+) -> None:
+    """End a remembered decision: the next such call asks a person."""
+
+    async def work(service: CodeMode) -> int:
+        from codemode.serving.cli import decisions
+
+        return await decisions.forget(service, decision, as_json=as_json)
+
+    with_service(project, work, needs_sources=False, as_json=as_json)
+
+
 def _decide(
     project: ProjectOptions,
     calls: Sequence[str],
@@ -267,13 +304,14 @@ def _decide(
     as_json: bool,
     value: str = "null",
     up_to: int = 0,
+    remember: RememberScope | Literal[""] = "",
 ) -> None:
     async def work(service: CodeMode) -> int:
         from codemode.serving.cli import execution_control
 
         answer = _value(value)
         return await execution_control.decide(
-            service, calls, verdict, note=note, value=answer, as_json=as_json, up_to=up_to
+            service, calls, verdict, note=note, value=answer, as_json=as_json, up_to=up_to, remember=remember
         )
 
     with_service(project, work, needs_sources=False, as_json=as_json)

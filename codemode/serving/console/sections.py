@@ -11,6 +11,7 @@ from codemode.serving.console.pages import (
     catalog,
     conversations,
     cost,
+    decisions,
     editor,
     execution_control,
     executions,
@@ -54,10 +55,14 @@ def _executions(console: Console) -> Sequence[BaseRoute]:
     return [*executions.routes(console), *execution_control.routes(console), *rollback.routes(console)]
 
 
+def _approvals(console: Console) -> Sequence[BaseRoute]:
+    return [*approvals.routes(console), *decisions.routes(console)]
+
+
 SECTIONS: tuple[Section, ...] = (
     Section("overview", "Overview", overview.routes),  # the first one is the home page
     Section("executions", "Executions", _executions, with_journal, "Work"),
-    Section("approvals", "Approvals", approvals.routes, with_journal, "Work"),
+    Section("approvals", "Approvals", _approvals, with_journal, "Work"),
     Section("unknown", "Unknown calls", _no_routes, with_journal, "Work"),
     Section("plans", "Plans", plans.routes, plans.has_plans, "Work"),
     Section("conversations", "Conversations", conversations.routes, conversations.has_conversations, "Work"),

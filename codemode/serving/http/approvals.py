@@ -89,4 +89,5 @@ async def _decided(service: CodeMode, request: Request, decisions: list[Decision
 
 def decision_of(id_: str, body: DecisionRequest) -> Decision:
     """Return the decision in a request. Who decides is the request's caller."""
-    return Decision(id_, body.digest, body.verdict, by="", note=body.note, value=body.value, up_to=body.up_to)
+    given: Any = body.model_dump(include={"note", "value", "up_to", "remember"})
+    return Decision(id_, body.digest, body.verdict, by="", **given)

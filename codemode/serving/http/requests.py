@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import (
     AfterValidator,
@@ -156,6 +156,7 @@ class DecisionRequest(BaseModel):
     content of the form as `value`) or declined.
 
     `up_to` approves this many calls of the same tool in this execution, this one included, whatever their arguments.
+    `remember` also approves the same call with the same arguments later: in the conversation, or for an hour.
     """
 
     model_config = ConfigDict(extra="forbid")
@@ -165,6 +166,7 @@ class DecisionRequest(BaseModel):
     note: str = Field(default="", max_length=2_000)
     value: Annotated[Any, AfterValidator(_data)] = None
     up_to: int = Field(default=0, ge=0, le=1_000)
+    remember: Literal["", "conversation", "hour"] = ""
 
 
 class ApprovalDecision(DecisionRequest):

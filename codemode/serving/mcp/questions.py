@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
     from codemode.executions.types.card import ApprovalCard
     from codemode.executions.types.records import QuestionKind, Verdict
+    from codemode.executions.types.remembered import RememberScope
 
 
 #: Largest number of characters of a reason in an answer.
@@ -28,11 +29,14 @@ _REASON_CHARACTERS = 500
 
 _VERDICTS: dict[str, Verdict] = {"approve": "approved", "reject": "rejected"}
 
+#: Approvals that also cover the same call later.
+_REMEMBERED: dict[str, RememberScope] = {"approve_in_conversation": "conversation", "approve_for_an_hour": "hour"}
+
 #: The form: a decision without a default, and a reason. All protocol versions with elicitation can show it.
 _FORM: dict[str, Any] = {
     "type": "object",
     "properties": {
-        "decision": {"type": "string", "title": "Decision", "enum": [*_VERDICTS]},
+        "decision": {"type": "string", "title": "Decision", "enum": [*_VERDICTS, *_REMEMBERED]},
         "reason": {"type": "string", "title": "Reason", "maxLength": _REASON_CHARACTERS},
     },
     "required": ["decision"],
@@ -68,10 +72,11 @@ def decision(kind: QuestionKind, call: str, digest: str, answer: mcp_types.Elici
     if kind == "input":
         return Decision(call, digest, "answered", by, value=content, via="mcp")
     chosen, reason = content.get("decision"), content.get("reason")
-    if not isinstance(chosen, str) or chosen not in _VERDICTS:
+    if not isinstance(chosen, str) or chosen not in (*_VERDICTS, *_REMEMBERED):
         return None
     note = reason[:_REASON_CHARACTERS] if isinstance(reason, str) else ""
-    return Decision(call, digest, _VERDICTS[chosen], by, note=note, via="mcp")
+    verdict = _VERDICTS.get(chosen, "approved")
+    return Decision(call, digest, verdict, by, note=note, via="mcp", remember=_REMEMBERED.get(chosen, ""))
 
 
 _UNANSWERED = mcp_types.ElicitResult(action="cancel")

@@ -11,7 +11,8 @@ from starlette.exceptions import HTTPException
 from starlette.routing import Route
 
 from codemode.errors import ApprovalRefused, CodeModeError
-from codemode.executions.types.records import OF_OWNER, PAGE, VERDICTS, Decision
+from codemode.executions.types.records import CONVERSATION, OF_OWNER, PAGE, VERDICTS, Decision
+from codemode.executions.types.remembered import LIFE_S
 from codemode.features.cards.desk import Cards
 from codemode.serving.console.brief_calls import brief_call, call_groups, filled_operation, twins_among
 from codemode.serving.console.forms import form_of
@@ -120,6 +121,8 @@ class _Card:
             lines=program_lines(stored),
             program_name=program_title(stored.request.code) or card.call.execution,
             others=sum(one != card.call.id for one in waiting) if card.call.verdict is None else 0,
+            remembers=self._console.service.settings.approvals.remember,
+            has_conversation=bool(stored.request.settings.get(CONVERSATION)),
         )
 
     def _why_not(self, card: ApprovalCard, caller: Caller) -> str:
@@ -205,4 +208,8 @@ def _decision(id_: str, digest: str, form: ImmutableMultiDict[str, str]) -> Deci
         detail = f"value: the answer of the call is not JSON: {error}"
         raise HTTPException(422, detail) from None
     granted = int(up_to) if up_to and verdict == "approved" else 0
-    return Decision(id_, digest, verdict, by="", note=form.get("note", ""), value=value, via="console", up_to=granted)
+    scope: Any = form.get("remember", "") if verdict == "approved" else ""
+    if scope not in ("", *LIFE_S):
+        raise HTTPException(422, "remember: choose one of the list")
+    given: Any = {"note": form.get("note", ""), "value": value, "up_to": granted, "remember": scope}
+    return Decision(id_, digest, verdict, by="", via="console", **given)

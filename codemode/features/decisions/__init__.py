@@ -1,0 +1,1 @@
+"""Remembered decisions: an approval that also holds for the same call later, within bounds."""
