@@ -49,24 +49,24 @@ class RememberedStage(Stage):
         except (*UNAVAILABLE, ValueError) as error:
             log.error("remembered decisions cannot be read, so that people are asked: %s", error)
             return judged
-        one = next((one for one in known if self._covers(one, tool, judged.call.path)), None)
+        one = next((one for one in known if self._covers(one, tool, judged)), None)
         if one is None:
             return judged
         self._run.floor.answered[judged.call.path] = one.id
         return self._run.amend(judged.approved(f"{one.by}, remembered as {one.id}"))
 
-    def _covers(self, one: Remembered, tool: Tool, path: str) -> bool:
+    def _covers(self, one: Remembered, tool: Tool, judged: JudgedCall) -> bool:
         """Return whether a decision is for this call, now.
 
-        The id of the approval follows from the definition and the location of its tool. So it does not hold for a tool
-        that has changed, or has got the name of another one.
+        The id of the approval follows from the definition and the location of its tool, and from the account. So it
+        does not hold for a tool that has changed, or has got the name of another one, or for another account.
         """
         caller = self._run.caller
         if (one.owner, one.role) != (caller.id, caller.role) or not one.holds(self._memory.clock()):
             return False
         if one.conversation and one.conversation != self._conversation:
             return False
-        if one.tool != tool.id or one.digest != self._comparison.identity(path).digest:
+        if one.tool != tool.id or one.digest != self._comparison.identity(judged.call.path).digest:
             return False
         asked = Questions(one.execution, self._run.gateway, self._recording.journal.digest)
-        return asked.id_of(tool, one.path, one.digest, "approval") == first_id(one.approval)
+        return asked.id_of(judged, one.path, one.digest, "approval") == first_id(one.approval)
