@@ -28,6 +28,15 @@ Owner = Annotated[
 ConnectionName = Annotated[str, StringConstraints(pattern=r"^[a-z][a-z0-9_-]{0,31}$")]
 
 
+class IdentitySettings(Section):
+    """Where a service says who is logged in."""
+
+    path: str = Field(pattern=r"^/", description="Path of a GET request below `base_url`.", examples=["/me"])
+    field: str = Field(
+        description="Field of the answer that tells people apart. Dots join names.", examples=["login", "user.email"]
+    )
+
+
 class ConnectionSettings(Section):
     """One account at the service of a source, or one for each caller."""
 
@@ -42,6 +51,11 @@ class ConnectionSettings(Section):
         default=(),
         description="Its credentials, as in `sources.*.credentials`. A login belongs to the owner.",
         examples=[[{"kind": "bearer", "token": {"env": "SUPPORT_TOKEN"}}]],
+    )
+    identity: IdentitySettings | None = Field(
+        default=None,
+        description="Where the service says who is logged in. null: as its identity token says, if it sends one.",
+        examples=[{"path": "/me", "field": "login"}],
     )
     read_only: bool = Field(default=False, description="Reject calls that are no reads.")
     concurrency: int | None = Field(

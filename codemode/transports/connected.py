@@ -21,6 +21,11 @@ if TYPE_CHECKING:
     from codemode.transports.auth.account import Account
     from codemode.transports.base import AnsweringTransport, CallContext, Page, Transport
 
+
+class LoginEnded(CredentialsMissing):
+    """The login of an account is over, and cannot be renewed."""
+
+
 #: Transports of one source that stay open. Of more, those that were not used for the longest time are closed.
 MOST_OPEN = 128
 
@@ -96,7 +101,12 @@ class ConnectedTransport(Generic[T]):
             async with slot.opening:
                 if slot.transport is None:
                     slot.transport = await self._open(account)
-            yield slot.transport
+            try:
+                yield slot.transport
+            except CredentialsMissing as error:
+                if account.mark:
+                    raise LoginEnded(str(error), hint=f"your login at {self._source} has ended") from None
+                raise
         finally:
             slot.calls -= 1
             await self._close_idle()

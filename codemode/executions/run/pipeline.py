@@ -226,6 +226,8 @@ class Pipeline:
             left = partial(self.recorder.left, judged)
             is_sent = partial(self.run.started.__contains__, path)
             outcome = await self.run.left.guard(work, is_sent=is_sent, left=left, given_up=given_up)
+        for stage in self._stages if outcome.error is not None else ():
+            await stage.sent(judged, outcome)
         await self.recorder.end(judged, outcome)
         return outcome
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from codemode.executions.run.replay.decisions import Decisions
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.record import End, RecordedCall
-    from codemode.gateway.call import JudgedCall
+    from codemode.gateway.call import JudgedCall, ToolOutcome
     from sandbox import Call
 
 
@@ -41,6 +41,9 @@ class Stage:
     async def follow(self, judged: JudgedCall, first: str) -> JudgedCall:
         """Return a call that reads what the call at the path `first` began. It needs no decision of its own."""
         return judged
+
+    async def sent(self, judged: JudgedCall, outcome: ToolOutcome) -> None:
+        """Take how a call ended, before that is recorded. Raises ProgramStopped if the execution must wait."""
 
     def runs(self, judged: JudgedCall) -> bool:
         """Return whether `run` makes this allowed call. It is then not sent."""

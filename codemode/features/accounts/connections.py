@@ -59,7 +59,7 @@ class Connections:
             return account
         tokens = self.logins.tokens(source, account)
         is_over = tokens is None or (not tokens.refresh_token and has_passed(tokens.expires_at, time.time()))
-        return None if tokens is None or is_over else replace(account, mark=tokens.login)
+        return None if tokens is None or is_over else replace(account, mark=tokens.login, identity=tokens.identity)
 
     def link(self, source: str, connection: str) -> str:
         """Return the address where callers log in, "" if the server has no public address. It holds no secret."""

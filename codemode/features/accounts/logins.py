@@ -8,9 +8,11 @@ from __future__ import annotations
 
 import hmac
 import json
+import logging
 import secrets
 import time
 from dataclasses import asdict, fields, replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 
 from codemode.errors import CallError, ConfigurationError
@@ -18,9 +20,11 @@ from codemode.settings import OAuth2Credential
 from codemode.sources.authentication import settings_for
 from codemode.text.times import has_passed
 from codemode.transports.auth.account import Account
+from codemode.transports.auth.credentials import Credential
 from codemode.transports.auth.grant import OAuthGrant
 from codemode.transports.auth.token_store import token_name, token_store
 from codemode.transports.oauth.client_document import CONSOLE_CALLBACK, client_address
+from codemode.transports.redaction import Redactor
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
@@ -29,6 +33,11 @@ if TYPE_CHECKING:
     from codemode.shared.values import LockableValue, ValueStore
     from codemode.transports.auth.token_store import Tokens
     from codemode.transports.oauth.login import BegunLogin
+
+log = logging.getLogger(__name__)
+
+#: Characters of an identity.
+_LONGEST_IDENTITY = 200
 
 #: Seconds for a person to log in at the issuer.
 ATTEMPT_S = 900.0
@@ -97,9 +106,26 @@ class Logins:
         begun, account = self._taken(answer.get("state", ""), owner)
         if account.connection not in self._settings().sources[begun.login.source].connections:
             raise LoginRefused("the connection was removed meanwhile: log in again")
-        tokens = replace(await finish(begun, code_in(answer, begun.login)), login=secrets.token_hex(8))
+        tokens = await self._identified(begun.login.source, account, await finish(begun, code_in(answer, begun.login)))
         token_store(begun.login.source, account, self._store).write(tokens)
         return begun.login.source, replace(account, mark=tokens.login)
+
+    def forget(self, source: str, account: Account) -> None:
+        """Delete the tokens of a login that has ended, unless there is another one by now."""
+        store = token_store(source, account, self._store)
+        if store.read() is not None:
+            store.remove()
+
+    async def _identified(self, source: str, account: Account, tokens: Tokens) -> Tokens:
+        """Return tokens with who is logged in. Without an answer to that, every login is another person's."""
+        own = self._settings().sources[source]
+        wanted, base = own.connections[account.connection].identity, own.base_url or own.location
+        if wanted is None:
+            return tokens if tokens.login else replace(tokens, login=secrets.token_hex(16))
+        identity = await _asked(source, base.rstrip("/") + wanted.path, wanted.field, tokens.access_token)
+        if not identity:
+            return replace(tokens, login=secrets.token_hex(16), identity="")
+        return replace(tokens, login=blake2b(identity.encode(), digest_size=16).hexdigest(), identity=identity)
 
     async def end(self, source: str, account: Account) -> bool:
         """Delete the tokens of an account, and revoke them where the issuer can. Return whether there were any."""
@@ -141,6 +167,25 @@ class Logins:
         if has_passed(taken[0]["ends"], time.time()):
             raise LoginRefused("the login has taken too long: begin again")
         return _decoded(taken[0], owner)
+
+
+async def _asked(source: str, url: str, field: str, token: str) -> str:
+    """Return the field of the answer that says who is logged in, "" if the service does not say it."""
+    from codemode.transports.oauth.exchange import open_exchange
+    from codemode.transports.oauth.tokens import document_at
+
+    exchange = open_exchange(source, (url,))
+    try:
+        answer: Any = await document_at(url, exchange, Credential.bearer(token))
+    except CallError as error:
+        log.warning("%s does not say who is logged in: %s", source, Redactor((token,)).text(str(error)))
+        return ""
+    finally:
+        await exchange.aclose()
+    for name in field.split("."):
+        answer = answer.get(name) if isinstance(answer, dict) else None
+    text = str(answer) if isinstance(answer, (str, int)) else ""
+    return text[:_LONGEST_IDENTITY] if text.isprintable() else ""
 
 
 def _encoded(begun: BegunLogin, account: Account, ends: float) -> bytes:

@@ -11,13 +11,14 @@ from codemode.executions.run.replay.dependencies import account_mark
 from codemode.executions.run.stage import Stage
 from codemode.features.accounts.errors import AccountChanged, ConnectionUnknown, NoConnection, NotConnected
 from codemode.gateway.call import CallState
+from codemode.transports.connected import LoginEnded
 
 if TYPE_CHECKING:
     from codemode.errors import CallError
     from codemode.executions.run.stage import Staging
     from codemode.executions.types.record import RecordedCall
     from codemode.features.accounts.connections import Connections
-    from codemode.gateway.call import JudgedCall
+    from codemode.gateway.call import JudgedCall, ToolOutcome
     from codemode.transports.auth.account import Account
 
 #: States of calls that may still be sent.
@@ -49,7 +50,8 @@ class AccountStage(Stage):
             return
         connection = call.account.partition(" ")[0]
         self._of_calls[call.path] = connection
-        self._marks.setdefault((tool.source, connection), call.mark)
+        if call.end is not None or call.effect != Effect.READ:  # a read without an answer has told nothing
+            self._marks.setdefault((tool.source, connection), call.mark)
         if tool.account_parameter not in call.arguments:
             self._defaults.setdefault(tool.source, connection)
 
@@ -82,19 +84,32 @@ class AccountStage(Stage):
             return self._refused(judged, NotConnected(tool.source, connection, self._where(tool.source, connection)))
         return self._as(judged, account, is_read_only=False)
 
+    async def sent(self, judged: JudgedCall, outcome: ToolOutcome) -> None:
+        """Wait for another login if that of the call has ended, and the call can be made again. See `Stage`."""
+        tool, account = judged.tool, judged.account
+        if not isinstance(outcome.error, LoginEnded) or tool is None or account is None:
+            return
+        await asyncio.to_thread(self._connections.logins.forget, tool.source, account)
+        may_be_repeated = judged.call.path not in self._run.started or tool.effect is Effect.READ
+        if self._decisions is not None and may_be_repeated:
+            asks = self._asks(tool.source, account.connection)
+            await self._decisions.pause_for_login(replace(judged, account=None), asks)
+
     async def _log_in(self, judged: JudgedCall, source: str, connection: str) -> JudgedCall:
         """Wait for a login of the caller, or fail the call in a run without a record."""
-        where = self._where(source, connection)
         if self._decisions is not None:
-            asks = {
-                "mode": "url",
-                "message": f"log in at {source} ({connection}) for this call; {where}",
-                "url": self._connections.link(source, connection),
-                "source": source,
-                "connection": connection,
-            }
-            await self._decisions.pause_for_login(judged, asks)
-        return self._refused(judged, NotConnected(source, connection, where))
+            await self._decisions.pause_for_login(judged, self._asks(source, connection))
+        return self._refused(judged, NotConnected(source, connection, self._where(source, connection)))
+
+    def _asks(self, source: str, connection: str) -> dict[str, str]:
+        """Return the question for a login."""
+        return {
+            "mode": "url",
+            "message": f"log in at {source} ({connection}) for this call; {self._where(source, connection)}",
+            "url": self._connections.link(source, connection),
+            "source": source,
+            "connection": connection,
+        }
 
     def _where(self, source: str, connection: str) -> str:
         link = self._connections.link(source, connection)

@@ -30,7 +30,7 @@ class Tokens:
 
     A login without settings also stores the rest of its grant, `server`, the address that its tokens are for, and
     `revocation_url`. `wanted` are further scopes, for which the server has asked since. `login` tells the login of an
-    account from the one before it.
+    account from one of another person, and `identity` is who it is at the service, where that is known.
     """
 
     access_token: str
@@ -46,6 +46,7 @@ class Tokens:
     revocation_url: str = ""
     wanted: str = ""
     login: str = ""
+    identity: str = ""
 
     def __repr__(self) -> str:
         return f"Tokens({self.token_url}, {self.client_id})"

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import base64
 import json
 import re
 import time
 from collections import deque
 from contextlib import suppress
 from dataclasses import replace
+from hashlib import blake2b
 from typing import TYPE_CHECKING, Any
 from urllib.parse import quote_plus, urlencode, urlsplit
 
@@ -45,6 +47,9 @@ _ENDING_S = 5.0
 
 #: The first status of a server whose answer says nothing about the request.
 _SERVER_ERROR = 500
+
+#: Characters of the name of a person.
+_LONGEST_NAME = 200
 
 #: Valid access tokens (RFC 6749, A.12).
 _TOKEN = re.compile(r"[\x20-\x7e]+")
@@ -230,7 +235,34 @@ def tokens_of(data: Mapping[str, Any], before: Tokens, *, now: float) -> Tokens:
         refresh_token=refresh if isinstance(refresh, str) and refresh else before.refresh_token,
         expires_at=now + life,
         scope=str(data.get("scope") or before.scope),
+        login=before.login or login_of(data),
+        identity=before.identity or _claim(data, *_NAMES),
     )
+
+
+#: Claims of an identity token by which people know each other, best first.
+_NAMES = ("email", "preferred_username", "sub")
+
+
+def login_of(data: Mapping[str, Any]) -> str:
+    """Return what tells the person of an identity token from others, "" without one.
+
+    The token came from the issuer itself (OpenID Connect Core 1.0, 3.1.3.7), so its signature proves nothing more.
+    """
+    subject = _claim(data, "sub")
+    return blake2b(f"{_claim(data, 'iss')} {subject}".encode(), digest_size=16).hexdigest() if subject else ""
+
+
+def _claim(data: Mapping[str, Any], *names: str) -> str:
+    """Return the first of these claims of the identity token in an answer, "" if there is none."""
+    token = data.get("id_token")
+    parts = token.split(".") if isinstance(token, str) else []
+    try:
+        claims = json.loads(base64.urlsafe_b64decode(parts[1] + "=" * (-len(parts[1]) % 4))) if len(parts) == 3 else {}
+    except ValueError:
+        return ""
+    found = (claims.get(name) for name in names) if isinstance(claims, dict) else ()
+    return next((one[:_LONGEST_NAME] for one in found if isinstance(one, str) and one.isprintable() and one), "")
 
 
 async def ask_for_tokens(
@@ -291,9 +323,9 @@ async def metadata_of(issuer: str, exchange: Exchange) -> Mapping[str, Any]:
     raise UpstreamError(message)
 
 
-async def document_at(url: str, exchange: Exchange) -> Mapping[str, Any]:
+async def document_at(url: str, exchange: Exchange, *credentials: Credential) -> Mapping[str, Any]:
     """Return a JSON object, empty if there is none."""
-    answer = await exchange.send(HttpRequest("GET", url, (("Accept", "application/json"),)))
+    answer = await exchange.send(HttpRequest("GET", url, (("Accept", "application/json"),)), credentials)
     return _mapping(answer.body) if answer.status == 200 else {}
 
 

@@ -96,9 +96,9 @@ async def agreed(address: str) -> str:
     return answer.headers["location"]
 
 
-def settings_of(site: ApiSite, folder: Path, **sections: Any) -> Settings:
+def settings_of(site: ApiSite, folder: Path, mine: dict[str, Any] | None = None, **sections: Any) -> Settings:
     """Return the settings of a server whose callers each have an account at the API."""
-    source = {"location": site.document, "connections": {"mine": {"owner": "caller"}}}
+    source = {"location": site.document, "connections": {"mine": mine or {"owner": "caller"}}, "base_url": site.url}
     return Settings.model_validate(
         {
             "sources": {"bank": source},

@@ -8,9 +8,11 @@ from urllib.parse import parse_qs, urlsplit
 
 import pytest
 
+from codemode.executions.types.records import Decision
 from codemode.features.accounts import accounts as accounts_module
 from codemode.features.accounts.accounts import Accounts
 from codemode.features.accounts.errors import ConnectionUnknown
+from codemode.gateway.caller import Caller
 from codemode.transports.auth.account import Account
 from codemode.transports.auth.token_store import token_name, token_store
 from tests.integration.codemode.features.accounts.people import ANN, BOB, PUBLIC, Bank, agreed, bank
@@ -178,9 +180,6 @@ async def test_another_login_does_not_continue_what_the_first_one_began(place: B
         paused = await asking.service.execute("bank.whoami(); bank.raise_limit(scope='read')", caller=ANN)
         assert paused.status == "paused"
         await _connect(asking, "key-of-ann")  # as somebody else, as far as codemode knows
-        from codemode.executions.types.records import Decision
-        from codemode.gateway.caller import Caller
-
         boss = Caller("boss", "approver")
         (waiting,) = await asking.service.executions.approvals(boss, paused.id)
         await asking.service.executions.decide([Decision(waiting.id, waiting.digest, "approved", "")], boss)
@@ -190,8 +189,6 @@ async def test_another_login_does_not_continue_what_the_first_one_began(place: B
 
 
 async def test_a_declined_login_is_an_error_of_the_call(place: Bank) -> None:
-    from codemode.executions.types.records import Decision
-
     paused = await place.service.execute("bank.whoami()", caller=ANN)
     (waiting,) = paused.pending
     await place.service.executions.decide([Decision(waiting.id, waiting.digest, "declined", "")], ANN)
@@ -247,3 +244,43 @@ async def test_a_sealed_login_of_another_does_not_open(tmp_path: Path, monkeypat
         ann, bob = (tmp_path / "state" / "tokens" / name for name in names)
         bob.write_bytes(ann.read_bytes())
         assert not place.service.part(Accounts).states(BOB)[0].is_connected
+
+
+async def test_a_login_that_ends_in_the_middle_is_asked_for_again(place: Bank) -> None:
+    """The issuer refuses to renew: the program waits for another login, and goes on."""
+    place.site.provider.life_s = 0  # each call renews its token
+    await _connect(place, "key-of-ann")
+    place.site.provider.refresh.clear()
+    paused = await place.service.execute("bank.raise_limit(scope='read')", caller=ANN)
+    assert [call.kind for call in paused.pending] == ["login"]
+    assert not place.service.part(Accounts).states(ANN)[0].is_connected
+    await _connect(place, "key-of-ann")
+    assert (await place.ended(paused.id, ANN)).outcome["value"] == "raised"
+
+
+async def test_a_token_that_a_service_rejects_is_asked_for_again(place: Bank) -> None:
+    await _connect(place, "key-of-ann")
+    place.site.provider.refresh.clear()
+    place.site.provider.expire()
+    paused = await place.service.execute("bank.whoami()['scopes']", caller=ANN)
+    assert [call.kind for call in paused.pending] == ["login"]
+    await _connect(place, "key-of-ann")
+    assert (await place.ended(paused.id, ANN)).outcome["value"] == ["read"]
+
+
+async def test_the_same_person_may_log_in_again_while_a_program_waits(tmp_path: Path) -> None:
+    """The service says who is logged in, so that codemode knows that it is the same account."""
+    policy = {"default": {"write": "ask"}, "approvers": ["approver"]}
+    mine = {"owner": "caller", "identity": {"path": "/whoami", "field": "resource"}}
+    async with bank(tmp_path, mine=mine, policy=policy) as place:
+        await _connect(place, "key-of-ann")
+        (state,) = place.service.part(Accounts).states(ANN)
+        assert state.identity.startswith(place.site.url)
+        paused = await place.service.execute("bank.whoami(); bank.raise_limit(scope='read')", caller=ANN)
+        await _connect(place, "key-of-ann")
+        boss = Caller("boss", "approver")
+        (waiting,) = await place.service.executions.approvals(boss, paused.id)
+        assert waiting.account == f"mine ({state.identity})"
+        await place.service.executions.decide([Decision(waiting.id, waiting.digest, "approved", "")], boss)
+        ended = await place.service.execute("", resume_from=paused.id, caller=ANN)
+        assert ended.value == "raised"
