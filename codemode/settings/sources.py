@@ -409,6 +409,16 @@ class SourceSettings(Section):
         host = parts.netloc.rpartition("@")[2].lower()
         return address if self.is_mcp else f"{parts.scheme.lower()}://{host}"
 
+    def with_connection(self, name: str) -> SourceSettings:
+        """Return a copy with the credentials and limits of a connection, itself if there is none of this name."""
+        connection = self.connections.get(name)
+        if connection is None:
+            return self
+        limits = {
+            key: value for key in ("concurrency", "rate_per_s") if (value := getattr(connection, key)) is not None
+        }
+        return self.model_copy(update={"credentials": connection.credentials, **limits})
+
     def anchored(self, folder: Path) -> SourceSettings:
         """Return a copy whose files are relative to `folder`, the folder of the configuration."""
         bind = self.bind

@@ -34,15 +34,6 @@ if TYPE_CHECKING:
     from codemode.transports.auth.requirements import SecurityScheme
 
 
-def settings_for(settings: SourceSettings, account: Account) -> SourceSettings:
-    """Return the settings of a source with the credentials and limits of an account."""
-    connection = settings.connections.get(account.connection)
-    if connection is None:
-        return settings
-    limits = {name: value for name in ("concurrency", "rate_per_s") if (value := getattr(connection, name)) is not None}
-    return settings.model_copy(update={"credentials": connection.credentials, **limits})
-
-
 def authentication_of(
     name: str, settings: SourceSettings, secrets: Secrets, *, tokens: ValueStore, account: Account = READER
 ) -> Authentication:

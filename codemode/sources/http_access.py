@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, TypeGuard
 
 from codemode.errors import CallError, ConfigurationError, SourceError
 from codemode.settings import AwsCredential, NoCredential, OAuth2Credential, is_url
-from codemode.sources.authentication import authentication_of, settings_for
+from codemode.sources.authentication import authentication_of
 from codemode.transports.auth.account import READER, Account
 from codemode.transports.auth.credentials import Credential
 from codemode.transports.auth.grant import OAuthGrant
@@ -54,10 +54,10 @@ def http_transport(
         return _of_account(name, settings, context, servers, READER)
 
     async def open_(account: Account) -> DeferredTransport:
-        return _of_account(name, settings_for(settings, account), context, servers, account)
+        return _of_account(name, settings.with_connection(account.connection), context, servers, account)
 
     for connection in settings.connections:
-        _check_settings(name, settings_for(settings, Account(connection)))
+        _check_settings(name, settings.with_connection(connection))
     return ConnectedTransport(name, open_, idempotency_header=settings.idempotency_header)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError, SourceError
 from codemode.settings import OAuth2Credential, Secrets
-from codemode.sources.authentication import declared_login, grant_of, settings_for
+from codemode.sources.authentication import declared_login, grant_of
 from codemode.transports.auth.account import READER
 
 if TYPE_CHECKING:
@@ -58,7 +58,7 @@ async def discovered_login(
     """Return the login that the server of a source, or its document, names. Raises ConfigurationError, CallError."""
     from codemode.transports.oauth.discovery import discover_api_login, discover_login
 
-    source = settings_for(settings.sources[name], account)
+    source = settings.sources[name].with_connection(account.connection)
     server = source.login_server
     if not server:
         raise ConfigurationError(no_login(name))

@@ -208,5 +208,5 @@ def _remark(state: AccountState, *, is_choice: bool) -> str:
     name = f" by connection={state.connection!r}{default}" if is_choice else ""
     if state.is_connected:
         return f"connected{f' as {state.identity}' if state.identity else ''}{name}"
-    where = f"log in at {state.link}" if state.link else f"run codemode auth login {state.source}"
+    where = f"log in at {state.link}" if state.link else f"run codemode auth login {state.source}/{state.connection}"
     return f"not connected{name}: {where}"

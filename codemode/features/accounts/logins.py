@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 
 from codemode.errors import CallError, ConfigurationError
 from codemode.settings import OAuth2Credential
-from codemode.sources.authentication import settings_for
 from codemode.text.times import has_passed
 from codemode.transports.auth.account import Account
 from codemode.transports.auth.credentials import Credential
@@ -145,7 +144,7 @@ class Logins:
         return True
 
     def _of(self, source: str, connection: str) -> SourceSettings:
-        return settings_for(self._settings().sources[source], Account(connection))
+        return self._settings().sources[source].with_connection(connection)
 
     def _place(self, owner: str) -> LockableValue:
         return self._store.value("tokens", token_name(_BEGUN, Account("", owner)))

@@ -113,7 +113,7 @@ class AccountStage(Stage):
 
     def _where(self, source: str, connection: str) -> str:
         link = self._connections.link(source, connection)
-        return f"log in: {link}" if link else f"run: codemode auth login {source} --connection {connection}"
+        return f"log in: {link}" if link else f"run: codemode auth login {source}/{connection}"
 
     async def _default(self, source: str) -> str:
         """Return the connection of calls that name none, the same one for the whole run. "" if there is none."""

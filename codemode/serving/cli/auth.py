@@ -11,21 +11,23 @@ import typer
 
 from codemode.errors import CodeModeError, ConfigurationError
 from codemode.executions.journal.configured import store_of
-from codemode.serving.cli.logins import LoginOptions, log_in, planned, source_named
+from codemode.serving.cli.logins import LoginOptions, account_named, log_in, planned
 from codemode.serving.cli.project_options import FOUND, AsJson, Config, configuration
 from codemode.serving.cli.tables import print_table
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import NoCredential, OAuth2Credential, Secrets
-from codemode.transports.auth.token_store import TokenStore
+from codemode.transports.auth.token_store import token_store
 
 if TYPE_CHECKING:
-    from codemode.settings import CredentialSettings, SourceSettings
-    from codemode.shared.values import ValueStore
+    from collections.abc import Iterator
+
+    from codemode.settings import CredentialSettings, Settings, SourceSettings
+    from codemode.transports.auth.token_store import TokenStore
 
 app = typer.Typer(no_args_is_help=True, help="Log in to the services behind the sources.")
 _NO_BROWSER = "Only print the address, or a code for another device."
-Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
+Name = Annotated[str, typer.Argument(help="The namespace of the source, or SOURCE/CONNECTION.")]
 
 
 @app.command("login")
@@ -59,16 +61,17 @@ def logout(name: Name, as_json: AsJson = False, config: Config = FOUND) -> None:
     """Delete the tokens of a source. If the issuer has a revocation endpoint, revoke them too."""
     with errors_as_exit_codes(as_json=as_json):
         settings = configuration(config)
-        source = source_named(name, settings)
+        source, account = account_named(name, settings)
         with closing(store_of(settings, Secrets())) as store:
-            kept = TokenStore(store.value("tokens", name), name)
+            kept = token_store(source, account, store)
             tokens = kept.read()
             revoked, problem = False, "the issuer names no revocation endpoint"
             if tokens is not None:
                 from codemode.transports.oauth.login import log_out
 
                 try:
-                    revoked = asyncio.run(log_out(planned(name, source, store, tokens), tokens))
+                    own = settings.sources[source].with_connection(account.connection)
+                    revoked = asyncio.run(log_out(planned(source, own, store, tokens, account=account), tokens))
                 except CodeModeError as error:
                     problem = str(error)
             had = kept.remove()
@@ -88,12 +91,15 @@ def status(as_json: AsJson = False, config: Config = FOUND) -> None:  # noqa: FB
         settings = configuration(config)
         secrets = Secrets()
         with closing(store_of(settings, secrets)) as store:
-            rows = [
-                {"source": name, **_state(name, one, secrets, store)}
-                for name, source in settings.sources.items()
-                for one in source.credentials
-            ]
-            rows += [row for name, source in settings.sources.items() if (row := _stored(name, source, store))]
+            accounts = [(name, *account_named(name, settings)) for name in _names(settings)]
+            rows = []
+            for name, source, account in accounts:
+                own, kept = (
+                    settings.sources[source].with_connection(account.connection),
+                    token_store(source, account, store),
+                )
+                rows += [{"source": name, **_state(name, one, secrets, kept)} for one in own.credentials]
+                rows += [row] if (row := _stored(name, own, kept)) else []
             if as_json:
                 show.print_json(rows)
             else:
@@ -102,11 +108,18 @@ def status(as_json: AsJson = False, config: Config = FOUND) -> None:  # noqa: FB
             raise typer.Exit(0 if all(row["state"] in ("present", "of the caller", "logged in") for row in rows) else 1)
 
 
-def _state(name: str, setting: CredentialSettings, secrets: Secrets, store: ValueStore) -> dict[str, Any]:
+def _names(settings: Settings) -> Iterator[str]:
+    """Yield the names of the sources and of their connections, as `login` takes them."""
+    for name, source in settings.sources.items():
+        yield name
+        yield from (f"{name}/{connection}" for connection in source.connections)
+
+
+def _state(name: str, setting: CredentialSettings, secrets: Secrets, kept: TokenStore) -> dict[str, Any]:
     if isinstance(setting, NoCredential):
         return {"kind": "none", "state": "present", "detail": "the service needs no credentials"}
     if isinstance(setting, OAuth2Credential) and setting.is_login:
-        return {"kind": f"oauth2 ({setting.flow})", **_login_state(name, store)}
+        return {"kind": f"oauth2 ({setting.flow})", **_login_state(name, kept)}
     references = [getattr(setting, field, None) for field in ("token", "password", "value")]
     if isinstance(setting, OAuth2Credential):
         references = [setting.client_secret, setting.refresh_token]
@@ -122,19 +135,19 @@ def _state(name: str, setting: CredentialSettings, secrets: Secrets, store: Valu
     return {"kind": setting.kind, "state": "present", "detail": where}
 
 
-def _stored(name: str, source: SourceSettings, store: ValueStore) -> dict[str, Any] | None:
+def _stored(name: str, source: SourceSettings, kept: TokenStore) -> dict[str, Any] | None:
     """Return the login of a source without settings for one, None if nobody has logged in."""
-    tokens = TokenStore(store.value("tokens", name), name).read()
+    tokens = kept.read()
     if tokens is None or not tokens.server or not source.login_server:
         return None
     if tokens.server != source.login_server:
         detail = f"the login is for {tokens.server}; run: codemode auth login {name}"
         return {"source": name, "kind": "login", "state": "logged out", "detail": detail}
-    return {"source": name, "kind": "login", **_login_state(name, store)}
+    return {"source": name, "kind": "login", **_login_state(name, kept)}
 
 
-def _login_state(name: str, store: ValueStore) -> dict[str, str]:
-    kept = TokenStore(store.value("tokens", name), name).read()
+def _login_state(name: str, store: TokenStore) -> dict[str, str]:
+    kept = store.read()
     if kept is None:
         return {"state": "logged out", "detail": f"run: codemode auth login {name}"}
     if kept.wanted:

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 import webbrowser
 from contextlib import closing
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import typer
 
 from codemode.errors import ConfigurationError
 from codemode.executions.journal.configured import store_of
+from codemode.gateway.caller import LOCAL
 from codemode.serving.cli.consent import has_terminal
 from codemode.serving.cli.project_options import configuration
 from codemode.serving.output import terminal as show
 from codemode.settings import SecretReference, Secrets
 from codemode.text.nearest import did_you_mean
-from codemode.transports.auth.token_store import TokenStore
+from codemode.transports.auth.account import READER, Account
+from codemode.transports.auth.token_store import TokenStore, token_name, token_store
 from codemode.transports.oauth.client_document import client_address
 
 if TYPE_CHECKING:
@@ -51,16 +54,34 @@ class LoginOptions:
 
 def log_in(name: str, settings: Settings, options: LoginOptions) -> None:
     """Log in at a source, and store its tokens. Prints the address to open. Raises ConfigurationError, CallError."""
-    source_named(name, settings)
+    source, account = account_named(name, settings)
     with closing(store_of(settings, Secrets())) as store:
-        value = store.value("tokens", name)
-        kept = TokenStore(value, name)
-        tokens = asyncio.run(_log_in(name, settings, store, options, kept.read()))
+        value = store.value("tokens", token_name(source, account))
+        kept = TokenStore(value, source)
+        tokens = asyncio.run(_log_in(source, account, settings, store, options, kept.read()))
         try:
-            kept.write(tokens)
+            kept.write(replace(tokens, login=tokens.login or secrets.token_hex(16)))
         except OSError as error:
             message = f"cannot store the tokens in {value.title}: {error.strerror}"
             raise ConfigurationError(message) from None
+
+
+def account_named(name: str, settings: Settings) -> tuple[str, Account]:
+    """Return the source and the account of `SOURCE` or `SOURCE/CONNECTION`. Raises ConfigurationError.
+
+    A connection of which each caller has an own one is that of the caller without a key on this machine.
+    """
+    source, _, connection = name.partition("/")
+    connections = source_named(source, settings).connections
+    if not connection:
+        return source, READER
+    if connection not in connections:
+        there_are = f"; there are: {', '.join(connections) or 'none'}"
+        message = (
+            f"there is no connection {connection!r} of {source}{did_you_mean(connection, connections) or there_are}"
+        )
+        raise ConfigurationError(message)
+    return source, Account(connection, LOCAL.id if connections[connection].is_own else "")
 
 
 def offer_login(name: str, message: str, config: Path) -> bool:
@@ -74,20 +95,20 @@ def offer_login(name: str, message: str, config: Path) -> bool:
 
 
 async def _log_in(
-    name: str, settings: Settings, store: ValueStore, options: LoginOptions, before: Tokens | None
+    name: str, account: Account, settings: Settings, store: ValueStore, options: LoginOptions, before: Tokens | None
 ) -> Tokens:
     from codemode.sources.logins import configured_login
     from codemode.transports.oauth.login import log_in_by_browser, log_in_by_device
 
-    source = settings.sources[name]
+    source = settings.sources[name].with_connection(account.connection)
     setting = configured_login(name, source)
     if setting is not None:
         if options.is_of_discovery:
             message = f"the login at {name} is configured: set its client and scopes in sources.{name}.credentials"
             raise ConfigurationError(message)
-        login, by_device = planned(name, source, store), setting.flow == "device_code"
+        login, by_device = planned(name, source, store, account=account), setting.flow == "device_code"
     else:
-        login = await _discovered(name, settings, store, options, before)
+        login = await _discovered(name, account, settings, store, options, before)
         wants_device = options.device or not options.browser or not login.authorization_url
         by_device = bool(login.device_url) and wants_device
         show.errors.print(show.plain(f"{name} logs in at {login.named_issuer}{_scopes(login)}"), soft_wrap=True)
@@ -108,13 +129,12 @@ def _scopes(login: Login) -> str:
 
 
 async def _discovered(
-    name: str, settings: Settings, store: ValueStore, options: LoginOptions, before: Tokens | None
+    name: str, account: Account, settings: Settings, store: ValueStore, options: LoginOptions, before: Tokens | None
 ) -> Login:
     from codemode.sources.logins import discovered_login, no_login
     from codemode.transports.oauth.registration import OwnClient
 
-    source = settings.sources[name]
-    server = source.login_server
+    server = settings.sources[name].with_connection(account.connection).login_server
     if not server:
         raise ConfigurationError(no_login(name))
     again = before if before is not None and before.server == server else None
@@ -126,7 +146,7 @@ async def _discovered(
         options.redirect_port,
         client_address(settings.server.public_url),
     )
-    return await discovered_login(name, settings, store, client)
+    return await discovered_login(name, settings, store, client, account)
 
 
 def source_named(name: str, settings: Settings) -> SourceSettings:
@@ -139,21 +159,23 @@ def source_named(name: str, settings: Settings) -> SourceSettings:
     return source
 
 
-def planned(name: str, source: SourceSettings, store: ValueStore, tokens: Tokens | None = None) -> Login:
+def planned(
+    name: str, source: SourceSettings, store: ValueStore, tokens: Tokens | None = None, *, account: Account = READER
+) -> Login:
     """Return the login that a source configures, else the one that stored `tokens` came from.
 
-    Raises ConfigurationError.
+    `source` are the settings of the account. Raises ConfigurationError.
     """
     from codemode.sources.logins import ca_file_of, no_login, planned_login
     from codemode.transports.oauth.login import Login
     from codemode.transports.oauth.stored_login import grant_in
 
-    login = planned_login(name, source, store)
+    login = planned_login(name, source, store, account)
     if login is not None:
         return login
     if tokens is None:
         raise ConfigurationError(no_login(name))
-    grant = grant_in(tokens, TokenStore(store.value("tokens", name), name))
+    grant = grant_in(tokens, token_store(name, account, store))
     return Login(name, grant, revocation_url=tokens.revocation_url, ca_file=ca_file_of(source))
 
 

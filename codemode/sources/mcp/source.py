@@ -21,7 +21,7 @@ from codemode.settings import (
     SecretReference,
     Secrets,
 )
-from codemode.sources.authentication import grant_of, settings_for
+from codemode.sources.authentication import grant_of
 from codemode.sources.loaded import Failure, SourceWarning, Surface
 from codemode.sources.mcp.definitions import (
     AcceptedDefinitions,
@@ -85,7 +85,7 @@ async def load(name: str, settings: SourceSettings, context: SourceContext) -> t
     async def open_(account: Account) -> McpTransport:
         own, _ = await _transport_of(
             name,
-            settings_for(settings, account),
+            settings.with_connection(account.connection),
             folder=context.servers,
             store=context.store,
             secrets=context.secrets,
