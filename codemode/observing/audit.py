@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.records import PendingCall
+    from codemode.executions.types.remembered import Remembered
 
 
 class AuditFile:
@@ -30,6 +31,7 @@ class AuditFile:
     - `ended`: status, number of calls
     - `decided`: approval, tool, digest, verdict, by, via (the interface, over HTTP with the client's address), note;
       up_to and grant where one decision approves several calls
+    - `remembered`, `revoked`: decision, approval, tool, digest, caller, by, expires
     - `notified`: message, about (the event), target, approval, result, attempt, error
 
     Creating one raises OSError if the file cannot be opened. After log rotation the next execution opens a new file.
@@ -83,6 +85,21 @@ class AuditFile:
             note=call.note,
             up_to=call.up_to,
             grant=call.grant,
+        )
+
+    def remembered(self, decision: Remembered) -> None:
+        """Write a `remembered` line, or a `revoked` one."""
+        self._follow()
+        self._write(
+            decision.execution,
+            "revoked" if decision.revoked_by else "remembered",
+            decision=decision.id,
+            approval=decision.approval,
+            tool=decision.tool,
+            digest=decision.digest,
+            caller=decision.owner,
+            by=decision.revoked_by or decision.by,
+            expires=rfc3339(int(decision.expires * 1_000_000)),
         )
 
     def notified(self, delivery: Delivery) -> None:

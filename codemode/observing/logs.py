@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.records import PendingCall
+    from codemode.executions.types.remembered import Remembered
 
 
 #: Least time between two lines, in seconds.
@@ -99,6 +100,9 @@ class LogObserver:
 
     def decided(self, call: PendingCall) -> None:
         """Do nothing: decisions are in the journal and the audit file."""
+
+    def remembered(self, decision: Remembered) -> None:
+        """Do nothing: remembered decisions are in the audit file."""
 
     def notified(self, delivery: Delivery) -> None:
         """Do nothing: the courier logs failures."""

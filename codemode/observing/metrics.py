@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.records import PendingCall
+    from codemode.executions.types.remembered import Remembered
 
 #: Histogram bucket bounds in seconds, from a program without calls to the usual wall time limit.
 _BUCKETS_S = (0.002, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60)
@@ -103,6 +104,9 @@ class MetricsObserver:
 
     def decided(self, call: PendingCall) -> None:
         """Do nothing: decisions are in the journal and the audit file."""
+
+    def remembered(self, decision: Remembered) -> None:
+        """Do nothing: remembered decisions are in the audit file."""
 
     def notified(self, delivery: Delivery) -> None:
         """Do nothing: messages are not counted."""

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.records import PendingCall
+    from codemode.executions.types.remembered import Remembered
     from codemode.gateway.caller import Caller
 
 T = TypeVar("T", bound="Observer")
@@ -49,6 +50,9 @@ class Observer(Protocol):
     def decided(self, call: PendingCall) -> None:
         """Handle a person's decision on a call of a paused execution."""
 
+    def remembered(self, decision: Remembered) -> None:
+        """Handle an approval that will also cover later calls, or the end of one (`revoked_by`)."""
+
     def notified(self, delivery: Delivery) -> None:
         """Handle an attempt to tell people what waits for them. It may belong to an earlier execution."""
 
@@ -77,6 +81,10 @@ class Observers:
     def decided(self, call: PendingCall) -> None:
         """Pass the event on."""
         self._each(lambda observer: observer.decided(call))
+
+    def remembered(self, decision: Remembered) -> None:
+        """Pass the event on."""
+        self._each(lambda observer: observer.remembered(decision))
 
     def notified(self, delivery: Delivery) -> None:
         """Pass the event on."""

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from codemode.executions.life.access import Access
+    from codemode.executions.life.observer import Observers
     from codemode.executions.run.stage import Staging
     from codemode.executions.types.records import Decision, PendingCall
     from codemode.executions.types.remembered import RememberScope
@@ -42,7 +43,10 @@ class DecisionNotFound(ExecutionNotFound):
 class RememberedDecisions(FeaturePart):
     """The remembered decisions of one project. `approvals.remember: false` turns them off, also those made before."""
 
-    def __init__(self, access: Access, store: ValueStore, current: Callable[[], Settings]) -> None:
+    def __init__(
+        self, access: Access, store: ValueStore, current: Callable[[], Settings], observers: Observers
+    ) -> None:
+        self._observers = observers
         self._journal = access.journal
         self._approvals = access.approvals
         self._memory = Memory(store)
@@ -51,7 +55,9 @@ class RememberedDecisions(FeaturePart):
     @classmethod
     def of(cls, core: Core) -> Self | None:
         """See `FeaturePart`."""
-        return cls(core.executions.access, core.store, core.current) if core.executions is not None else None
+        if core.executions is None:
+            return None
+        return cls(core.executions.access, core.store, core.current, core.runner.observers)
 
     @property
     def is_on(self) -> bool:
@@ -92,7 +98,7 @@ class RememberedDecisions(FeaturePart):
             log.error("an approval could not be remembered: %s", error)
             return
         for one in new:
-            log.info("%s remembered the approval of %s for %s as %s", caller.id, one.tool, one.owner, one.id)
+            self._observers.remembered(one)
 
     async def list(self, caller: Caller) -> tuple[Remembered, ...]:
         """Return the decisions that have not ended, oldest first: of all keys to approvers, to others their own."""
@@ -108,7 +114,7 @@ class RememberedDecisions(FeaturePart):
         await self._store(lambda: ended.append(self._memory.revoke(decision, caller.id)))
         if ended[0] is None:
             raise DecisionNotFound(decision)
-        log.info("%s revoked the remembered decision %s", caller.id, decision)
+        self._observers.remembered(ended[0])
         return ended[0]
 
     def now(self) -> float:

@@ -141,7 +141,8 @@ async def test_a_tool_that_has_changed_or_got_the_name_of_another_asks_a_person(
 
 async def test_a_revoked_decision_covers_nothing_any_more(tmp_path: Path) -> None:
     bank = Bank()
-    async with served(tmp_path, bank.pay) as service:
+    audit = tmp_path / "audit.jsonl"
+    async with served(tmp_path, bank.pay, observe={"audit_file": str(audit)}) as service:
         await remember(service, "hour")
         part = service.part(RememberedDecisions)
         (one,) = await part.list(ANN)
@@ -152,6 +153,9 @@ async def test_a_revoked_decision_covers_nothing_any_more(tmp_path: Path) -> Non
         with pytest.raises(DecisionNotFound):
             await part.revoke(one.id, GRACE)
         assert (await run(service)).status == "paused"
+    lines = [json.loads(line) for line in audit.read_text(encoding="utf-8").splitlines()]
+    about = [(line["event"], line["by"], line["caller"]) for line in lines if line.get("decision") == one.id]
+    assert about == [("remembered", "key:grace", "key:ann"), ("revoked", "key:ann", "key:ann")]
 
 
 async def test_what_cannot_be_remembered_is_not_decided(tmp_path: Path) -> None:
