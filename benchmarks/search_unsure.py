@@ -1,26 +1,25 @@
-"""Confidence: how well search reports that nothing fits. Each set is evaluated with a model fitted on the others.
+"""Confidence: how well search reports that nothing fits. Fitted on one half of each set, and judged on the other half.
 
     python -m benchmarks.search_unsure --data DIR [--queries 300] [--parts 2]
 
 Each set, and the gym, has four kinds of queries:
 
 - `answerable`: its own queries;
-- `taken`: the same, against a catalog without their right tools. With `--parts`, the queries are divided into parts,
-  and the right tools of a whole part are removed together;
+- `taken`: the same, against a catalog without their right tools. The queries are divided into parts (0: one for each
+  query), and the right tools of a whole part are removed together;
 - `foreign`: queries of other sets;
 - `nonsense`: random words.
 
-The table shows the area under the ROC curve, and the shares of foreign and nonsense queries that are flagged if one in
-twenty answerable queries is. The last columns show the shares at the threshold of the other sets, with false alarms.
-Further rows are ablations: without each feature, with all unasked words at full weight, and with a common intercept.
-The last line has the coefficients and the threshold fitted on all sets.
+The table shows the share of each kind that search would be unsure of, and the area under the ROC curve of the confidence.
+The threshold is the highest with which no set has more than `ALARM` of its answerable queries below it. Further rows
+leave one feature out, or the rule of unknown things. The last line has the coefficients and the threshold fitted on all
+queries, with the largest share of false alarms.
 """
 
 from __future__ import annotations
 
 import argparse
 import random
-from functools import partial
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeAlias
@@ -30,18 +29,15 @@ from numpy.typing import NDArray
 
 from benchmarks.retrieval import labelled, read_rows, sets, tools_of
 from benchmarks.search import gym
-from benchmarks.search_ablation import changed
 from codemode.search.documents.postings import build_postings
 from codemode.search.documents.segment import join
 from codemode.search.index.index import Index
-from codemode.search.ranking import ranking
-from codemode.search.ranking.confidence import COEFFICIENTS
+from codemode.search.ranking.confidence import COEFFICIENTS, INTERCEPT, UNSURE, least_confidence
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
     from codemode.catalog.tool import Tool
-    from codemode.search.analysis.vocabulary import Vocabulary
     from codemode.search.evaluation.evaluation import LabelledQuery
 
     Corpus = tuple[list[Tool], list[LabelledQuery]]  # the tools and queries of a set
@@ -50,15 +46,12 @@ if TYPE_CHECKING:
 KINDS = {"answerable": 3.0, "taken": 3.0, "foreign": 0.6, "nonsense": 0.4}
 FOREIGN = 14  # queries from each other set
 NONSENSE = 60
-ALARM = 0.05  # share of answerable queries that may be flagged
+ALARM = 0.025  # share of answerable queries below the threshold, so that some of the 5 % are left for unknown things
 RESTRAINT = 0.003  # L2 regularization of the coefficients, for standardized features
 LEAST_RESTRAINT = 1e-6  # L2 regularization of the intercepts
-LEVELS = 201  # quantiles of each set, so that all sets weigh the same
 STEPS = 12  # of Newton's method
-NOTHING = -99.0  # logit of a query without hits
 
 Evidence: TypeAlias = NDArray[np.float64]
-Fit: TypeAlias = "Callable[[Mapping[str, Mapping[str, Evidence]]], Evidence]"
 
 
 def main() -> None:
@@ -66,41 +59,46 @@ def main() -> None:
     names = [*sets(options.data), "gym"]
     corpora = {name: gym() if name == "gym" else _set(options.data / name, options.queries) for name in names}
     rows = _all_rows(corpora, options.parts)
-    print(
-        "| set | taken AUC | foreign AUC | foreign flagged | nonsense flagged | by others: false | foreign | nonsense |"
-    )
-    print("|---|---|---|---|---|---|---|---|")
+    print(f"| set | {' | '.join(f'{kind} flagged' for kind in KINDS)} | taken AUC | foreign AUC |")
+    print("|---|---|---|---|---|---|---|")
     figures = _figures(rows)
     for name, of_set in zip(names, figures, strict=True):
         print(_line(name, of_set))
-    print(_line("mean of the sets", np.mean(figures[:-1], axis=0)))
-    print(_line("mean with the gym", np.mean(figures, axis=0)))
+    print(_line("largest", np.max(figures, axis=0)))
+    print(_line("mean", np.mean(figures, axis=0)))
     for column, left_out in enumerate(COEFFICIENTS, 1):
-        print(_line(f"mean of the sets without `{left_out}`", np.mean(_figures(rows, column)[:-1], axis=0)))
-    with changed(ranking, "_significances", _each_in_full):
-        in_full = _figures(_all_rows(corpora, options.parts))
-    print(_line("mean of the sets, every unasked word in full", np.mean(in_full[:-1], axis=0)))
-    together = _figures(rows, fit=partial(_fit, apart=False))
-    print(_line("mean of the sets, fitted with one intercept for all", np.mean(together[:-1], axis=0)))
+        print(_line(f"mean without `{left_out}`", np.mean(_figures(_without_column(rows, column)), axis=0)))
+    known = {
+        name: {kind: np.hstack([values[:, :-1], np.zeros((len(values), 1))]) for kind, values in of_set.items()}
+        for name, of_set in rows.items()
+    }
+    print(_line("mean without `unknown`", np.mean(_figures(known), axis=0)))
+    now = [_judged(of_set, np.array([INTERCEPT, *COEFFICIENTS.values()]), UNSURE) for of_set in rows.values()]
+    print(_line("largest by the current model, all queries", np.max(now, axis=0)))
+    print(_line("mean by the current model, all queries", np.mean(now, axis=0)))
     coefficients = _fit(rows)
+    threshold = _threshold(rows, coefficients)
     fitted = dict(zip(("INTERCEPT", *COEFFICIENTS), coefficients.round(2).tolist(), strict=True))
-    print(f"\n{fitted}, UNSURE = {1 / (1 + np.exp(-_threshold(rows, coefficients))):.3f}")
+    most = max(_judged(of_set, coefficients, threshold)[0] for of_set in rows.values())
+    print(f"\n{fitted}, UNSURE = {threshold:.3f}, false alarms at most {most:.3f}")
 
 
-def _figures(
-    rows: Mapping[str, Mapping[str, Evidence]], left_out: int | None = None, fit: Fit | None = None
-) -> list[list[float]]:
-    """Return the figures of each set, by a fit on the others. `left_out` removes one column of the evidence."""
-    if left_out is not None:
-        rows = {
-            name: {kind: np.delete(values, left_out, axis=1) for kind, values in of_set.items()}
-            for name, of_set in rows.items()
-        }
-    figures = []
-    for name, of_set in rows.items():
-        others = {other: rows[other] for other in rows if other != name}
-        figures.append(_judged(of_set, (fit or _fit)(others), others))
-    return figures
+def _figures(rows: Mapping[str, Mapping[str, Evidence]]) -> list[list[float]]:
+    """Return the figures of each set on the second half of its queries, by a fit on the first half."""
+    fitted, judged = (
+        {name: {kind: values[half::2] for kind, values in of_set.items()} for name, of_set in rows.items()}
+        for half in (0, 1)
+    )
+    coefficients = _fit(fitted)
+    threshold = _threshold(fitted, coefficients)
+    return [_judged(of_set, coefficients, threshold) for of_set in judged.values()]
+
+
+def _without_column(rows: Mapping[str, Mapping[str, Evidence]], column: int) -> dict[str, dict[str, Evidence]]:
+    return {
+        name: {kind: np.delete(values, column, axis=1) for kind, values in of_set.items()}
+        for name, of_set in rows.items()
+    }
 
 
 def _line(name: str, figures: Iterable[float]) -> str:
@@ -115,11 +113,6 @@ def _set(folder: Path, count: int) -> tuple[list[Tool], list[LabelledQuery]]:
 def _all_rows(corpora: Mapping[str, Corpus], parts: int) -> dict[str, dict[str, Evidence]]:
     queries = {name: asked for name, (_, asked) in corpora.items()}
     return {name: dict(_rows(Index.build(tools), name, queries, parts)) for name, (tools, _) in corpora.items()}
-
-
-def _each_in_full(vocabulary: Vocabulary) -> NDArray[np.float32]:
-    """Return 1 for every term, in place of `ranking._significances`."""
-    return np.ones(len(vocabulary), np.float32)
 
 
 def _rows(
@@ -162,27 +155,29 @@ def _nonsense() -> Iterator[str]:
 
 
 def _evidence(samples: Iterator[Mapping[str, float]]) -> Evidence:
-    """Return one row for each query: 1 and the features, or zeros for a query without hits."""
-    nothing = [0.0] * (len(COEFFICIENTS) + 1)
-    return np.array([nothing if not each else [1.0, *(each[key] for key in COEFFICIENTS)] for each in samples])
+    """Return one row for each query: 1, the features, and the share of unknown things; zeros without a hit."""
+    nothing = [0.0] * (len(COEFFICIENTS) + 2)
+    return np.array(
+        [[1.0, *(each[key] for key in (*COEFFICIENTS, "unknown"))] if each else nothing for each in samples]
+    )
 
 
-def _fit(rows: Mapping[str, Mapping[str, Evidence]], *, apart: bool = True) -> Evidence:
+def _fit(rows: Mapping[str, Mapping[str, Evidence]]) -> Evidence:
     """Fit a logistic model. Return its coefficients, the intercept first. Queries are weighted by `KINDS`.
 
     Each set has its own intercept, and the result has their mean. Differences between sets are thus not mistaken for
-    differences between answerable and other queries. Without `apart`, all sets share one intercept.
+    differences between answerable and other queries.
     """
     parts = [
         (place, kind, of_set[kind][of_set[kind][:, 0] > 0])
         for place, of_set in enumerate(rows.values())
         for kind in KINDS
     ]
-    values = np.concatenate([part[:, 1:] for *_, part in parts])
+    values = np.concatenate([part[:, 1:-1] for *_, part in parts])
     answerable = np.concatenate([np.full(len(part), kind == "answerable", float) for _, kind, part in parts])
     shares = np.concatenate([np.full(len(part), KINDS[kind] / max(len(part), 1)) for _, kind, part in parts])
     shares /= shares.sum()
-    owners = np.concatenate([np.full(len(part), place if apart else 0) for place, _, part in parts])
+    owners = np.concatenate([np.full(len(part), place) for place, _, part in parts])
     intercepts = int(owners.max()) + 1
     middle, spread = values.mean(axis=0), values.std(axis=0)
     scaled = np.hstack([np.eye(intercepts)[owners], (values - middle) / spread])
@@ -196,29 +191,23 @@ def _fit(rows: Mapping[str, Mapping[str, Evidence]], *, apart: bool = True) -> E
     return np.array([weights[:intercepts].mean() - raw @ middle, *raw])
 
 
-def _judged(
-    of_set: Mapping[str, Evidence], coefficients: Evidence, others: Mapping[str, Mapping[str, Evidence]]
-) -> list[float]:
-    logits = {kind: _logits(of_set[kind], coefficients) for kind in KINDS}
-    own = np.quantile(logits["answerable"], ALARM)
-    common = _threshold(others, coefficients)
-    return [
-        *(_area(logits["answerable"], logits[kind]) for kind in ("taken", "foreign")),
-        *(float((logits[kind] < own).mean()) for kind in ("foreign", "nonsense")),
-        *(float((logits[kind] < common).mean()) for kind in ("answerable", "foreign", "nonsense")),
-    ]
+def _judged(of_set: Mapping[str, Evidence], coefficients: Evidence, threshold: float) -> list[float]:
+    certain = {kind: _confidences(of_set[kind], coefficients) for kind in KINDS}
+    flagged = []
+    for kind in KINDS:
+        least = [least_confidence(unknown, threshold) for unknown in of_set[kind][:, -1].tolist()]
+        flagged.append(float((certain[kind] < np.array(least)).mean()))
+    return [*flagged, *(_area(certain["answerable"], certain[kind]) for kind in ("taken", "foreign"))]
 
 
 def _threshold(rows: Mapping[str, Mapping[str, Evidence]], coefficients: Evidence) -> float:
-    """Return the logit below which a share `ALARM` of the answerable queries lies. All sets weigh the same."""
-    levels = np.linspace(0, 1, LEVELS)
-    return float(
-        np.quantile([np.quantile(_logits(each["answerable"], coefficients), levels) for each in rows.values()], ALARM)
-    )
+    """Return the confidence below which at most a share `ALARM` of the answerable queries of any set lies."""
+    return min(float(np.quantile(_confidences(of_set["answerable"], coefficients), ALARM)) for of_set in rows.values())
 
 
-def _logits(values: Evidence, coefficients: Evidence) -> Evidence:
-    return np.where(values[:, 0] > 0, values @ coefficients, NOTHING)
+def _confidences(values: Evidence, coefficients: Evidence) -> Evidence:
+    """Return the confidence of each row of evidence, 0 without a hit."""
+    return np.where(values[:, 0] > 0, 1 / (1 + np.exp(-values[:, :-1] @ coefficients)), 0.0)
 
 
 def _area(higher: Evidence, lower: Evidence) -> float:
@@ -231,7 +220,7 @@ def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--queries", type=int, default=300)
-    parser.add_argument("--parts", type=int, default=0)
+    parser.add_argument("--parts", type=int, default=2)
     return parser.parse_args()
 
 

@@ -91,10 +91,11 @@ class Hits:
     """The answer to a `Query`: one page of hits, best first, and the `total` over all pages.
 
     `best` has the id of the first hit of each search, "" without one. Several searches may have the same. `confidence`
-    estimates for each search, from 0 to 1, that its first hit is right. `unsure` and `empty` are the positions of the
-    searches with low confidence and without hits. `nearest` are the most similar ids if there is no hit at all. `note`
-    says what the answer lacks, such as embeddings that are not ready. `look_ups` maps tool ids to the tools that
-    provide what a hit requires, such as an id (`Index.with_look_ups`).
+    estimates for each search, from 0 to 1, that its first hit is right. `unknown` are the words of each search for
+    things that no tool has. `unsure` and `empty` are the positions of the searches whose hits may all be wrong, and of
+    those without hits. `nearest` are the most similar ids if there is no hit at all. `note` says what the answer lacks,
+    such as embeddings that are not ready. `look_ups` maps tool ids to the tools that provide what a hit requires, such
+    as an id (`Index.with_look_ups`).
     """
 
     query: Query
@@ -102,6 +103,7 @@ class Hits:
     total: int
     best: tuple[str, ...] = ()
     confidence: tuple[float, ...] = ()
+    unknown: tuple[tuple[str, ...], ...] = ()
     unsure: tuple[int, ...] = ()
     empty: tuple[int, ...] = ()
     nearest: tuple[str, ...] = ()

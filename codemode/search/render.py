@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 BUDGET_TOKENS = 1_200
 
 _CLOSING_TOKENS = 60  # reserved for the last lines
+_UNKNOWN_SHOWN = 4  # words that no tool has
 _QUERY_SHOWN = 80  # characters; longer queries are shortened in headings
 
 #: Follows hits that are shown as `name(...)`.
@@ -114,10 +115,11 @@ def _withheld(count: int) -> Iterator[str]:
 def _heading(hit: Hit, hits: Hits) -> Iterator[str]:
     if len(hits.query.queries) > 1:
         yield f"# {_quoted(hits, hit.query)}"
+    unknown = ", ".join(map(repr, hits.unknown[hit.query][:_UNKNOWN_SHOWN])) if hits.unknown else ""
     if not may_fit(hits, hit.query):
-        yield "# nothing here fits; nearest:"
+        yield f"# nothing here fits{f': no tool has {unknown}' if unknown else ''}; nearest:"
     elif hit.query in hits.unsure:
-        yield "# not sure: nothing here may fit; nearest:"
+        yield f"# not sure: {f'no tool has {unknown}' if unknown else 'nothing here may fit'}; nearest:"
 
 
 def _closing(hits: Hits, shown: set[str]) -> Iterator[str]:

@@ -30,7 +30,7 @@ from codemode.search.lookups import Catalogued, find_look_ups
 from codemode.search.query import DEFAULT_LIMIT, Hit, Hits, Query
 from codemode.search.ranking.candidates import Scorer, best
 from codemode.search.ranking.clauses import clause_heads, fill
-from codemode.search.ranking.confidence import UNSURE, confidence, evidence
+from codemode.search.ranking.confidence import confidence, evidence, least_confidence, unknown_things
 from codemode.search.ranking.exact import ExactNames
 from codemode.search.ranking.ranking import ParsedQuery, Ranker, weigh
 from codemode.search.semantic.similarity import NOTABLY_SIMILAR, with_nearest
@@ -175,9 +175,8 @@ class Index:
             total,
             best=tuple(self.tools[result.documents[0]].id if result.documents else "" for result in lists),
             confidence=tuple(result.confidence for result in lists),
-            unsure=tuple(
-                place for place, result in enumerate(lists) if result.documents and result.confidence < UNSURE
-            ),
+            unknown=tuple(result.unknown for result in lists),
+            unsure=tuple(place for place, result in enumerate(lists) if result.documents and result.is_unsure),
             empty=tuple(place for place, result in enumerate(lists) if not result.documents),
             nearest=() if total else self._nearest(request.queries, allowed),
             note=note,
@@ -228,14 +227,24 @@ class Index:
         assessment = self._ranker.assess(parsed, documents[:reranked], sums[:reranked])
         scores = weigh(assessment.features, self.weights.ranking, length_share(len(parsed.groups), self.weights.long))
         order = (-scores).argsort(kind="stable")
-        of_best = evidence(parsed.groups, assessment, sums, scores, order, self._rarest)
+        of_best = evidence(parsed.groups, assessment, sums, scores, order, self._rarest, text)
+        unknown = unknown_things(parsed.groups, text)
         if similarities is not None:
             scores = scores + np.float32(self.weights.meaning) * similarities[documents[:reranked]]
             order = (-scores).argsort(kind="stable")
         order = fill(order, clause_heads(parsed, text, assessment, scores), DEFAULT_LIMIT)
         documents[:reranked] = documents.take(order)
         return _SearchResult(
-            self, parsed, similarities, documents.tolist(), scores.take(order), sums[reranked:], total, 0, of_best
+            self,
+            parsed,
+            similarities,
+            documents.tolist(),
+            scores.take(order),
+            sums[reranked:],
+            total,
+            0,
+            of_best,
+            unknown,
         )
 
     def in_english(self, text: str) -> str:
@@ -306,7 +315,8 @@ class _SearchResult:
     """The result of one search: its first documents, of `total`.
 
     `scores` are those of the re-ranked documents, and `sums` the BM25F sums of the documents behind them. The first
-    `exact` documents were found by exact name. `evidence` has the confidence features of the best hit by words.
+    `exact` documents were found by exact name. `evidence` has the confidence features of the best hit by words,
+    and `unknown` the things of the query that no tool has.
     """
 
     index: Index
@@ -318,6 +328,12 @@ class _SearchResult:
     total: int = 0
     exact: int = 0
     evidence: Mapping[str, float] = field(default_factory=dict)
+    unknown: tuple[str, ...] = ()
+
+    @property
+    def is_unsure(self) -> bool:
+        """Whether no hit may fit."""
+        return self.confidence < least_confidence(self.evidence.get("unknown", 0.0))
 
     @property
     def confidence(self) -> float:

@@ -2,7 +2,7 @@
 
 A logistic model over the features of `evidence`. Its coefficients and the threshold were fitted on the development sets
 (`benchmarks.search_unsure`, docs/benchmarks/search.md). Negative examples are queries whose right tool was removed,
-queries of other domains, and nonsense.
+queries of other domains, and nonsense. A few words that no tool has are reason enough to be unsure.
 """
 
 from __future__ import annotations
@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codemode.search.analysis import wordlists
 from codemode.search.ranking.ranking import saturated
 
 if TYPE_CHECKING:
@@ -35,8 +36,14 @@ COEFFICIENTS = MappingProxyType(
 )
 INTERCEPT = -2.39
 
-#: A search with a lower confidence is reported as unsure. About one answerable query in twenty is below it.
-UNSURE = 0.147
+#: A search with a lower confidence is reported as unsure. In no set are more than 4 % of the answerable queries.
+UNSURE = 0.098
+
+#: The same for a query of a few words, times the share of its things that no tool has. `book flight` has one thing.
+UNSURE_OF_UNKNOWN = 0.55
+
+_FEW = 4  # words; of more things, some are mostly unknown
+_MOSTLY = 0.6  # least share of unknown things
 
 _LEAST = 1e-6  # avoids division by zero
 _BESIDE = 6  # best hits whose names are compared
@@ -50,8 +57,9 @@ def evidence(
     scores: Column,
     order: NDArray[np.intp],
     rarest: float,
+    query: str,
 ) -> Mapping[str, float]:
-    """Return the features of the best hit, the first of `order`. Keys are those of `COEFFICIENTS`.
+    """Return the features of the best hit, the first of `order`. Keys are those of `COEFFICIENTS`, and `unknown`.
 
     The head of a tool is its name, namespace and first sentence. `rarest` is the rarity of a word that no tool has;
     other rarities are shares of it.
@@ -63,6 +71,7 @@ def evidence(
       none of the common ones matches by chance.
     - `parted`: how strongly one of two adjacent words matches the head while the other does not.
     - `unasked`: words of the best names that the query does not contain.
+    - `unknown`: the share of things that no tool has, of a query of few words; else 0.
     """
     first = order[:_BESIDE]
     best = int(first[0])
@@ -86,6 +95,7 @@ def evidence(
         explained += rarity * in_head
         covered += rarity * (anywhere / weight if anywhere < weight else 1.0)
         parts.append((in_head, rarity * (1 - in_head)))
+    things = _things(groups, query)
     weights, total = max(weights, _LEAST), max(total, _LEAST)
     summed = sums[best] / rarest
     share, whole = saturated(np.array((summed / total, summed)))
@@ -96,6 +106,7 @@ def evidence(
         "evenness": evenly / weights - explained / total,
         "parted": _parted(groups, parts) / total,
         "unasked": _unasked(assessment, first),
+        "unknown": len(unknown_things(groups, query)) / len(things) if things and len(groups) <= _FEW else 0.0,
     }
 
 
@@ -126,6 +137,29 @@ def _unasked(assessment: Assessment, first: NDArray[np.intp]) -> float:
         own = names[place].difference(query_terms, *names[:place], *names[place + 1 :])
         total += share * max((assessment.significances.item(term) for term in own), default=0.0)
     return total
+
+
+def unknown_things(groups: Sequence[Group], query: str) -> tuple[str, ...]:
+    """Return the things of a query that no tool has. `query` is the text that the places of the groups refer to."""
+    return tuple(group.surface for group in _things(groups, query) if not group.known and not group.corrected)
+
+
+def _things(groups: Sequence[Group], query: str) -> list[Group]:
+    """Return the words of a query that are no actions, names or numbers."""
+    return [
+        group
+        for group in groups
+        if not (group.surface.isdigit() or wordlists.kinds_of(group.surface) or _is_name(query, group.place))
+    ]
+
+
+def _is_name(query: str, place: int) -> bool:
+    return place > 0 and query[place : place + 1].isupper()
+
+
+def least_confidence(unknown: float, unsure: float = UNSURE) -> float:
+    """Return the confidence below which a search is unsure, from the feature `unknown`."""
+    return max(unsure, UNSURE_OF_UNKNOWN * unknown) if unknown >= _MOSTLY else unsure
 
 
 def confidence(features: Mapping[str, float]) -> float:

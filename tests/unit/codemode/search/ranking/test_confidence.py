@@ -11,6 +11,7 @@ from codemode.catalog.catalog import Catalog
 from codemode.search.index.index import Index
 from codemode.search.query import Query
 from codemode.search.ranking.confidence import confidence
+from codemode.search.render import render
 from codemode.sources.documents.parse import parse_document
 from codemode.sources.openapi.document import load_openapi
 from codemode.testing import make_tool
@@ -80,6 +81,26 @@ def test_a_query_in_another_language_has_the_evidence_of_its_english_reading(gym
 def test_the_evidence_for_fitting_is_that_of_the_search(gym: Index) -> None:
     query = "kündige die Mitgliedschaft eines Kunden"
     assert confidence(gym.evidence(query)) == gym.search(query).confidence[0]
+
+
+@pytest.mark.parametrize("query", ["book flight", "book a flight to Rome", "unpaid invoices of members", "order pizza"])
+def test_things_that_no_tool_has_are_flagged_and_named(gym: Index, query: str) -> None:
+    answer = gym.search(query)
+    assert answer.unsure == (0,)
+    assert answer.unknown[0]
+    assert set(answer.unknown[0]) <= set(query.split())
+    assert f"no tool has {answer.unknown[0][0]!r}" in render(answer).splitlines()[0]
+
+
+@pytest.mark.parametrize("query", ["freeze the membership of Ada", "message Ada", "freze membrship", "client 4711"])
+def test_names_numbers_and_spelling_mistakes_are_no_unknown_things(gym: Index, query: str) -> None:
+    assert gym.search(query).unknown == ((),)
+
+
+def test_one_of_many_words_that_no_tool_has_is_no_reason_to_doubt(gym: Index) -> None:
+    answer = gym.search("freeze the membership of a client until his skiing holidays are over")
+    assert answer.unknown == (("skiing",),)
+    assert answer.unsure == ()
 
 
 def test_an_unasked_word_that_distinguishes_siblings_lowers_confidence() -> None:
