@@ -1,9 +1,9 @@
 """Embeddings: search quality and time on retrieval sets, with words alone and with a local model.
 
-    python -m benchmarks.embeddings --data DIR --cache DIR [--mix DIR] [--folder MODEL] [--queries 150]
+    python -m benchmarks.embeddings --data DIR --cache DIR [--mix DIR] [--service URL MODEL] [--queries 150]
 
 `--cache` is a folder that keeps vectors between runs. `--mix` is a folder whose catalogs are mixed into each set.
-`--folder` replaces the model of the extra `embeddings`.
+`--service` has an embedding service in place of the model of the extra `embeddings`.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from codemode.search.semantic.embeddings import PACKAGED_MEANING, make_embedder
 from codemode.search.semantic.query_vectors import QueryVectors
 from codemode.search.semantic.similarity import EmbeddingIndex
 from codemode.search.semantic.vectors import VectorCache
-from codemode.settings import LocalEmbeddings
+from codemode.settings import LocalEmbeddings, ServiceEmbeddings
 
 if TYPE_CHECKING:
     from codemode.catalog.tool import Tool
@@ -34,7 +34,7 @@ PATIENCE_S = 3 * 60 * 60
 
 def main() -> None:
     options = _options()
-    embedder = make_embedder(LocalEmbeddings(kind="local", folder=options.folder))
+    embedder = make_embedder(settings_of(options))
     print(f"{datetime.now(UTC):%Y-%m-%d}, Python {sys.version.split()[0]}, {embedder.name}")
     print("| set | tools | queries | nDCG@10 by words | recall@10 | nDCG@10 with embeddings | recall@10 | ms more |")
     print("|---|---|---|---|---|---|---|---|", flush=True)
@@ -48,7 +48,7 @@ def main() -> None:
         queries = labelled(options.data / name / "queries.jsonl", tools, options.queries)
         vectors = QueryVectors(embedder, wait_s=PATIENCE_S)
         embeddings = EmbeddingIndex(tools, embedder, VectorCache(options.cache, embedder.name), vectors)
-        compared.append(_compare(name, tools, queries, embeddings, None if options.folder else PACKAGED_MEANING))
+        compared.append(_compare(name, tools, queries, embeddings, None if options.service else PACKAGED_MEANING))
     for title, rows in (
         ("mean", compared),
         ("mean without aws_examples", compared[: len(sets(options.data))]),
@@ -56,6 +56,14 @@ def main() -> None:
         words, both = mean([row[0] for row in rows]), mean([row[1] for row in rows])
         figures = f"{words.ndcg_10:.3f} | {words.recall_10:.3f} | {both.ndcg_10:.3f} | {both.recall_10:.3f}"
         print(f"| {title} | | | {figures} | |")
+
+
+def settings_of(options: argparse.Namespace) -> LocalEmbeddings | ServiceEmbeddings:
+    """Return the settings for the option `--service`."""
+    if options.service is None:
+        return LocalEmbeddings(kind="local")
+    base_url, model = options.service
+    return ServiceEmbeddings(kind="openai", base_url=base_url, model=model)
 
 
 def _compare(
@@ -95,7 +103,7 @@ def _options() -> argparse.Namespace:
     parser.add_argument("--data", type=Path, required=True)
     parser.add_argument("--cache", type=Path, required=True)
     parser.add_argument("--mix", type=Path)
-    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--service", nargs=2, metavar=("URL", "MODEL"))
     parser.add_argument("--queries", type=int, default=150)
     return parser.parse_args()
 

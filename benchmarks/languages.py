@@ -1,9 +1,9 @@
 """Languages: search quality of queries in ten languages beside the same queries in English.
 
-    python -m benchmarks.languages [--cache DIR] [--folder MODEL]
+    python -m benchmarks.languages [--cache DIR] [--service URL MODEL]
 
 The queries are those of `languages.yaml`, over the gym's operations. `--cache` also measures with the model of the
-extra `embeddings`, and keeps its vectors in the folder. `--folder` replaces that model.
+extra `embeddings`, and keeps its vectors in the folder. `--service` has an embedding service in its place.
 """
 
 from __future__ import annotations
@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from benchmarks.embeddings import settings_of
 from benchmarks.search import gym
 from codemode.search.evaluation.evaluation import TOP, LabelledQuery, evaluate
 from codemode.search.index.index import Index
@@ -22,7 +23,6 @@ from codemode.search.semantic.embeddings import PACKAGED_MEANING, make_embedder
 from codemode.search.semantic.query_vectors import QueryVectors
 from codemode.search.semantic.similarity import EmbeddingIndex
 from codemode.search.semantic.vectors import VectorCache
-from codemode.settings import LocalEmbeddings
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
@@ -37,12 +37,12 @@ def main() -> None:
     by_words = Index.build(tools)
     indexes = {"by words": by_words}
     if options.cache:
-        embedder = make_embedder(LocalEmbeddings(kind="local", folder=options.folder))
+        embedder = make_embedder(settings_of(options))
         vectors = QueryVectors(embedder, wait_s=PATIENCE_S)
         embeddings = EmbeddingIndex(tools, embedder, VectorCache(options.cache, embedder.name), vectors)
         embeddings.start()
         embeddings.wait(PATIENCE_S)
-        indexes["with embeddings"] = by_words.with_embeddings(embeddings, None if options.folder else PACKAGED_MEANING)
+        indexes["with embeddings"] = by_words.with_embeddings(embeddings, None if options.service else PACKAGED_MEANING)
     print("| language | " + " | ".join(f"nDCG@10 {title} | of English" for title in indexes) + " |")
     print("|---" * (1 + 2 * len(indexes)) + "|")
     for row in table(indexes, labelled):
@@ -80,7 +80,7 @@ def _ndcg(index: Index, queries: Sequence[LabelledQuery]) -> float:
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--cache", type=Path)
-    parser.add_argument("--folder", type=Path)
+    parser.add_argument("--service", nargs=2, metavar=("URL", "MODEL"))
     return parser.parse_args()
 
 

@@ -10,10 +10,10 @@ Each set, and the gym, has four kinds of queries:
 - `foreign`: queries of other sets;
 - `nonsense`: random words.
 
-The table shows the share of each kind that search would be unsure of, and the area under the ROC curve of the confidence.
+The table shows the share of each kind that search would be unsure of, and the area under the ROC curve of confidence.
 The threshold is the highest with which no set has more than `ALARM` of its answerable queries below it. Further rows
-leave one feature out, or the rule of unknown things. The last line has the coefficients and the threshold fitted on all
-queries, with the largest share of false alarms.
+leave one feature out. The last line has the coefficients and the threshold fitted on all queries, with the largest
+share of false alarms.
 """
 
 from __future__ import annotations

@@ -107,8 +107,7 @@ class Finder:
             self._embeddings.close()
         self._embeddings = embeddings
         embeddings.start()
-        is_packaged = settings.kind == "local" and settings.folder is None
-        return index.with_embeddings(embeddings, PACKAGED_MEANING if is_packaged else None)
+        return index.with_embeddings(embeddings, PACKAGED_MEANING if settings.kind == "local" else None)
 
     def narrowed(self, catalog: Catalog) -> Finder:
         """Return a finder of a smaller catalog, which reveals nothing of other tools. It is closed with this one."""
@@ -149,7 +148,7 @@ class Finder:
             return settings.model
         from codemode.search.semantic.embeddings import PACKAGED_MODEL
 
-        return PACKAGED_MODEL if settings.folder is None else settings.folder.name
+        return PACKAGED_MODEL
 
     def vectors_of(self, texts: Sequence[str], wait_s: float) -> tuple[list[Vectors | None], str]:
         """Return the vector of each text, or None where it does not arrive in time.

@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 from pydantic import Field
 
 from codemode.settings.secrets import SecretReference
-from codemode.settings.section import HomePath, Section
+from codemode.settings.section import Section
 from codemode.settings.urls import HttpUrl
 
 #: Default wait for the vector of a new query. A local model takes 10 ms, a service in the same network 50 ms.
@@ -47,14 +47,9 @@ class ServiceEmbeddings(Section):
 
 
 class LocalEmbeddings(Section):
-    """A model that runs in the codemode process."""
+    """The model of the extra `embeddings`, in the codemode process."""
 
-    kind: Literal["local"] = Field(description="A local model.")
-    folder: HomePath | None = Field(
-        default=None,
-        description="Folder of a BERT model of sentence-transformers. null: the model of the extra `embeddings`.",
-        examples=["~/models/all-MiniLM-L6-v2"],
-    )
+    kind: Literal["local"] = Field(description="The model of the extra `embeddings`.")
     batch: int = Field(default=64, ge=1, le=2048, description=_BATCH)
     query_wait_ms: int = Field(default=QUERY_WAIT_MS, ge=0, le=10_000, description=_QUERY_WAIT)
 

@@ -26,24 +26,24 @@ if TYPE_CHECKING:
 
 COEFFICIENTS = MappingProxyType(
     {
-        "score": 1.07,
-        "sum": 0.84,
-        "in_texts": 1.56,
-        "evenness": 4.43,
-        "parted": -2.96,
-        "unasked": -0.93,
+        "score": 0.88,
+        "sum": 1.11,
+        "in_texts": 1.32,
+        "evenness": 3.93,
+        "parted": -1.91,
+        "unasked": -0.89,
     }
 )
-INTERCEPT = -2.39
+INTERCEPT = -2.54
 
-#: A search with a lower confidence is reported as unsure. In no set are more than 4 % of the answerable queries.
-UNSURE = 0.098
+#: A search with a lower confidence is reported as unsure. In no set are more than 5 % of the answerable queries.
+UNSURE = 0.097
 
 #: The same for a query of a few words, times the share of its things that no tool has. `book flight` has one thing.
-UNSURE_OF_UNKNOWN = 0.55
+UNSURE_OF_UNKNOWN = 0.5
 
-_FEW = 4  # words; of more things, some are mostly unknown
-_MOSTLY = 0.6  # least share of unknown things
+_FEW = 5  # words; of more, some are mostly unknown
+_MOSTLY = 0.65  # least share of unknown things
 
 _LEAST = 1e-6  # avoids division by zero
 _BESIDE = 6  # best hits whose names are compared
@@ -141,7 +141,12 @@ def _unasked(assessment: Assessment, first: NDArray[np.intp]) -> float:
 
 def unknown_things(groups: Sequence[Group], query: str) -> tuple[str, ...]:
     """Return the things of a query that no tool has. `query` is the text that the places of the groups refer to."""
-    return tuple(group.surface for group in _things(groups, query) if not group.known and not group.corrected)
+    return tuple(group.surface for group in _things(groups, query) if _is_unknown(group))
+
+
+def _is_unknown(group: Group) -> bool:
+    """Return whether no tool has a word, nor what it is a misspelling of."""
+    return not group.known and not (group.corrected and group.alternatives)
 
 
 def _things(groups: Sequence[Group], query: str) -> list[Group]:

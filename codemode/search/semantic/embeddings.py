@@ -11,12 +11,10 @@ import numpy as np
 from pydantic import SecretStr
 
 from codemode.errors import AddressNotAllowed, ConfigurationError
-from codemode.search.semantic.encoder import Encoder
 from codemode.transports.http.blocking import blocking_client
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
-    from pathlib import Path
 
     from numpy.typing import NDArray
 
@@ -127,39 +125,6 @@ class ServiceEmbedder:
             return self._client
 
 
-class LocalEmbedder:
-    """A model in this process, loaded from its folder on first use."""
-
-    def __init__(self, folder: Path) -> None:
-        self._folder = folder
-        self._lock = Lock()
-        self._encoder: Encoder | None = None
-        weights = folder / "model.safetensors"
-        if not weights.is_file():
-            message = f"search.embeddings.folder: {folder} holds no model: {weights.name} is missing"
-            raise ConfigurationError(message)
-        state = weights.stat()
-        self._name = f"local {folder.name} {state.st_size} {state.st_mtime_ns}"
-
-    @property
-    def name(self) -> str:
-        """The folder name, with the size and modification time of the weights."""
-        return self._name
-
-    def embed(self, texts: Sequence[str]) -> Vectors:
-        """Embed all texts. Raises EmbeddingFailure if the model is unreadable."""
-        with self._lock:
-            if self._encoder is None:
-                try:
-                    self._encoder = Encoder(self._folder)
-                except ConfigurationError as error:
-                    raise EmbeddingFailure(str(error), final=True) from None
-        return self._encoder.encode(texts)
-
-    def close(self) -> None:
-        """Do nothing: the model is freed with this object."""
-
-
 class PackagedEmbedder:
     """The model of the extra `embeddings`, loaded on first use. Raises ConfigurationError if it is not installed."""
 
@@ -167,7 +132,7 @@ class PackagedEmbedder:
         if find_spec(_PACKAGE) is None:
             message = (
                 "search.embeddings: the model of kind `local` is an extra: pip install 'codemode[embeddings]', "
-                "or set `folder` to the folder of another model"
+                "or name a service with kind `openai`"
             )
             raise ConfigurationError(message)
         self._lock = Lock()
@@ -195,7 +160,7 @@ def make_embedder(settings: EmbeddingSettings) -> Embedder:
     """Return the configured embedder. Raises ConfigurationError if its model is missing."""
     if settings.kind == "openai":
         return ServiceEmbedder(settings)
-    return PackagedEmbedder() if settings.folder is None else LocalEmbedder(settings.folder)
+    return PackagedEmbedder()
 
 
 def checked(vectors: Sequence[Sequence[float]], count: int) -> Vectors:

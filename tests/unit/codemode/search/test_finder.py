@@ -12,7 +12,6 @@ from codemode.search.finder import Finder
 from codemode.search.query import Query
 from codemode.settings import Settings, load_settings
 from tests.unit.codemode.search.embeddings_service import EmbeddingsService
-from tests.unit.codemode.search.semantic.small_model import write_model
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -70,22 +69,10 @@ def test_a_catalog_opened_for_later_is_indexed_by_the_first_search(tool: ToolFac
     assert finder.search(Query(("car",))).total == 1
 
 
-def test_a_local_model_needs_no_service(tool: ToolFactory, tmp_path: Path) -> None:
-    write_model(tmp_path / "model")
-    finder = _finder(tmp_path, embeddings={"kind": "local", "folder": tmp_path / "model", "query_wait_ms": 10_000})
-    finder.open(_catalog(tool), ["one"])
-    finder.settle((), WAIT_S)
-    hits = finder.search(Query(("no word of it is known",)))
-    assert hits.note == ""
-    assert hits.total == 2
-    finder.close()
-
-
 @pytest.mark.parametrize(
     ("search", "expected"),
     [
         ("ranking: {name_coverd: 1}", "search.ranking: unknown feature 'name_coverd'"),
-        ("embeddings: {kind: local, folder: /nonexistent}", "/nonexistent holds no model"),
         ("embeddings: {kind: openai}", "line 2: search.embeddings.openai.model: missing key"),
         ("embeddings: {kind: openai, modle: m, model: m}", "unknown key; did you mean 'model'?"),
         ("embeddings: {kind: openai, model: m, base_url: localhost}", "expected a URL that begins with http"),
