@@ -57,6 +57,12 @@ def with_source(text: str, name: str, entry: Mapping[str, Any], *, section: str 
     sources = _entries(text, section)
     block = _block(name, entry)
     if sources is None:
+        empty = _empty_section(text, section)
+        if empty is not None:
+            lines = f"{text}\n".splitlines(keepends=True)
+            at, start, end = empty.end_mark.line, empty.start_mark.column, empty.end_mark.column
+            head = lines[at][:start] + lines[at][end:]
+            return "".join([*lines[:at], head, _shifted(block, _INDENT), *lines[at + 1 :]])
         before = text if not text or text.endswith("\n") else f"{text}\n"
         return f"{before}{section}:\n{_shifted(block, _INDENT)}"
     if any(key.value == name for key, _ in sources.value):
@@ -151,6 +157,21 @@ def _entries(text: str, section: str) -> yaml.MappingNode | None:
         raise ConfigurationError(message)
     node = next((value for key, value in root.value if key.value == section), None)
     return node if isinstance(node, yaml.MappingNode) else None
+
+
+def _empty_section(text: str, section: str) -> yaml.Node | None:
+    """Return the null that a section is, None if there is no section. Raises ConfigurationError for anything else."""
+    root = yaml.compose(text)
+    if not isinstance(root, yaml.MappingNode):
+        return None
+    if root.flow_style:
+        message = "the configuration is written in {}, as JSON: write it as a block, one key below the other"
+        raise ConfigurationError(message)
+    node: yaml.Node | None = next((value for key, value in root.value if key.value == section), None)
+    if node is not None and not node.tag.endswith(":null"):
+        message = f"{section} is not a mapping of names to entries: correct it first"
+        raise ConfigurationError(message)
+    return node
 
 
 def _end(node: yaml.Node, lines: list[str]) -> int:

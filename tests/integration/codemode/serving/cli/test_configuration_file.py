@@ -37,6 +37,22 @@ def test_the_first_source_opens_the_section(text: str) -> None:
     assert yaml.safe_load(with_source(text, "pets", {"location": "p"}))["sources"] == {"pets": {"location": "p"}}
 
 
+@pytest.mark.parametrize(
+    "text", ["sources:\nlimits: {wall_s: 5}\n", "sources: ~ # x\nb: 1\n", "sources:  # mine", "a: 1\nsources: null\n"]
+)
+def test_an_empty_section_is_filled_and_not_repeated(text: str) -> None:
+    filled = with_source(text, "pets", {"location": "p"})
+    assert filled.count("sources:") == 1
+    expected = yaml.safe_load(text) | {"sources": {"pets": {"location": "p"}}}
+    assert yaml.safe_load(filled) == expected
+
+
+@pytest.mark.parametrize("text", ['{"limits": {"wall_s": 5}}', "{}\n"])
+def test_a_configuration_in_braces_stays_as_it_is(text: str) -> None:
+    with pytest.raises(ConfigurationError, match=r"written in \{\}, as JSON: write it as a block"):
+        with_source(text, "pets", {"location": "p"})
+
+
 def test_removing_what_was_added_gives_the_file_back() -> None:
     assert without_source(with_source(FILE, "pets", {"location": "p", "base_url": "http://x"}), "pets") == FILE
 
