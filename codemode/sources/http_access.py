@@ -132,7 +132,7 @@ def fetch(name: str, settings: SourceSettings, context: SourceContext) -> Callab
         try:
             return await plain(url)
         except BehindLogin as error:
-            if without_userinfo(url) != url or not _has_credentials(settings):
+            if without_userinfo(url) != url or not await _has_credentials(name, settings, context):
                 raise
             if not _shares_base(settings, by=origin) or not is_same_origin(url, settings.location):
                 message = f"{error.message}; this source's credentials are sent to {settings.base_url} only"
@@ -142,8 +142,11 @@ def fetch(name: str, settings: SourceSettings, context: SourceContext) -> Callab
     return lambda url: context.documents.text(url, partial(fetched, url))
 
 
-def _has_credentials(settings: SourceSettings) -> bool:
-    return bool(settings.headers) or any(not isinstance(one, NoCredential) for one in settings.credentials)
+async def _has_credentials(name: str, settings: SourceSettings, context: SourceContext) -> bool:
+    """Whether credentials are configured, or somebody is logged in."""
+    if settings.headers or any(not isinstance(one, NoCredential) for one in settings.credentials):
+        return True
+    return (await authentication(name, settings, context)).is_logged_in
 
 
 def _shares_base(settings: SourceSettings, *, by: Callable[[str], object]) -> bool:

@@ -10,6 +10,7 @@ from dataclasses import asdict, fields
 from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
+from urllib.parse import urlsplit
 
 import typer
 
@@ -68,6 +69,9 @@ SHOWN = 20
 
 #: Seconds that a URL without an API document has to answer as an MCP server.
 MCP_ASKED_S = 15.0
+
+#: Endings of the names of API documents.
+_DOCUMENTS = (".json", ".yaml", ".yml")
 
 #: Exit code for an unreadable source.
 _UNREAD = 3
@@ -348,26 +352,52 @@ def _is_command(location: str) -> bool:
 
 
 async def _found(name: str, settings: SourceSettings, bearer_env: str) -> tuple[SourceSettings, LoadedSource]:
-    """Load the source. A URL without an API document is tried as a GraphQL service or an MCP server."""
+    """Load the source. A URL without an API document is tried as a GraphQL service or an MCP server.
+
+    A source that cannot be read before a login has a failure that says so.
+    """
     try:
         source = await _read(name, settings)
     except SourceError as error:
         if not is_url(settings.location):
             raise
-        if "graphql" in settings.location.lower():
-            bearer = [{"kind": "bearer", "token": {"env": bearer_env}}] if bearer_env else []
-            service = SourceSettings.model_validate(
-                {"kind": "graphql", "location": settings.location, "credentials": bearer}
-            )
-            return service, await _read(name, service)
-        server = SourceSettings(kind="mcp", location=settings.location, timeout_s=MCP_ASKED_S)
-        source = await _read(name, server)
-        if not source.tools and not _needs_login(source):
-            raise error from None
-        return server, source
+        return await _other_kind(name, settings, bearer_env, error)
     if settings.is_mcp and not source.tools and not _needs_login(source):
         raise SourceError(source.warnings[0].reason if source.warnings else "has no tools", location=name)
     return settings, source
+
+
+async def _other_kind(
+    name: str, settings: SourceSettings, bearer_env: str, error: SourceError
+) -> tuple[SourceSettings, LoadedSource]:
+    """Load a URL whose document could not be read as another kind. Raises `error` if it is none."""
+    if "graphql" in settings.location.lower():
+        bearer = [{"kind": "bearer", "token": {"env": bearer_env}}] if bearer_env else []
+        service = SourceSettings.model_validate(
+            {"kind": "graphql", "location": settings.location, "credentials": bearer}
+        )
+        try:
+            return service, await _read(name, service)
+        except SourceError as unread:
+            return service, await _behind_login(name, service, bearer_env, unread)
+    server = SourceSettings(kind="mcp", location=settings.location, timeout_s=MCP_ASKED_S)
+    is_document = urlsplit(settings.location).path.endswith(_DOCUMENTS)
+    source = None if is_document else await _read(name, server)
+    if source is None or (not source.tools and not _needs_login(source)):
+        return settings, await _behind_login(name, settings, bearer_env, error)
+    return server, source
+
+
+async def _behind_login(name: str, settings: SourceSettings, bearer_env: str, error: SourceError) -> LoadedSource:
+    """Return a source that is read after a login. Raises `error` if its server publishes nothing about one."""
+    from codemode.sources.factory import absent_source
+    from codemode.sources.loaded import Failure
+    from codemode.transports.oauth.discovery import publishes_login
+
+    address = settings.base_url or settings.location
+    if bearer_env or not await publishes_login(address, name):
+        raise error
+    return absent_source(name, Failure(str(error), error.told, needs_login=True))
 
 
 def _entry(settings: SourceSettings, base_url: str, bearer_env: str, config: Path) -> dict[str, Any]:

@@ -105,6 +105,16 @@ async def discover_api_login(
     return await _login(published, scopes, audience, reach, client, server=server)
 
 
+async def publishes_login(address: str, source: str, *, ca_file: str | None = None) -> bool:
+    """Whether the service at an address publishes where its tokens come from (RFC 9728)."""
+    reach = ServerReach(address, source, ca_file)
+    try:
+        challenge = await _challenge(HttpRequest("GET", address, (("Accept", "application/json"),)), reach)
+        return bool(_issuer(await _resource_metadata(challenge, reach)))
+    except CallError:
+        return False
+
+
 async def _login(
     published: Mapping[str, Any],
     scopes: str | None,

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from fastapi import FastAPI, HTTPException, Request, Security
 from fastapi.security import OAuth2AuthorizationCodeBearer, OpenIdConnect, SecurityScopes
+from graphql import build_schema, graphql_sync
 from mcp.server.auth.routes import create_auth_routes
 from mcp.server.auth.settings import ClientRegistrationOptions, RevocationOptions
 from pydantic import AnyHttpUrl, ConfigDict, TypeAdapter
@@ -50,6 +51,7 @@ async def authorized_api(declares: str = "oauth2", *, publishes: bool = False) -
         )
         app = FastAPI(title="Bank")
         async with Served(app) as served:
+            _serve_graphql(app, provider, served.url)
             _serve(app, provider, _scheme(declares, issuer.url), served.url)
             if publishes:
                 _publish(app, served.url, issuer.url)
@@ -85,6 +87,10 @@ def _serve(app: FastAPI, provider: Provider, scheme: Any, url: str) -> None:
         known = provider.access[token]
         return {"scopes": known.scopes, "resource": known.resource, "token": token}
 
+    @app.get("/private.json", include_in_schema=False)
+    def private(_: str = Security(check, scopes=["read"])) -> dict[str, Any]:
+        return app.openapi()
+
     @app.post("/raise", operation_id="raise_limit")
     def raise_limit(scope: str, token: str = Security(check, scopes=["read"])) -> str:
         known = provider.access[token]
@@ -92,6 +98,18 @@ def _serve(app: FastAPI, provider: Provider, scheme: Any, url: str) -> None:
             lacks = f'Bearer error="insufficient_scope", scope="{scope}"'
             raise HTTPException(403, "more scopes", {"WWW-Authenticate": lacks})
         return "raised"
+
+
+def _serve_graphql(app: FastAPI, provider: Provider, url: str) -> None:
+    schema = build_schema("type Query { balance: Int }")
+
+    @app.post("/graphql", include_in_schema=False)
+    async def graphql(request: Request) -> Any:
+        if request.headers.get("authorization", "").removeprefix("Bearer ") not in provider.access:
+            named = f'Bearer resource_metadata="{url}/.well-known/oauth-protected-resource"'
+            raise HTTPException(401, "log in", {"WWW-Authenticate": named})
+        asked = await request.json()
+        return graphql_sync(schema, asked["query"], {"balance": 7}, variable_values=asked.get("variables")).formatted
 
 
 def _publish(app: FastAPI, url: str, issuer: str) -> None:

@@ -174,3 +174,21 @@ async def test_a_document_cannot_send_the_login_to_another_machine(folder: Path)
         code, said = await _log_in(folder)
         assert code != 0
         assert "bank names https://169.254.169.254 for its login, which must be a public https host" in said
+
+
+async def test_a_graphql_service_whose_schema_is_behind_the_login_is_logged_in_to(folder: Path) -> None:
+    async with authorized_api("", publishes=True) as site:
+        code, _, errors = await _command("sources", "add", "bank", f"{site.url}/graphql", folder=folder)
+        assert (code, errors) == (75, "bank is added, and asks for a login; run: codemode auth login bank\n")
+        assert (await _log_in(folder))[0] == 0
+        async with _service(folder) as service:
+            assert (await service.execute("bank.balance()")).value == 7
+
+
+async def test_a_document_behind_the_login_is_read_after_it(folder: Path) -> None:
+    async with authorized_api("", publishes=True) as site:
+        code, _, errors = await _command("sources", "add", "bank", f"{site.url}/private.json", folder=folder)
+        assert (code, errors) == (75, "bank is added, and asks for a login; run: codemode auth login bank\n")
+        assert (await _log_in(folder))[0] == 0
+        async with _service(folder) as service:
+            assert (await service.execute("bank.whoami()")).value["scopes"] == ["read"]
