@@ -1,7 +1,7 @@
-"""Tables of docs/benchmarks/agents.md, from the figures in benchmarks/agents.
+"""Tables of docs/benchmarks/agents.md and agent-suites.md, from the figures in benchmarks/agents.
 
-    python -m benchmarks.agent_tables          prints the tables that the page lacks; exit code 1 if there are any
-    python -m benchmarks.agent_tables --write  writes them into the page
+    python -m benchmarks.agent_tables          prints the tables that a page lacks; exit code 1 if there are any
+    python -m benchmarks.agent_tables --write  writes them into the pages
 
 A comment in the page names a table and its files, and the table follows:
 
@@ -23,6 +23,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from benchmarks.crossing_tables import crossing, sizes
 from codemode.bench.measures import Price
 from codemode.bench.pairs import overall
 from codemode.bench.report import markdown_table, origins_of
@@ -37,7 +38,7 @@ if TYPE_CHECKING:
     from codemode.bench.results import Result
 
 ROOT = Path(__file__).parents[1]
-PAGE = ROOT / "docs" / "benchmarks" / "agents.md"
+PAGES = tuple(ROOT / "docs" / "benchmarks" / name for name in ("agents.md", "agent-suites.md"))
 FIGURES = ROOT / "benchmarks" / "agents"
 
 #: A comment that names a table, and the lines of the table or list after it.
@@ -58,7 +59,7 @@ def _content(mark: re.Match[str], folder: Path) -> str:
         return origins_of(results)
     if mark["title"] == "Costs":
         return markdown_table(_costs(results, folder / "prices.yaml"))
-    tables = {table.title: table for table in tables_of(results)}
+    tables = {table.title: table for table in (*tables_of(results), *_crossing(results, folder / "prices.yaml"))}
     if mark["title"] not in tables:
         known = did_you_mean(mark["title"], tables) or f"; there are: {', '.join(tables)}"
         message = f"{mark['files']} give no table {mark['title']!r}{known}"
@@ -66,10 +67,20 @@ def _content(mark: re.Match[str], folder: Path) -> str:
     return markdown_table(tables[mark["title"]])
 
 
+def _crossing(results: Sequence[Result], file: Path) -> list[Table]:
+    """Return the tables of the crossing, at the first price list, if it was played."""
+    if any(one.suite != "crossing" for one in results):
+        return []
+    return [crossing(results, next(iter(_prices(file).values()))), sizes(results)]
+
+
+def _prices(file: Path) -> dict[str, Price]:
+    return {one["name"]: Price.parsed(one["prices"]) for one in yaml.safe_load(file.read_text(encoding="utf-8"))}
+
+
 def _costs(results: Sequence[Result], file: Path) -> Table:
     """Return the mean cost of a task in US cents, by mode and price list."""
-    lists = yaml.safe_load(file.read_text(encoding="utf-8"))
-    prices = {one["name"]: Price.parsed(one["prices"]) for one in lists}
+    prices = _prices(file)
     rows = [
         [group.model, group.mode, group.policy, *(f"{100 * group.cost(price):.2f}" for price in prices.values())]
         for group in overall(results)
@@ -92,17 +103,19 @@ def _matching(folder: Path, pattern: str) -> list[Path]:
 
 
 def main() -> int:
-    """Compare the page with the files, or write it."""
+    """Compare the pages with the files, or write them."""
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--write", action="store_true", help="write the tables into the page")
-    page = PAGE.read_text(encoding="utf-8")
-    new = filled(page)
-    if parser.parse_args().write:
-        PAGE.write_text(new, encoding="utf-8")
-        return 0
-    missing = [line for line in new.splitlines() if line not in page.splitlines()]
-    print("\n".join(missing))
-    return int(new != page)
+    parser.add_argument("--write", action="store_true", help="write the tables into the pages")
+    writes, differing = parser.parse_args().write, 0
+    for file in PAGES:
+        page = file.read_text(encoding="utf-8")
+        new = filled(page)
+        if writes:
+            file.write_text(new, encoding="utf-8")
+            continue
+        differing += new != page
+        print("\n".join(line for line in new.splitlines() if line not in page.splitlines()))
+    return int(differing > 0)
 
 
 if __name__ == "__main__":

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.agent_tables import FIGURES, PAGE, filled
+from benchmarks.agent_tables import FIGURES, PAGES, filled
 from codemode.bench.figures import figures_of, write_figures
 from codemode.bench.results import read_results
 from codemode.errors import ConfigurationError
@@ -32,13 +32,14 @@ End.
 FILES = sorted(FIGURES.glob("*.jsonl*"))
 
 
-def test_the_page_has_the_tables_of_its_files() -> None:
-    page = PAGE.read_text(encoding="utf-8")
+@pytest.mark.parametrize("file", PAGES, ids=lambda file: file.name)
+def test_a_page_has_the_tables_of_its_files(file: Path) -> None:
+    page = file.read_text(encoding="utf-8")
     assert filled(page) == page, "run `python -m benchmarks.agent_tables --write`"
 
 
-def test_there_are_files_and_the_page_names_each() -> None:
-    page = PAGE.read_text(encoding="utf-8")
+def test_there_are_files_and_a_page_names_each() -> None:
+    page = "".join(page.read_text(encoding="utf-8") for page in PAGES)
     assert FILES
     assert [file.name for file in FILES if file.name not in page] == []
 
