@@ -11,6 +11,7 @@ import pytest
 import yaml
 from jsonschema import Draft202012Validator
 
+from codemode.bench.task_file import read_tasks
 from codemode.settings.schema import shipped
 from codemode.text.yaml import YamlLoader
 from tests.acceptance.docs.pages import ROOT, blocks_of
@@ -40,12 +41,29 @@ def is_configuration(text: str) -> bool:
         content = yaml.load(text, YamlLoader)  # noqa: S506 -- a safe loader
     except yaml.YAMLError:
         return False
-    return isinstance(content, dict) and not content.keys().isdisjoint(SCHEMA["properties"])
+    is_tasks = isinstance(content, dict) and "tasks" in content  # which have `modes` too
+    return isinstance(content, dict) and not is_tasks and not content.keys().isdisjoint(SCHEMA["properties"])
+
+
+def tasks_in(page: Path) -> Iterator[tuple[str, str]]:
+    for block in blocks_of(page):
+        if block.language == "text" and re.search(r"^tasks:$", block.text, re.MULTILINE):
+            yield f"{page.relative_to(ROOT)}:{block.line}", block.text
 
 
 PAGES = [ROOT / "README.md", *(ROOT / "docs").rglob("*.md"), *(ROOT / "examples").rglob("*.md")]
 FILES = [(str(file.relative_to(ROOT)), file.read_text("utf-8")) for file in (ROOT / "examples").rglob("codemode.yaml")]
 CONFIGURATIONS = dict(sorted([*chain.from_iterable(map(configurations_in, PAGES)), *FILES]))
+
+
+TASKS = dict(chain.from_iterable(map(tasks_in, PAGES)))
+
+
+@pytest.mark.parametrize("place", TASKS)
+def test_a_file_of_tasks_can_be_read(place: str, tmp_path: Path) -> None:
+    file = tmp_path / "tasks.yaml"
+    file.write_text(TASKS[place], encoding="utf-8")
+    assert read_tasks(file).tasks
 
 
 def problems(text: str, schema: dict[str, object]) -> list[str]:
