@@ -83,6 +83,8 @@ EXAMPLES = {
     "journal migrate": "codemode journal migrate --dry-run",
     "journal vacuum": "codemode journal vacuum",
     "approvals": "codemode approvals list",
+    "login": "codemode login https://codemode.example.com",
+    "logout": "codemode logout https://codemode.example.com",
     "approvals remembered": "codemode approvals remembered",
     "approvals forget": "codemode approvals forget rd_4f2a91c08b7d3e65",
     "approvals list": "codemode approvals list",

@@ -98,23 +98,34 @@ async def _log_in(
     name: str, account: Account, settings: Settings, store: ValueStore, options: LoginOptions, before: Tokens | None
 ) -> Tokens:
     from codemode.sources.logins import configured_login
-    from codemode.transports.oauth.login import log_in_by_browser, log_in_by_device
 
     source = settings.sources[name].with_connection(account.connection)
     setting = configured_login(name, source)
-    if setting is not None:
-        if options.is_of_discovery:
-            message = f"the login at {name} is configured: set its client and scopes in sources.{name}.credentials"
-            raise ConfigurationError(message)
-        login, by_device = planned(name, source, store, account=account), setting.flow == "device_code"
-    else:
-        login = await _discovered(name, account, settings, store, options, before)
-        wants_device = options.device or not options.browser or not login.authorization_url
-        by_device = bool(login.device_url) and wants_device
-        show.errors.print(show.plain(f"{name} logs in at {login.named_issuer}{_scopes(login)}"), soft_wrap=True)
-        if options.device and not by_device:
-            message = f"{login.named_issuer} offers no login by a code on another device: leave out --device"
-            raise ConfigurationError(message)
+    if setting is None:
+        return await complete(await _discovered(name, account, settings, store, options, before), options, name)
+    if options.is_of_discovery:
+        message = f"the login at {name} is configured: set its client and scopes in sources.{name}.credentials"
+        raise ConfigurationError(message)
+    login = planned(name, source, store, account=account)
+    return await _by(login, options, by_device=setting.flow == "device_code")
+
+
+async def complete(login: Login, options: LoginOptions, name: str) -> Tokens:
+    """Complete a login that was discovered, in the way that the options and the issuer have in common.
+
+    Raises ConfigurationError, CallError.
+    """
+    wants_device = options.device or not options.browser or not login.authorization_url
+    by_device = bool(login.device_url) and wants_device
+    show.errors.print(show.plain(f"{name} logs in at {login.named_issuer}{_scopes(login)}"), soft_wrap=True)
+    if options.device and not by_device:
+        message = f"{login.named_issuer} offers no login by a code on another device: leave out --device"
+        raise ConfigurationError(message)
+    return await _by(login, options, by_device=by_device)
+
+
+async def _by(login: Login, options: LoginOptions, *, by_device: bool) -> Tokens:
+    from codemode.transports.oauth.login import log_in_by_browser, log_in_by_device
 
     def tell(address: str) -> None:
         show.errors.print(show.plain(f"open {address}"), soft_wrap=True)
@@ -141,7 +152,7 @@ async def _discovered(
     scopes = (*options.scopes, *(f"{again.scope} {again.wanted}".split() if again is not None and again.wanted else ()))
     client = OwnClient(
         options.client_id,
-        _secret(options.client_secret_env),
+        secret_of(options.client_secret_env),
         scopes,
         options.redirect_port,
         client_address(settings.server.public_url),
@@ -179,5 +190,6 @@ def planned(
     return Login(name, grant, revocation_url=tokens.revocation_url, ca_file=ca_file_of(source))
 
 
-def _secret(variable: str) -> str:
+def secret_of(variable: str) -> str:
+    """Return the secret in an environment variable, "" for none. Raises EnvironmentIncomplete."""
     return Secrets().text(SecretReference(env=variable)) if variable else ""

@@ -95,6 +95,16 @@ COMMANDS = {
     "approvals": Command("executions:approvals", "Show calls that wait for a person, and decide on them.", _SERVE),
     "plans": Command("plans", "Show the lists of dry runs, approve them as a whole, and run them.", _GOVERN),
     "executions": Command("executions:executions", "Show, continue, cancel and roll back executions.", _GOVERN),
+    "login": Command(
+        "servers:login_app",
+        "Log in to a codemode server elsewhere, at the issuer of its tokens, for scripts that call it.",
+        _GOVERN,
+    ),
+    "logout": Command(
+        "servers:logout_app",
+        "Delete the token of a codemode server elsewhere. If its issuer has a revocation endpoint, revoke it too.",
+        _GOVERN,
+    ),
     "content": Command("content", "Read and store images and files of programs.", _GOVERN),
     "notify": Command("notify", "Test and show messages to people about what waits for them.", _GOVERN),
     "saved": Command("saved", "Manage saved programs: good programs that became tools.", _GOVERN),

@@ -60,6 +60,8 @@ WITHOUT_CONFIGURATION = {
     "doctor",
     "init",
     "keys create",
+    "login",
+    "logout",
     "mcp import",
     "mcp uninstall",
     "measure report",
