@@ -1,4 +1,4 @@
-"""Confidence: how well search reports that nothing fits. Fitted on one half of each set, and judged on the other half.
+"""Confidence: how well search reports that nothing fits. Fitted on one half of each set, judged on the other.
 
     python -m benchmarks.search_unsure --data DIR [--queries 300] [--parts 2]
 
@@ -46,7 +46,7 @@ if TYPE_CHECKING:
 KINDS = {"answerable": 3.0, "taken": 3.0, "foreign": 0.6, "nonsense": 0.4}
 FOREIGN = 14  # queries from each other set
 NONSENSE = 60
-ALARM = 0.025  # share of answerable queries below the threshold, so that some of the 5 % are left for unknown things
+ALARM = 0.02  # share of answerable queries below the threshold, so that some of the 5 % are left for unknown things
 RESTRAINT = 0.003  # L2 regularization of the coefficients, for standardized features
 LEAST_RESTRAINT = 1e-6  # L2 regularization of the intercepts
 STEPS = 12  # of Newton's method
@@ -84,14 +84,17 @@ def main() -> None:
 
 
 def _figures(rows: Mapping[str, Mapping[str, Evidence]]) -> list[list[float]]:
-    """Return the figures of each set on the second half of its queries, by a fit on the first half."""
-    fitted, judged = (
+    """Return the figures of each set: the means of its two halves, each judged by a fit on the other halves."""
+    halves = [
         {name: {kind: values[half::2] for kind, values in of_set.items()} for name, of_set in rows.items()}
         for half in (0, 1)
-    )
-    coefficients = _fit(fitted)
-    threshold = _threshold(fitted, coefficients)
-    return [_judged(of_set, coefficients, threshold) for of_set in judged.values()]
+    ]
+    figures = []
+    for fitted, judged in (halves, halves[::-1]):
+        coefficients = _fit(fitted)
+        threshold = _threshold(fitted, coefficients)
+        figures.append([_judged(of_set, coefficients, threshold) for of_set in judged.values()])
+    return [[float(value) for value in row] for row in np.mean(figures, axis=0)]
 
 
 def _without_column(rows: Mapping[str, Mapping[str, Evidence]], column: int) -> dict[str, dict[str, Evidence]]:

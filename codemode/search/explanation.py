@@ -137,13 +137,17 @@ def shares_of(index: Index, text: str) -> dict[str, dict[str, float]]:
     """Return what each feature adds to the score of each candidate of a search, the largest first."""
     import numpy as np
 
+    from codemode.search.ranking.confidence import confidence
+    from codemode.search.semantic.similarity import meant
+
     ids, features = index.candidate_features(text)
     weights = {**index.weights.ranking, "sum": 1.0}
     columns: dict[str, Column] = {name: np.asarray(values) * weights[name] for name, values in features.items()}
     (similarities,) = index.embeddings.of_queries([text])[0] if index.embeddings else (None,)
     if similarities is not None:
         places = {tool.id: place for place, tool in enumerate(index.tools)}
-        columns["meaning"] = index.weights.meaning * similarities[[places[id_] for id_ in ids]]
+        similar = meant(similarities[[places[id_] for id_ in ids]], len(index), confidence(index.evidence(text)))
+        columns["meaning"] = index.weights.meaning * similar
     shares = {}
     for place, id_ in enumerate(ids):
         own = {name: round(float(values[place]), 3) for name, values in columns.items()}

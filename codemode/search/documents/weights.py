@@ -82,7 +82,7 @@ class Weights:
     long: int = 16
 
     #: Score for each standard deviation of embedding similarity.
-    meaning: float = 0.15
+    meaning: float = 0.22
 
     #: The least number of re-ranked candidates. Large catalogs re-rank the square root of their size.
     ranked: int = 60

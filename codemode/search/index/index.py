@@ -33,7 +33,7 @@ from codemode.search.ranking.clauses import clause_heads, fill
 from codemode.search.ranking.confidence import confidence, evidence, least_confidence, unknown_things
 from codemode.search.ranking.exact import ExactNames
 from codemode.search.ranking.ranking import ParsedQuery, Ranker, weigh
-from codemode.search.semantic.similarity import NOTABLY_SIMILAR, with_nearest
+from codemode.search.semantic.similarity import NOTABLY_SIMILAR, meant, with_nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -230,7 +230,8 @@ class Index:
         of_best = evidence(parsed.groups, assessment, sums, scores, order, self._rarest, text)
         unknown = unknown_things(parsed.groups, text)
         if similarities is not None:
-            scores = scores + np.float32(self.weights.meaning) * similarities[documents[:reranked]]
+            similar = meant(similarities[documents[:reranked]], len(self), confidence(of_best))
+            scores = scores + np.float32(self.weights.meaning) * similar
             order = (-scores).argsort(kind="stable")
         order = fill(order, clause_heads(parsed, text, assessment, scores), DEFAULT_LIMIT)
         documents[:reranked] = documents.take(order)

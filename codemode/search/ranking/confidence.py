@@ -37,7 +37,7 @@ COEFFICIENTS = MappingProxyType(
 INTERCEPT = -2.54
 
 #: A search with a lower confidence is reported as unsure. In no set are more than 5 % of the answerable queries.
-UNSURE = 0.097
+UNSURE = 0.088
 
 #: The same for a query of a few words, times the share of its things that no tool has. `book flight` has one thing.
 UNSURE_OF_UNKNOWN = 0.5

@@ -7,6 +7,7 @@ import threading
 import time
 from typing import TYPE_CHECKING, Protocol
 
+import numpy as np
 import pytest
 
 from codemode.search.index.index import Index
@@ -14,7 +15,7 @@ from codemode.search.query import Query
 from codemode.search.render import render
 from codemode.search.semantic.embeddings import ServiceEmbedder
 from codemode.search.semantic.query_vectors import QueryVectors
-from codemode.search.semantic.similarity import EmbeddingIndex
+from codemode.search.semantic.similarity import EmbeddingIndex, meant
 from codemode.search.semantic.vectors import VectorCache
 from codemode.settings import ServiceEmbeddings
 from tests.unit.codemode.search.embeddings_service import EmbeddingsService
@@ -244,3 +245,10 @@ def test_another_vector_size_discards_the_cache(opened: Opened, service: Embeddi
     assert embeddings.wait(WAIT_S)
     assert [len(texts) for texts in service.asked] == [1, 3, 1, 1, 3]
     assert first(new, "limousine") == "garage.repair"
+
+
+def test_only_tools_that_stand_out_count_and_less_where_words_are_certain() -> None:
+    similarities = np.array([-1.0, 1.9, 2.5, 4.0], np.float32)
+    assert meant(similarities, tools=100, certainty=0.0).tolist() == [0.0, 0.0, 0.5, 2.0]
+    assert meant(similarities, tools=100, certainty=0.75).tolist() == [0.0, 0.0, 0.125, 0.5]
+    assert meant(similarities, tools=9, certainty=0.0).tolist() == pytest.approx([0.0, 0.9, 1.5, 3.0])
