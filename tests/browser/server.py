@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import subprocess
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -37,6 +38,9 @@ AGENT = "the-key-of-an-agent"
 BOSS = "the-key-of-a-person"
 
 
+_URL = re.compile(r"http://\S+$")
+
+
 @dataclass(frozen=True)
 class Server:
     """A running server. `cookies` holds the sessions that tests have opened, by key."""
@@ -64,9 +68,9 @@ def serving(folder: Path, gym: Gym, configuration: str = CONFIGURATION, **values
         said = []
         for line in process.stderr:
             said.append(line)
-            if "http://" in line:
+            if _URL.search(line):  # warnings name addresses too, but not at their end
                 break
-        assert "http://" in said[-1], "".join(said)
+        assert _URL.search(said[-1]), "".join(said)
         try:
             yield Server(said[-1].split()[-1])
         finally:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import html
+import re
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -57,6 +59,24 @@ async def test_a_page_with_content(open_page: Opens, team: Team, name: str) -> N
     async with open_page(key, server=team.server) as (page, _):
         await page.goto(f"{team.server.console}/{place}")
         await looks(page, name)
+
+
+@pytest.mark.parametrize("key", [AGENT, BOSS])
+async def test_no_link_of_the_console_leads_to_an_error(open_page: Opens, team: Team, key: str) -> None:
+    async with open_page(key, server=team.server) as (page, _):
+        ahead, seen, refused = [f"{team.server.console}/overview"], set(), []
+        while ahead:
+            place = ahead.pop()
+            answer = await page.request.get(place)
+            if answer.status >= 400:
+                refused.append((place, answer.status))
+            links = re.findall(r'href="([^"#]+)"', await answer.text())
+            for link in (html.unescape(one).partition("?")[0] for one in links):
+                if link.startswith("/console/") and link not in seen:
+                    seen.add(link)
+                    ahead.append(f"{team.server.url}{link}")
+        assert refused == []
+        assert len(seen) > 150  # with each tool of the catalog's first page
 
 
 async def test_a_conversation_is_reached_and_its_values_deleted(open_page: Opens, team: Team) -> None:

@@ -409,6 +409,11 @@ class Executions:
         owned_by = (owner or None) if self.sees_all(caller) else caller.id
         return await self._journal.list(owner=owned_by, status=status, limit=limit, before=before)
 
+    async def recorded(self, ids: Collection[str]) -> Collection[str]:
+        """Return those of these executions, of all keys, that the journal has. Raises JournalUnavailable."""
+        await self.open()
+        return (await self._journal.heads(ids)).keys()
+
     async def get(self, execution: str, caller: Caller) -> StoredExecution:
         """Return an execution with its outcome. Raises ExecutionNotFound, also for an execution of another key."""
         return await self._visible.seen(execution, caller)

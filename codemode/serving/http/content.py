@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import quote
 
 from fastapi import Query, Request
-from fastapi.responses import Response
+from fastapi.responses import Response  # noqa: TC002 -- FastAPI reads it at run time
 
 from codemode.serving.http.intake import UPLOADS
 from codemode.serving.http.interface import answers, problem_answers
 from codemode.serving.http.models import ContentReference
+from codemode.serving.web.files import FileResponse, attachment
 from codemode.serving.web.outgoing import DataResponse
 
 if TYPE_CHECKING:
@@ -18,23 +18,10 @@ if TYPE_CHECKING:
 
     from codemode.service import CodeMode
 
-#: Headers with which a browser neither shows nor runs a file that somebody else has made.
-_HARMLESS = {
-    "X-Content-Type-Options": "nosniff",
-    "Content-Security-Policy": "sandbox; default-src 'none'",
-    "Cache-Control": "private, no-store",
-}
-
 #: Any type of file. Generators of clients do not know `*/*`.
 _BYTES: dict[str, Any] = {"application/octet-stream": {"schema": {"type": "string", "format": "binary"}}}
 _UPLOAD = {"requestBody": {"required": True, "content": _BYTES}}
 _FILE: dict[int | str, dict[str, Any]] = {200: {"description": "The file, with its own type.", "content": _BYTES}}
-
-
-class FileResponse(Response):
-    """The bytes of a file, with its own media type."""
-
-    media_type = None
 
 
 def add_content_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> None:
@@ -65,7 +52,4 @@ def add_content_routes(app: FastAPI, service: CodeMode, authenticated: Any) -> N
     )
     async def get_content(content: str, request: Request) -> Response:
         """Return the bytes of an image or file of this key, as an attachment with its media type."""
-        found = await service.content(content, caller=request.state.caller)
-        disposition = f"attachment; filename*=UTF-8''{quote(found.name or content, safe='')}"  # RFC 6266, 5
-        headers = {**_HARMLESS, "Content-Disposition": disposition, "Content-Type": found.media_type}
-        return FileResponse(found.data, headers=headers)
+        return attachment(await service.content(content, caller=request.state.caller))

@@ -9,15 +9,17 @@ from typing import TYPE_CHECKING, Any
 
 from starlette.routing import Route
 
+from codemode.errors import CodeModeError
 from codemode.observing.audit_reader import AuditPage, read_back
 from codemode.serving.console.roles import require_operator
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Collection, Mapping, Sequence
 
     from starlette.requests import Request
     from starlette.responses import Response
 
+    from codemode.service import CodeMode
     from codemode.serving.console.views import Console
 
 ROWS = 100
@@ -55,6 +57,7 @@ def routes(console: Console) -> list[Route]:
             "audit/list.html",
             title="Audit",
             data={"lines": found.lines, "older": found.before or None},
+            recorded=await _recorded(console.service, found.lines),
             is_written=path is not None,
             is_cut=found.is_cut,
             asked=asked,
@@ -62,6 +65,17 @@ def routes(console: Console) -> list[Route]:
         )
 
     return [Route("/audit", audit)]
+
+
+async def _recorded(service: CodeMode, lines: Sequence[Mapping[str, Any]]) -> Collection[str]:
+    """Return the executions of audit records that the journal has. Dry runs and old ones have none."""
+    ids = {line["execution"] for line in lines if isinstance(line.get("execution"), str)}
+    if not service.settings.keeps_journal:
+        return ()
+    try:
+        return await service.executions.recorded(ids)
+    except CodeModeError:
+        return ()
 
 
 def _fits(wanted: Mapping[str, str], line: Mapping[str, Any]) -> bool:

@@ -8,6 +8,7 @@ from starlette.routing import Route
 
 from codemode.features.content.archive import JournalContents
 from codemode.serving.console.session import caller_of
+from codemode.serving.web.files import attachment
 from codemode.text.times import rfc3339
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ def keeps_files(_: Request, service: CodeMode) -> bool:
 
 
 def routes(console: Console) -> list[Route]:
-    """Return the route `/files`. The bytes are at `/v1/content`."""
+    """Return the routes `/files`, and `/files/{id}` with the bytes."""
 
     async def list_(request: Request) -> Response:
         contents = await console.service.part(JournalContents).list(caller_of(request).id)
@@ -41,4 +42,7 @@ def routes(console: Console) -> list[Route]:
         ]
         return console.page(request, "files/list.html", title="Files", data={"files": rows})
 
-    return [Route("/files", list_)]
+    async def download(request: Request) -> Response:
+        return attachment(await console.service.content(request.path_params["id"], caller=caller_of(request)))
+
+    return [Route("/files", list_), Route("/files/{id}", download)]
