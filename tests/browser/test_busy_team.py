@@ -61,6 +61,16 @@ async def test_a_page_with_content(open_page: Opens, team: Team, name: str) -> N
         await looks(page, name)
 
 
+async def test_calls_that_wait_are_drawn_beside_the_line_that_waits(open_page: Opens, team: Team) -> None:
+    async with open_page(BOSS, server=team.server) as (page, _):
+        await page.goto(f"{team.server.console}/executions/{team.executions['paused']}")
+        bars = page.locator("#waterfall g[role=button][data-state=pending] text")
+        await bars.nth(2).wait_for()
+        drawn = [(text or "").strip() for text in await bars.all_text_contents()]
+        assert drawn == [f'‖ …create_lead(name="{name}")' for name in ("Ann", "Mallory", "Cleo")]
+        assert await page.locator(".source .waiting").count() == 1
+
+
 @pytest.mark.parametrize("key", [AGENT, BOSS])
 async def test_no_link_of_the_console_leads_to_an_error(open_page: Opens, team: Team, key: str) -> None:
     async with open_page(key, server=team.server) as (page, _):

@@ -376,8 +376,10 @@ function follow(holder) {
       isNew = true;
       if (data.status !== status) reload();
       status = data.status;
-      if (data.status === "paused") setTimeout(open, LOOK_AGAIN_MS);
-      else stop("");
+      if (data.status === "paused") {
+        addWaiting();
+        setTimeout(open, LOOK_AGAIN_MS);
+      } else stop("");
     });
   }
 
@@ -386,6 +388,14 @@ function follow(holder) {
     calls.stop(nowS());
     redraw();
     if (message) state.textContent = visible(message);
+  }
+
+  /** Draw the calls that wait for a person: they have not begun, so there is no event of them. */
+  async function addWaiting() {
+    const answer = await fetch(`${location.pathname}?format=json`);
+    if (!answer.ok) return;
+    for (const call of JSON.parse(await answer.text(), exact).calls) if (!calls.byPath.has(call.path)) calls.byPath.set(call.path, call);
+    redraw();
   }
 
   /** Replace the parts of the page that the server knows better now. */

@@ -64,12 +64,19 @@ async def test_an_approver_approves_the_plan_of_somebody_else(desk: tuple[CodeMo
 
 async def test_files_are_those_of_the_persons_own_key(desk: tuple[CodeMode, FastAPI]) -> None:
     service, app = desk
-    await service.keep_content(b"%PDF-", name="<i>bill.pdf", caller=AGENT)
+    kept = await service.keep_content(b"%PDF-", name="<i>bill.pdf", caller=AGENT)
     async with browser_of(app) as owner, browser_of(app) as boss:
         await log_in(owner, "agent")
         await log_in(boss, "boss")
         assert "&lt;i&gt;bill.pdf" in (await owner.get("/console/files")).text
         assert "bill.pdf" not in (await boss.get("/console/files")).text
+        file = await owner.get(f"/console/files/{kept['$content']}")
+        assert (file.content, file.headers["content-disposition"]) == (
+            b"%PDF-",
+            "attachment; filename*=UTF-8''%3Ci%3Ebill.pdf",
+        )
+        assert file.headers["content-security-policy"] == "sandbox; default-src 'none'"
+        assert (await boss.get(f"/console/files/{kept['$content']}")).status_code == 404
 
 
 async def test_a_saved_program_is_shown_with_its_code(desk: tuple[CodeMode, FastAPI]) -> None:
