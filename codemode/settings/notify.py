@@ -11,7 +11,7 @@ from codemode.settings.secrets import SecretReference
 from codemode.settings.section import Section
 from codemode.settings.urls import HttpUrl
 
-NotifyEvent = Literal["approval.asked", "approval.expiring", "call.unknown"]
+NotifyEvent = Literal["approval.asked", "approval.expiring", "call.unknown", "login.asked"]
 
 _DAY_S = 24 * 3600.0
 
@@ -102,7 +102,8 @@ class NotifySettings(Section):
     events: tuple[NotifyEvent, ...] = Field(
         default=("approval.asked", "approval.expiring", "call.unknown"),
         description="Events that are sent. `approval.asked`: a call waits for a person. `approval.expiring`: it will "
-        "soon expire without an answer. `call.unknown`: nobody knows whether a call took effect.",
+        "soon expire without an answer. `call.unknown`: nobody knows whether a call took effect. `login.asked`: a call "
+        "waits until its caller has logged in.",
     )
     show_arguments: bool = Field(
         default=False,

@@ -25,6 +25,7 @@ _KINDS: Mapping[NotifyEvent, tuple[QuestionKind, ...]] = {
     "approval.asked": ("approval",),
     "approval.expiring": ("approval", "unknown"),
     "call.unknown": ("unknown",),
+    "login.asked": ("login",),
 }
 
 

@@ -23,6 +23,7 @@ _MOST_TOOLS = 10
 
 _TITLES = {
     "approval.asked": "A call waits for approval",
+    "login.asked": "A call waits for a login",
     "approval.expiring": "A call will soon expire without an answer",
     "call.unknown": "Nobody knows whether a call took effect",
     "test": "Test message of codemode",
@@ -125,7 +126,7 @@ class NoticeWriter:
             role=stored.request.role,
             asked=rfc3339(call.asked_us),
             expires=rfc3339(stored.expires_us) if stored.expires_us else "",
-            link=self._link("approvals", call.id),
+            link=call.asks["url"] if call.kind == "login" and call.asks else self._link("approvals", call.id),
         )
 
     def of_end(self, id_: str, event: str, stored: StoredExecution, tools: tuple[str, ...]) -> Notice:

@@ -187,3 +187,13 @@ async def test_a_tool_name_cannot_add_headers_to_a_mail() -> None:
     assert "Bcc" not in mail
     assert (mail["To"], mail["Message-ID"]) == ("b@x.org, c@x.org", "<msg_1@codemode.invalid>")
     assert "https://cm.example.com/console/approvals/ap_1" in mail.get_content()
+
+
+def test_a_message_about_a_login_leads_to_it() -> None:
+    given = NewExecution("ex_1", "key-1", "support", "1", b"", 0)
+    stored = StoredExecution(given, "paused", "", 0, 0, updated_us=0, ended_us=0)
+    link = "https://cm.example.com/console/accounts/bank/mine"
+    asks = {"mode": "url", "message": "log in", "url": link}
+    call = PendingCall("ap_1", "ex_1", "1", "bank.pay", {}, "d", "log in", kind="login", asks=asks)
+    sent = NoticeWriter("gym", "https://cm.example.com/").of_call("msg_1", "login.asked", call, stored)
+    assert (sent.title, sent.link) == ("A call waits for a login: bank.pay", link)
