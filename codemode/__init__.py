@@ -44,7 +44,7 @@ if TYPE_CHECKING:
     from codemode.sources.toolkits.source import bind
     from codemode.transports.base import CallContext
 
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 __all__ = [
     "Answer",
