@@ -78,6 +78,10 @@ def ideas() -> Mapping[str, tuple[Weights, Callable[[], AbstractContextManager[N
             PLAIN,
             partial(changed, expansion.Interpreter, "_spelled_out", lambda _, word: (word.term,)),
         ),
+        "synonyms of WordNet": (
+            PLAIN,
+            partial(changed, wordlists, "synonyms", partial(wordlists._related, "synonyms.txt")),
+        ),
         "phrasal verbs": (PLAIN, partial(changed, wordlists, "phrases", dict)),
         "acronyms": (PLAIN, partial(changed, acronyms.Acronyms, "spelled_out", lambda *_: ())),
         "titles spelled as words and as one word": (

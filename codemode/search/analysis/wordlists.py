@@ -91,9 +91,13 @@ def changes_of_state() -> int:
 
 @cache
 def synonyms() -> Mapping[str, tuple[str, ...]]:
-    """Map terms to their synonyms, best first."""
+    """Map terms to their synonyms, best first. Words that the own list lacks have those of WordNet."""
+    return {**_related("wordnet.txt"), **_related("synonyms.txt")}
+
+
+def _related(name: str) -> dict[str, tuple[str, ...]]:
     related: defaultdict[str, dict[str, None]] = defaultdict(dict)
-    for line in lines("synonyms.txt"):
+    for line in lines(name):
         narrow, arrow, broad = line.partition(">")
         words = _terms(narrow)
         for word in words:
@@ -105,7 +109,7 @@ def synonyms() -> Mapping[str, tuple[str, ...]]:
 @cache
 def meanings() -> frozenset[str]:
     """Return the terms that others stand for, and those of actions. Names of products are not among them."""
-    return frozenset(other for others in synonyms().values() for other in others) | frozenset(actions())
+    return frozenset(other for others in _related("synonyms.txt").values() for other in others) | frozenset(actions())
 
 
 @cache
