@@ -99,7 +99,7 @@ async def test_keyword_first_else_meaning(make_selector: Made, service: Embeddin
     found = await menu_for(selector, "drive by the river")
     assert [str(reason) for reason in found.activated] == ["cars: keyword 'drive'", "water: embed"]
     assert found.summary.startswith("2/3 tools | activated: cars(keyword:1.00), water(embed:")
-    assert {tool.id for tool in (await menu_for(selector, "a limousine")).tools} == {"app.cars.rent"}
+    assert {tool.id for tool in (await menu_for(selector, "a velomobile")).tools} == {"app.cars.rent"}
     assert len(await menu_for(selector, "nothing of all this")) == 0
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
-TOPICS = {"limousine": 0, "car": 0, "vehicle": 0, "banana": 1, "fruit": 1, "river": 2}
+TOPICS = {"velomobile": 0, "car": 0, "vehicle": 0, "banana": 1, "fruit": 1, "river": 2}
 
 #: An answer sent instead of embeddings: status, headers and body.
 Misbehaviour = tuple[int, dict[str, str], bytes]

@@ -43,15 +43,15 @@ def test_only_changed_tools_are_embedded_again(tool: ToolFactory, tmp_path: Path
     finder = _finder(tmp_path, embeddings=embeddings)
     assert finder.embedded is None
     finder.open(_catalog(tool), ["one"])
-    finder.settle(["limousine"], WAIT_S)
+    finder.settle(["velomobile"], WAIT_S)
     assert finder.embedded is not None
     assert finder.embedded.is_ready
-    assert finder.search(Query(("limousine",))).hits[0].tool.id == "garage.repair"
+    assert finder.search(Query(("velomobile",))).hits[0].tool.id == "garage.repair"
     finder.open(_catalog(tool, "garage.wash"), ["two"])
     finder.settle((), WAIT_S)
     assert [len(texts) for texts in service.asked] == [1, 2, 1, 1, 1]  # probe, tools, query; probe, the new tool
     assert "garage.wash" in service.asked[-1][0]
-    assert finder.search(Query(("limousine",))).total == 3
+    assert finder.search(Query(("velomobile",))).total == 3
     finder.close()
 
 

@@ -91,9 +91,9 @@ def test_embeddings_are_made_on_demand_and_used_from_then_on(
     assert made.returncode == 0, made.stderr
     assert "137 tools are embedded" in made.stdout
     asked = len(service.asked)
-    found = json.loads(codemode("search", "limousine", "--config", str(config), "--json", KEY="a-key-of-mine").stdout)
+    found = json.loads(codemode("search", "velomobile", "--config", str(config), "--json", KEY="a-key-of-mine").stdout)
     assert found["note"] == ""
-    assert service.asked[asked:] == [["list"], ["limousine"]]
+    assert service.asked[asked:] == [["list"], ["velomobile"]]
     service.misbehave = lambda *_: (401, {}, b"wrong key: a-key-of-mine")
     refused = codemode("measure", "embeddings", "--config", str(config), KEY="a-key-of-mine")
     assert refused.returncode == 1

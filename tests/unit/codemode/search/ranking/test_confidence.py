@@ -36,7 +36,7 @@ def test_answerable_queries_are_not_flagged(gym: Index, query: str) -> None:
     "query",
     [
         "xq zzyzx brumf add",
-        "brokle wunt snarbling plomb",
+        "brokel wunt sorfing blomb",
         "resize the virtual machine of a kubernetes node",
         "mean orbital eccentricity of an asteroid",
     ],

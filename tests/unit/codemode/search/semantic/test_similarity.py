@@ -92,13 +92,13 @@ def until(holds: Callable[[], bool]) -> None:
 
 
 def test_a_tool_is_found_by_meaning_without_a_common_word(index: Index, opened: Opened) -> None:
-    assert index.search("limousine").hits == ()
+    assert index.search("velomobile").hits == ()
     both, embeddings = opened()
     assert embeddings.wait(WAIT_S)
-    assert first(both, "limousine") == "garage.repair"
+    assert first(both, "velomobile") == "garage.repair"
     assert first(both, "peel fruit") == "shop.peel"
     assert first(both, "map.ford") == "map.ford"
-    assert both.search("limousine").note == ""
+    assert both.search("velomobile").note == ""
 
 
 @pytest.mark.parametrize("query", ["???", "\N{GRINNING FACE}"])
@@ -124,9 +124,9 @@ def test_all_queries_of_a_search_are_embedded_in_one_request(opened: Opened, ser
     both, embeddings = opened()
     assert embeddings.wait(WAIT_S)
     before = len(service.asked)
-    hits = both.search(Query(("limousine", "fruit", "limousine"))).hits
+    hits = both.search(Query(("velomobile", "fruit", "velomobile"))).hits
     assert {"garage.repair", "shop.peel"} == {hit.tool.id for hit in hits[:2]}
-    assert service.asked[before:] == [["limousine", "fruit"]]
+    assert service.asked[before:] == [["velomobile", "fruit"]]
     both.search("fruit")
     assert len(service.asked) == before + 1
 
@@ -135,13 +135,13 @@ def test_a_late_answer_is_awaited_once_and_used_by_the_next_search(opened: Opene
     both, embeddings = opened(wait_s=0.05)
     assert embeddings.wait(WAIT_S)
     service.gate.clear()
-    hits = both.search("limousine river")
+    hits = both.search("velomobile river")
     assert hits.hits[0].tool.id == "map.ford"
     assert hits.note == "the embedding of the query is not ready: ranked by words alone"
     both.search("fruit")  # not awaited, as the last answer was late
     service.gate.set()
-    until(lambda: both.search("limousine river").note == "")
-    assert both.search("limousine river").hits[0].tool.id in ("garage.repair", "map.ford")
+    until(lambda: both.search("velomobile river").note == "")
+    assert both.search("velomobile river").hits[0].tool.id in ("garage.repair", "map.ford")
     until(lambda: both.search("fruit").note == "")
     assert first(both, "fruit") == "shop.peel"
 
@@ -154,7 +154,7 @@ def test_only_a_failed_batch_is_retried(opened: Opened, service: EmbeddingsServi
     texts = [texts[0] for texts in service.asked if texts != ["list"]]
     assert len(texts) == 4  # three tools, and the retry of the failed one
     assert len(set(texts)) == 3
-    assert first(both, "limousine") == "garage.repair"
+    assert first(both, "velomobile") == "garage.repair"
 
 
 def test_retry_after_is_obeyed(opened: Opened, service: EmbeddingsService) -> None:
@@ -216,7 +216,7 @@ def test_a_malformed_answer_is_retried(opened: Opened, service: EmbeddingsServic
     both, embeddings = opened()
     assert embeddings.wait(WAIT_S)
     assert embeddings.progress.is_ready
-    assert first(both, "limousine") == "garage.repair"
+    assert first(both, "velomobile") == "garage.repair"
 
 
 def test_vectors_of_two_sizes_are_not_mixed(opened: Opened, service: EmbeddingsService) -> None:
@@ -233,18 +233,18 @@ def test_vectors_are_reused_from_disk(opened: Opened, service: EmbeddingsService
     again, embeddings = opened()
     assert embeddings.wait(WAIT_S)
     assert [len(texts) for texts in service.asked] == [1, 3, 1]
-    assert first(again, "limousine") == "garage.repair"
+    assert first(again, "velomobile") == "garage.repair"
 
 
 def test_another_vector_size_discards_the_cache(opened: Opened, service: EmbeddingsService) -> None:
     old, embeddings = opened()
     assert embeddings.wait(WAIT_S)
     service.size = 5
-    assert old.search("limousine").note == "the embeddings model has changed; restart codemode: ranked by words alone"
+    assert old.search("velomobile").note == "the embeddings model has changed; restart codemode: ranked by words alone"
     new, embeddings = opened()
     assert embeddings.wait(WAIT_S)
     assert [len(texts) for texts in service.asked] == [1, 3, 1, 1, 3]
-    assert first(new, "limousine") == "garage.repair"
+    assert first(new, "velomobile") == "garage.repair"
 
 
 def test_only_tools_that_stand_out_count_and_less_where_words_are_certain() -> None:
