@@ -4,13 +4,10 @@ from __future__ import annotations
 
 import asyncio
 import json
-import shutil
 from contextlib import closing
 from dataclasses import asdict, fields
-from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Annotated, Any
-from urllib.parse import urlsplit
 
 import typer
 
@@ -26,6 +23,7 @@ from codemode.serving.cli.configuration_file import (
 )
 from codemode.serving.cli.consent import edited, has_terminal
 from codemode.serving.cli.logins import WAITS_FOR_LOGIN, LoginOptions, log_in, offer_login
+from codemode.serving.cli.new_source import entry_of, is_command, load_new, needs_login, read_source
 from codemode.serving.cli.project_options import (
     FOUND,
     AsJson,
@@ -39,10 +37,8 @@ from codemode.serving.cli.tables import print_table
 from codemode.serving.output import terminal as show
 from codemode.serving.output.exit_codes import errors_as_exit_codes
 from codemode.settings import (
-    PYTHON,
     Secrets,
     SourceSettings,
-    is_python,
     is_url,
     namespace,
     namespace_of,
@@ -52,10 +48,10 @@ from codemode.text.nearest import did_you_mean
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
+    from pathlib import Path
 
     from codemode.gateway.answer_checks import Differences
     from codemode.service import CodeMode
-    from codemode.shared.values import ValueStore
     from codemode.sources.changes import Changes
     from codemode.sources.factory import LoadedSource
     from codemode.sources.loaded import Surface
@@ -66,12 +62,6 @@ Name = Annotated[str, typer.Argument(help="The namespace of the source.")]
 AcceptReads = Annotated[bool, typer.Option("--accept-reads", help="Write the proposed reads into the configuration.")]
 #: Maximum entries printed per list; the rest is counted.
 SHOWN = 20
-
-#: Seconds that a URL without an API document has to answer as an MCP server.
-MCP_ASKED_S = 15.0
-
-#: Endings of the names of API documents.
-_DOCUMENTS = (".json", ".yaml", ".yml")
 
 #: Exit code for an unreadable source.
 _UNREAD = 3
@@ -99,17 +89,17 @@ def add(
         if not location:
             name, location = namespace_of(name), name
         namespace(name)
-        if arguments or _is_command(location):
+        if arguments or is_command(location):
             settings = SourceSettings(command=(location, *(arguments or ())))
         else:
             settings = settings_for_document(location, base_url=base_url, name=name).sources[name]
             settings = settings.model_copy(update={"bind": bind})
-        settings, source = asyncio.run(_found(name, settings, bearer_env))
+        settings, source = asyncio.run(load_new(name, settings, bearer_env))
         is_document = settings.is_document
         base = base_url or (next(iter(_absolute(source)), "") if is_document else "")
         with edited(config):
-            write(config, with_source(read(config), name, _entry(settings, base, bearer_env, config)))
-        if _needs_login(source):
+            write(config, with_source(read(config), name, entry_of(settings, base, bearer_env, config)))
+        if needs_login(source):
             source = _after_login(name, config, as_json=as_json)
         offer = _login_offer(name, settings, source, bearer_env)
         if as_json:
@@ -286,19 +276,6 @@ def _print_changes(name: str, operations: int, changes: Changes | None) -> None:
             show.console.print(f"  … and {len(ids) - SHOWN} more (--json shows all)")
 
 
-async def _read(name: str, settings: SourceSettings, store: ValueStore | None = None) -> LoadedSource:
-    from codemode.sources.factory import load_source
-    from codemode.sources.source import SourceContext
-
-    source = await load_source(name, settings, None if store is None else SourceContext(store=store))
-    await source.transport.aclose()
-    return source
-
-
-def _needs_login(source: LoadedSource) -> bool:
-    return source.failure is not None and source.failure.needs_login
-
-
 def _login_offer(name: str, settings: SourceSettings, source: LoadedSource, bearer_env: str) -> str:
     """Return the command that logs in at a new API whose document declares a login. Empty if it declares none."""
     is_mcp_or_configured = settings.is_mcp or bool(bearer_env)
@@ -319,7 +296,7 @@ def _after_login(name: str, config: Path, *, as_json: bool) -> LoadedSource:
     settings = configuration(config)
     log_in(name, settings, LoginOptions())
     with closing(store_of(settings, Secrets())) as store:
-        source = asyncio.run(_read(name, settings.sources[name], store))
+        source = asyncio.run(read_source(name, settings.sources[name], store))
     if source.failure is not None:
         raise SourceError(source.failure.message, location=name)
     return source
@@ -343,83 +320,6 @@ def _base_url_message(surface: Surface, location: str, base: str, key: str) -> s
     if surface.servers:
         return f"the document's server is not an absolute URL ({', '.join(surface.servers[:SHOWN])}): set {key}"
     return f"the document names no server: set {key}"
-
-
-def _is_command(location: str) -> bool:
-    """Whether a location is an executable program, and neither a URL nor a source file."""
-    is_file = Path(location).suffix.lower() in (".yaml", ".yml", ".json", ".py")
-    return not (is_url(location) or is_python(location) or is_file) and shutil.which(location) is not None
-
-
-async def _found(name: str, settings: SourceSettings, bearer_env: str) -> tuple[SourceSettings, LoadedSource]:
-    """Load the source. A URL without an API document is tried as a GraphQL service or an MCP server.
-
-    A source that cannot be read before a login has a failure that says so.
-    """
-    try:
-        source = await _read(name, settings)
-    except SourceError as error:
-        if not is_url(settings.location):
-            raise
-        return await _other_kind(name, settings, bearer_env, error)
-    if settings.is_mcp and not source.tools and not _needs_login(source):
-        raise SourceError(source.warnings[0].reason if source.warnings else "has no tools", location=name)
-    return settings, source
-
-
-async def _other_kind(
-    name: str, settings: SourceSettings, bearer_env: str, error: SourceError
-) -> tuple[SourceSettings, LoadedSource]:
-    """Load a URL whose document could not be read as another kind. Raises `error` if it is none."""
-    if "graphql" in settings.location.lower():
-        bearer = [{"kind": "bearer", "token": {"env": bearer_env}}] if bearer_env else []
-        service = SourceSettings.model_validate(
-            {"kind": "graphql", "location": settings.location, "credentials": bearer}
-        )
-        try:
-            return service, await _read(name, service)
-        except SourceError as unread:
-            return service, await _behind_login(name, service, bearer_env, unread)
-    server = SourceSettings(kind="mcp", location=settings.location, timeout_s=MCP_ASKED_S)
-    is_document = urlsplit(settings.location).path.endswith(_DOCUMENTS)
-    source = None if is_document else await _read(name, server)
-    if source is None or (not source.tools and not _needs_login(source)):
-        return settings, await _behind_login(name, settings, bearer_env, error)
-    return server, source
-
-
-async def _behind_login(name: str, settings: SourceSettings, bearer_env: str, error: SourceError) -> LoadedSource:
-    """Return a source that is read after a login. Raises `error` if its server publishes nothing about one."""
-    from codemode.sources.factory import absent_source
-    from codemode.sources.loaded import Failure
-    from codemode.transports.oauth.discovery import publishes_login
-
-    address = settings.base_url or settings.location
-    if bearer_env or not await publishes_login(address, name):
-        raise error
-    return absent_source(name, Failure(str(error), error.told, needs_login=True))
-
-
-def _entry(settings: SourceSettings, base_url: str, bearer_env: str, config: Path) -> dict[str, Any]:
-    location = settings.location
-    if settings.command:
-        return {"command": list(settings.command)}
-    is_kept = is_url(location) or location.startswith(PYTHON)
-    entry: dict[str, Any] = {"location": location if is_kept else _relative(location, config)}
-    if settings.kind != "auto":
-        entry["kind"] = settings.kind
-    if base_url:
-        entry["base_url"] = base_url
-    if settings.bind:
-        entry["bind"] = settings.bind
-    if bearer_env:
-        entry["credentials"] = [{"kind": "bearer", "token": {"env": bearer_env}}]
-    return entry
-
-
-def _relative(location: str, config: Path) -> str:
-    path, folder = Path(location).expanduser().resolve(), config.resolve().parent
-    return str(path.relative_to(folder)) if path.is_relative_to(folder) else str(path)
 
 
 def _report(name: str, source: LoadedSource, differences: Mapping[str, Differences] = MappingProxyType({})) -> None:

@@ -245,8 +245,14 @@ def login_needed(source: str, reason: str) -> CredentialsMissing:
 
 def challenge_parameter(challenge: str, name: str) -> str:
     """Return a parameter of a `WWW-Authenticate` header, empty if it has none of that name (RFC 9110, 11.2)."""
-    match = re.search(rf'(?:^|[\s,]){name}\s*=\s*(?:"([^"]*)"|([^\s,"]+))', challenge, re.IGNORECASE)
-    return (match[1] or match[2] or "") if match else ""
+    for match in _PARAMETER.finditer(challenge):
+        if match[1].lower() == name:
+            return match[2] or match[3] or ""
+    return ""
+
+
+#: A parameter of a challenge: its name, and its value in quotes or without.
+_PARAMETER = re.compile(r'(?<![\w-])([\w-]{1,40})\s{0,8}=\s{0,8}(?:"([^"]*)"|([^\s,"]+))')
 
 
 def challenge_advice(challenge: str) -> str:
