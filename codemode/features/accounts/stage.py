@@ -67,7 +67,7 @@ class AccountStage(Stage):
             return self._refused(judged, NoConnection(tool.source))
         if not isinstance(connection, str) or connection not in own:
             return self._refused(judged, ConnectionUnknown(tool.source, connection, own))
-        account = await asyncio.to_thread(self._connections.account, tool.source, connection, self._run.caller)
+        account = await self._account(tool.source, connection)
         if account is None:
             return await self._log_in(judged, tool.source, connection)
         return self._as(judged, account, is_read_only=own[connection].read_only)
@@ -79,7 +79,7 @@ class AccountStage(Stage):
             return judged
         if connection not in self._connections.usable(tool.source, self._run.caller):
             return self._refused(judged, NoConnection(tool.source))
-        account = await asyncio.to_thread(self._connections.account, tool.source, connection, self._run.caller)
+        account = await self._account(tool.source, connection)
         if account is None:
             return self._refused(judged, NotConnected(tool.source, connection, self._where(tool.source, connection)))
         return self._as(judged, account, is_read_only=False)
@@ -115,10 +115,16 @@ class AccountStage(Stage):
         link = self._connections.link(source, connection)
         return f"log in: {link}" if link else f"run: codemode auth login {source}/{connection}"
 
+    async def _account(self, source: str, connection: str) -> Account | None:
+        """Return the account, None if nobody is logged in. Who is asked meanwhile hears of this call."""
+        with self._run.floor.busy():
+            return await asyncio.to_thread(self._connections.account, source, connection, self._run.caller)
+
     async def _default(self, source: str) -> str:
         """Return the connection of calls that name none, the same one for the whole run. "" if there is none."""
         if source not in self._defaults:
-            chosen = await asyncio.to_thread(self._connections.choice, source, self._run.caller)
+            with self._run.floor.busy():
+                chosen = await asyncio.to_thread(self._connections.choice, source, self._run.caller)
             first = next(iter(self._connections.usable(source, self._run.caller)), "")
             self._defaults.setdefault(source, chosen or first)
         return self._defaults[source]

@@ -45,7 +45,8 @@ class RememberedStage(Stage):
         if judged.state is not CallState.PENDING or self._recording.request.settings.get(PLAN) is not None:
             return judged
         try:
-            known = await asyncio.to_thread(self._memory.all)
+            with self._run.floor.busy():  # who is asked meanwhile hears of this call too
+                known = await asyncio.to_thread(self._memory.all)
         except (*UNAVAILABLE, ValueError) as error:
             log.error("remembered decisions cannot be read, so that people are asked: %s", error)
             return judged
