@@ -31,8 +31,7 @@ _MODERATE = 0.72  # of the budget: up to it, more optional arguments are shown
 _CHEAP = 0.4  # of the budget: up to it, any hit gets its types
 _CLOSE = 0.5  # least score of a hit that may use more than `_CHEAP`, as a share of the best score of its query
 _NEXT = 3  # hits after the first ones that get their signatures and types, unless the search asks for more
-#: Below this confidence, an answer says that nothing fits and shows names only. One answerable query in 200 has less,
-#: and nine in ten of random words (measured on seven public sets and the gym).
+#: Below this confidence, an answer says that nothing fits and shows names only.
 _NOTHING_FITS = 0.07
 _FULL_SHARE = 0.75  # of the budget, for the full text of a hit that may be wrong
 

@@ -26,7 +26,7 @@ _SHORTEST = 3  # letters of a name
 _USED = 0.1  # a word in more tools elsewhere than this share of the source's own tools is a common word
 _WEEKDAYS = frozenset(("monday", "tuesday", "wednesday", "thursday", "friday", "saturday", "sunday"))
 #: What a name of a source ends with beside the service's own.
-_GENERIC = re.compile(r"(?:(?:^|_)(?:api|apis|mcp|server|service|rest|http|v?\d+))+$")
+_GENERIC = re.compile(r"(?:(?:^|_)(?:api|apis|mcp|server|service|rest|http|v?\d{1,4})){1,4}$")
 #: `create an issue in linear for the crash`: a preposition before the name, and the end of the phrase behind it.
 _BEFORE = re.compile(r"\b(?:on|in|from|to|via|with|using|at|into|through|by)\s+$", re.IGNORECASE)
 _BEHIND = re.compile(r"\s*(?:$|[.,;:?!]|(?:about|and|as|by|for|from|in|of|on|or|that|to|which|with)\b)", re.IGNORECASE)
