@@ -1,7 +1,7 @@
 """Shrink a JSON text to a number of characters: valid JSON of the same shape, and what was left out.
 
-The largest parts are shrunk first. A list keeps its first items, an object all fields that fit, and a string its
-beginning. Parts that are left out are never parsed.
+The largest parts are shrunk first. A list keeps all items if only their long texts must be shrunk, else its first ones.
+An object keeps all fields that fit, and a string its beginning. Parts that are left out are never parsed.
 """
 
 from __future__ import annotations
@@ -17,6 +17,9 @@ _MANY = 500_000
 
 #: Items of a list that are shown at least, if they have to be shrunk themselves.
 _LEAST_ITEMS = 3
+
+#: Characters of a long text in an item that may be left of it, so that more items are shown.
+_LEAN = 60
 
 #: Characters below which a part is left out instead of being shrunk.
 _LEAST = 24
@@ -81,9 +84,10 @@ def _shrunk(data: bytes, budget: int, path: str, cuts: _Cuts) -> str:
 
 
 def _shrunk_list(items: list[msgspec.Raw], budget: int, path: str, cuts: _Cuts) -> str:
-    share, left = budget // min(_LEAST_ITEMS, len(items)), budget
+    fits, left = _all_fit(items, budget), budget
     shown: list[str] = []
-    for item in items:
+    for place, item in enumerate(items):
+        share = left // (len(items) - place) - _PUNCTUATION if fits else budget // min(_LEAST_ITEMS, len(items))
         size = min(memoryview(item).nbytes, share)
         if shown and size + _PUNCTUATION > left:
             break
@@ -91,6 +95,20 @@ def _shrunk_list(items: list[msgspec.Raw], budget: int, path: str, cuts: _Cuts) 
         left -= len(shown[-1]) + _PUNCTUATION
     cuts.add(path, len(shown), len(items), "items")
     return f"[{', '.join(shown)}]"
+
+
+def _all_fit(items: list[msgspec.Raw], budget: int) -> bool:
+    """Return whether all items fit if nothing but their long texts is shrunk."""
+    share = budget // len(items) - _PUNCTUATION
+    return share >= _LEAN and all(_lean(bytes(item)) <= share for item in items)
+
+
+def _lean(item: bytes) -> int:
+    if item.lstrip()[:1] != b"{":
+        return len(item)
+    fields = _fields(item)
+    texts = [bytes(value) for value in fields.values() if bytes(value)[:1] == b'"']
+    return len(item) - sum(max(0, len(text) - _LEAN) for text in texts) + _PUNCTUATION * len(fields)
 
 
 def _shrunk_object(fields: dict[str, msgspec.Raw], budget: int, path: str, cuts: _Cuts) -> str:

@@ -2,7 +2,8 @@
 
 A number has a source if the conversation contains it in any notation, rounded, in minor units or as a percentage, or if
 it is a count of rows, a total or a mean of a column, the sum, difference, product or percentage of two numbers of the
-conversation, or the sum of three.
+conversation, or the sum of three. A sum of numbers that the answer itself lists has one too, and so has the month of a
+date whose year and day have one.
 """
 
 from __future__ import annotations
@@ -14,7 +15,7 @@ from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Iterable, Iterator, Sequence
 
 #: A number as people and models write it: 60,924.17, 60 924.17, 60.924,17 or 3. Digits of a word are none.
 _NUMBER = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:[,.'\u00a0\u202f ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?)(?!\d)")
@@ -25,6 +26,12 @@ _ORDINAL = re.compile(r"^[^\S\n]*(?:[#*]+[^\S\n]*)?\d+[.)]\s", re.MULTILINE)
 
 #: Minor units and percentages.
 _SCALES = (1.0, 0.01, 100.0)
+
+#: Year and day of a date (ISO 8601). Who writes it so makes no claim by the month's number.
+_DATE = re.compile(r"\b(\d{4})-\d\d-(\d\d)\b")
+
+#: Numbers of an answer that are added at most, and the difference of equal amounts.
+_MOST_ADDED, _CENT = 50, 0.005
 
 #: Whole numbers up to this one are taken for counts that the model made itself, once a call has succeeded.
 _COUNTED_BY_HEAD = 10
@@ -40,12 +47,28 @@ def without_source(answer: str, texts: Iterable[str], *, has_results: bool) -> t
 
     `has_results` says whether a call has succeeded. Otherwise small numbers need a source too.
     """
-    figures = [*dict.fromkeys(_NUMBER.findall(_ORDINAL.sub("\n", _FENCED.sub(" ", answer))))]
+    plain = _DATE.sub(r"\1 \2", _ORDINAL.sub("\n", _FENCED.sub(" ", answer)))
+    figures = _NUMBER.findall(plain)
     if not figures:
         return ()
     sources = _Sources(texts)
     free = _COUNTED_BY_HEAD if has_results else 0
-    return tuple(one for one in figures if not any(sources.explain(*reading, free) for reading in _readings(one)))
+    unknown = [one for one in figures if not any(sources.explain(*reading, free) for reading in _readings(one))]
+    listed = [max(value for value, _ in _readings(one)) if one not in unknown else None for one in figures]
+    return tuple(one for one in dict.fromkeys(unknown) if not _is_total(one, listed))
+
+
+def _is_total(figure: str, listed: Sequence[float | None]) -> bool:
+    """Return whether a figure is the sum of known numbers that follow one another in the answer."""
+    for first, _ in enumerate(listed):
+        total = 0.0
+        for value in listed[first : first + _MOST_ADDED]:
+            if value is None:
+                break
+            total += value
+            if any(abs(total - wanted) < _CENT for wanted, _ in _readings(figure)):
+                return True
+    return False
 
 
 def _readings(figure: str) -> Iterator[tuple[float, int]]:

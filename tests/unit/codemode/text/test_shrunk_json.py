@@ -46,9 +46,9 @@ def test_the_largest_parts_are_shrunk_first() -> None:
 
 
 def test_items_that_are_too_long_are_shrunk_themselves() -> None:
-    value, cuts = shrunk([{"id": number, "text": "z" * 5_000} for number in range(9)], 900)
+    value, cuts = shrunk([{"id": number, "texts": ["z" * 5_000]} for number in range(9)], 900)
     assert [item["id"] for item in value] == [0, 1, 2]
-    assert all(item["text"].startswith("zzz") for item in value)
+    assert all(item["texts"][0].startswith("zzz") for item in value)
     assert cuts[-1] == "the result: 3 of 9 items"
 
 
@@ -84,3 +84,18 @@ def test_the_text_is_json_of_the_same_shape_within_the_limit(value: Any, limit: 
 def test_other_data_is_rejected() -> None:
     with pytest.raises(ValueError, match="truncated"):
         shrink(b"[1," * 200, 100)
+
+
+def test_all_items_are_shown_where_only_their_long_texts_have_no_room() -> None:
+    files = [{"id": n, "name": f"report-{n}.txt", "text": f"{n} " * 400} for n in range(20)]
+    text, cuts = shrink(json.dumps(files).encode(), 4_000)
+    assert [file["name"] for file in json.loads(text)] == [file["name"] for file in files]
+    assert len(text) <= 4_000
+    assert all(cut.startswith("[].text: ") for cut in cuts)
+
+
+def test_rows_of_many_short_fields_are_shown_whole() -> None:
+    rows = [{f"field{n}": n for n in range(20)} for _ in range(100)]
+    text, (cut,) = shrink(json.dumps(rows).encode(), 3_000)
+    assert json.loads(text)[0] == rows[0]
+    assert cut.startswith("the result: ")

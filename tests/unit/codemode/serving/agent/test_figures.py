@@ -54,6 +54,19 @@ def test_figures_that_follow_from_results_and_the_message_have_a_source(answer: 
     assert without_source(answer, ["Give me 15 % off, or add 19 %.", ORDER], has_results=True) == ()
 
 
+def test_a_sum_of_the_numbers_that_an_answer_lists_follows_from_it() -> None:
+    refunds = json.dumps({"a": 186.06, "b": {"c": 202.13}, "d": [{"e": 339.85}], "f": "252.06 and 17.5, 99.9"})
+    listed = "Refunds: $186.06, $202.13, $339.85 and $252.06, which are $980.10 in all."
+    assert without_source(listed, ["Sum them up.", refunds], has_results=True) == ()
+    assert without_source("Refunds: $186.06, $202.13 and $252.06: $980.15.", [refunds], has_results=True) == ("980.15",)
+
+
+def test_a_date_may_be_written_with_the_number_of_its_month() -> None:
+    message = "What is due on December 15th, 2026?"
+    assert without_source("On 2026-12-15, nothing.", [message, "[]"], has_results=True) == ()
+    assert without_source("On 2027-12-15, nothing.", [message, "[]"], has_results=True) == ("2027",)
+
+
 @pytest.mark.parametrize("figure", ["1,699", "1,744.20", "913", "2,547.50"])
 def test_figures_that_follow_from_nothing_have_none(figure: str) -> None:
     assert without_source(f"It costs {figure}.", ["Buy it.", ORDER], has_results=True) == (figure,)
