@@ -76,7 +76,7 @@ def _shrunk(data: bytes, budget: int, path: str, cuts: _Cuts) -> str:
             return _shrunk_object(_fields(data), budget, path, cuts)
         case b'"':
             text = json.loads(data)
-            kept = max(0, budget - _LEAST)
+            kept = max(0, min(budget - _LEAST, len(text) - 1))  # escapes may be longer than the text
             cuts.add(path, kept, len(text), "characters")
             return _readable(_compact(text[:kept] + "…"))
         case _:

@@ -81,6 +81,12 @@ def test_the_text_is_json_of_the_same_shape_within_the_limit(value: Any, limit: 
     assert bool(cuts) == (part != value)
 
 
+def test_a_text_of_escapes_is_cut_and_said_to_be() -> None:
+    text, cuts = shrink(json.dumps({"": "0" * 18 + "\x1f" * 8 + "x" * 8, "0": None}).encode(), 90)
+    assert json.loads(text)[""].endswith("…")
+    assert len(cuts) == 1
+
+
 def test_other_data_is_rejected() -> None:
     with pytest.raises(ValueError, match="truncated"):
         shrink(b"[1," * 200, 100)
