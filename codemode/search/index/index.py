@@ -27,9 +27,9 @@ from codemode.search.interpretation.languages import in_english
 from codemode.search.interpretation.sources import Sources
 from codemode.search.interpretation.term_weights import read
 from codemode.search.lookups import Catalogued, find_look_ups
-from codemode.search.query import DEFAULT_LIMIT, Hit, Hits, Query
+from codemode.search.query import Hit, Hits, Query
 from codemode.search.ranking.candidates import Scorer, best
-from codemode.search.ranking.clauses import clause_heads, fill
+from codemode.search.ranking.clauses import clause_heads, promote
 from codemode.search.ranking.confidence import confidence, evidence, least_confidence, unknown_things
 from codemode.search.ranking.exact import ExactNames
 from codemode.search.ranking.ranking import ParsedQuery, Ranker, weigh
@@ -233,7 +233,7 @@ class Index:
             similar = meant(similarities[documents[:reranked]], len(self), confidence(of_best))
             scores = scores + np.float32(self.weights.meaning) * similar
             order = (-scores).argsort(kind="stable")
-        order = fill(order, clause_heads(parsed, text, assessment, scores), DEFAULT_LIMIT)
+        order = promote(order, clause_heads(parsed, text, assessment, scores))
         documents[:reranked] = documents.take(order)
         return _SearchResult(
             self,

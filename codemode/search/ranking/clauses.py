@@ -18,12 +18,10 @@ if TYPE_CHECKING:
     from codemode.search.ranking.ranking import Assessment, Column, ParsedQuery
 
 _CLAUSES = 4  # most clauses of one query; a longer request is a plan and needs one query for each step
-_LEAST_WORDS = 2  # fewest informative words of a clause
 _INFORMATIVE = 0.45  # weight above which a word is informative
 _LEAST_COVERAGE = 0.75  # share of a clause, by rarity, that its hit must match
 _IN_NAME = np.array(0.5, np.float32)  # bonus for a match in the name
 _LEAST = np.array(1e-6, np.float32)  # avoids division by zero
-_OVERALL = np.array(0.1, np.float32)  # share of the score for the whole query, which breaks ties
 
 _SENTENCE_END = ".!?;\n"
 _JOINT = re.compile(
@@ -43,19 +41,13 @@ def clause_heads(parsed: ParsedQuery, text: str, assessment: Assessment, scores:
 
     A query with one clause has no heads. Clauses that no candidate covers sufficiently are left out.
     """
-    spans = _spans(text) if len(parsed.groups) >= 2 * _LEAST_WORDS else []
+    spans = _spans(text) if len(parsed.groups) > 1 else []
     if len(spans) < 2:
         return []
     informative = [group.place for group in parsed.groups if group.weight > _INFORMATIVE]
-    spans = [
-        (start, end)
-        for start, end in spans
-        if len([0 for place in informative if start <= place < end]) >= _LEAST_WORDS
-    ]
-    if not spans:
-        return []
+    spans = [(start, end) for start, end in spans if any(start <= place < end for place in informative)]
     heads: list[int] = []
-    overall = _OVERALL * scores / np.maximum.reduce(scores)
+    overall = scores / np.maximum.reduce(scores)
     answers = assessment.in_any + _IN_NAME * assessment.in_name
     places = [group.place for group in parsed.groups]
     for start, end in spans:
@@ -69,17 +61,12 @@ def clause_heads(parsed: ParsedQuery, text: str, assessment: Assessment, scores:
     return heads
 
 
-def fill(order: NDArray[np.intp], heads: Sequence[int], page: int) -> NDArray[np.intp]:
-    """Move the heads that are not on the first page of `order` to the end of that page. The first hit stays first."""
+def promote(order: NDArray[np.intp], heads: Sequence[int]) -> NDArray[np.intp]:
+    """Move the heads behind the first hit, which stays."""
     if not heads:
         return order
-    first = order[:page].tolist()
-    added = [head for head in dict.fromkeys(heads) if head not in first]
-    if not added:
-        return order
-    place = max(1, len(first) - len(added))
-    rest = [each for each in order[place:].tolist() if each not in added]
-    return np.array([*first[:place], *added, *rest], np.intp)
+    leading = list(dict.fromkeys([int(order[0]), *heads]))
+    return np.array([*leading, *[each for each in order.tolist() if each not in leading]], np.intp)
 
 
 def _spans(query: str) -> list[tuple[int, int]]:

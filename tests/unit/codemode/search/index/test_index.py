@@ -103,6 +103,23 @@ def test_filters_apply_to_all_hits(index: Index, filters: dict[str, object], ids
     assert everything <= {hit.tool.id for hit in unfiltered}
 
 
+def test_each_clause_of_a_request_has_its_tool_among_the_first_hits(tool: ToolFactory) -> None:
+    lists = [
+        tool(f"shop.orders.list_{state}_orders", f"Lists {state} orders of a customer by date and country.")
+        for state in ("open", "overdue", "paid", "late")
+    ]
+    index = Index.build(
+        [*lists, tool("shop.invoices.pay", "Pays an invoice."), tool("shop.mail.send", "Sends a mail.")]
+    )
+    request = "list the open orders of a customer by date and country, pay the invoice and send a mail"
+    assert ids_of(index, request)[:3] == ["shop.orders.list_open_orders", "shop.invoices.pay", "shop.mail.send"]
+
+
+def test_a_clause_that_no_tool_covers_changes_nothing(index: Index) -> None:
+    alone = ids_of(index, "list pull requests")
+    assert ids_of(index, "list pull requests, then feed zebras")[: len(alone)] == alone
+
+
 def test_a_tag_filter_ignores_case(index: Index) -> None:
     assert ids_of(index, "list", tag="ISSUES") == ["github.issues.list"]
 
