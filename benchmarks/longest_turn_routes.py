@@ -42,7 +42,14 @@ def pay(text: str) -> None:
 
 
 #: What is no list, or needs a setting that these services lack.
-_OTHER = ("/console", "/console/login", "/console/logout", "/console/notifications", "/metrics")
+_OTHER = (
+    "/console",
+    "/console/accounts/callback",
+    "/console/login",
+    "/console/logout",
+    "/console/notifications",
+    "/metrics",
+)
 
 
 @dataclass

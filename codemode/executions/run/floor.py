@@ -53,6 +53,19 @@ class Floor:
             if not self._under_way:
                 self._all_ended.set()
 
+    @contextmanager
+    def asking(self) -> Iterator[None]:
+        """Let calls that nobody has answered wait within this block, and whoever asks a person: it may have to, too."""
+        self._asking += 1
+        self._goes_on.clear()
+        try:
+            with self.busy():
+                yield
+        finally:
+            self._asking -= 1
+            if not self._asking:
+                self._goes_on.set()
+
     @asynccontextmanager
     async def slot(self) -> AsyncIterator[None]:
         """Hold one of the slots within the block."""

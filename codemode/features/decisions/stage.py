@@ -36,6 +36,7 @@ class RememberedStage(Stage):
         self._recording = decisions.recording
         self._comparison = decisions.comparison
         self._memory = memory
+        self._in_order = asyncio.Lock()
 
     async def decide(self, judged: JudgedCall, recorded: RecordedCall | None) -> JudgedCall:
         """See `codemode.executions.run.stage.Stage`. A reason that is of this call alone needs a person each time."""
@@ -45,8 +46,9 @@ class RememberedStage(Stage):
         if judged.state is not CallState.PENDING or self._recording.request.settings.get(PLAN) is not None:
             return judged
         try:
-            with self._run.floor.busy():  # who is asked meanwhile hears of this call too
-                known = await asyncio.to_thread(self._memory.all)
+            with self._run.floor.asking():
+                async with self._in_order:
+                    known = await asyncio.to_thread(self._memory.all)
         except (*UNAVAILABLE, ValueError) as error:
             log.error("remembered decisions cannot be read, so that people are asked: %s", error)
             return judged

@@ -129,6 +129,7 @@ async def test_a_public_server_says_who_codemode_is_as_a_client_of_issuers(tmp_p
         assert [str(one) for one in document.redirect_uris or ()] == [
             "http://127.0.0.1/callback",
             "http://127.0.0.1:8400/callback",
+            f"{PUBLIC}/console/accounts/callback",
         ]
     for address in ("", "http://codemode.corp"):
         async with server(tmp_path, public_url=address) as client:

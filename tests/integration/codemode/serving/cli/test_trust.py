@@ -63,7 +63,7 @@ def test_no_command_does_what_a_found_file_says(words: tuple[str, ...], folder: 
 
 
 def test_every_command_was_tried_or_reads_no_found_file() -> None:
-    without = {"demo", "init", "doctor", "trust"}
+    without = {"demo", "init", "doctor", "trust", "login", "logout"}
     assert {words[0] for words in READERS} == set(COMMANDS) - without
 
 
