@@ -286,6 +286,7 @@ class Tool:
         self,
         *,
         id: str | None = None,  # noqa: A002 -- as in the constructor
+        summary: str | None = None,
         description: str | None = None,
         examples: tuple[str, ...] | None = None,
         effect: Effect | None = None,
@@ -299,13 +300,16 @@ class Tool:
     ) -> Tool:
         """Return a copy with these fields changed. The former id stays an alias.
 
+        Without `summary`, a new description has its first line as its summary.
         `names` are those of the parameters in `details`, unless they are the same as before.
         """
         moved = id is not None and id != self.id
+        if summary is None:
+            summary = self.summary if description is None else description.partition("\n")[0]
         return Tool(
             self.id if id is None else id,
             source=self.source,
-            summary=self.summary if description is None else description.partition("\n")[0],
+            summary=summary,
             description=self.description if description is None else description,
             effect=self.effect if effect is None else effect,
             effect_word=self.effect_word if effect is None else "",

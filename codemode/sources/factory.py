@@ -14,6 +14,7 @@ from codemode.sources.constants import with_constants
 from codemode.sources.detection import detect_kind
 from codemode.sources.functions.source import load_functions
 from codemode.sources.loaded import SourceWarning, Surface
+from codemode.sources.openings import told_apart
 from codemode.sources.overrides import DeclaredPages, Overrides, apply_overrides, withheld_names
 from codemode.sources.registry import source_of
 from codemode.sources.source import SourceContext
@@ -100,6 +101,7 @@ def bind_functions(name: str, target: object, contents: ContentStore | None = No
     """Return the functions of `target` as a source; see `load_functions`. Raises SourceError or ConfigurationError."""
     namespace(name)
     surface = target.surface(name) if isinstance(target, BoundTools) else load_functions(target, name=name)
+    surface = replace(surface, tools=told_apart(surface.tools))
     return LoadedSource(name, surface, FunctionTransport(name, contents=contents))
 
 
@@ -147,7 +149,7 @@ def _with_overrides(name: str, surface: Surface, settings: SourceSettings) -> Su
         fields=settings.fields,
         pages={pattern: DeclaredPages(pages.words, pages.start) for pattern, pages in settings.pages.items()},
     )
-    every = with_constants((*surface.tools, *surface.held), settings.parameters, source=name)
+    every = with_constants(told_apart((*surface.tools, *surface.held)), settings.parameters, source=name)
     every = with_choice(every, settings.connections)
     choice = " with accounts" if len(settings.connections) > 1 else ""
     changed = apply_overrides(every, overrides, source=name)
