@@ -97,7 +97,9 @@ class Floor:
         self._goes_on.clear()
         try:
             await asyncio.sleep(0)  # judge concurrent calls as well
-            await self._all_ended.wait()
+            while self._under_way:
+                await self._all_ended.wait()
+                await asyncio.sleep(0)  # a call that ends one thing may begin another
         except asyncio.CancelledError:
             if not self.is_over:
                 self._asking -= 1

@@ -145,7 +145,7 @@ def test_ten_lines_give_one_table_and_a_sentence_that_says_whether_code_mode_pay
     assert ended.returncode == 0, ended.stderr
     rows = {line.split()[2]: line.split() for line in ended.stdout.splitlines() if line.strip().startswith("tasks")}
     assert {mode: row[3] for mode, row in rows.items()} == {"native": "3/3", "code": "3/3"}
-    assert all(set(row[-1]) == {"#"} for row in rows.values()), ended.stdout
+    assert all(set(row[-1]) <= {"#", "…"} for row in rows.values()), ended.stdout  # cut in a narrow terminal
     assert "code instead of native: " in ended.stdout
     assert "solved 3 and 3 of the 3 same tasks (p 1.00)" in ended.stdout
 
