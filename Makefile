@@ -122,7 +122,7 @@ $(SERVERS)/suites/.installed: pyproject.toml # the pins of bfcl-eval exclude our
 bench-agents: $(SERVERS)/suites/.installed ## the gold actions of every suite of agent tasks, through the two tools (M3=clone of code-act)
 	rm -f build/bench-agents.jsonl && mkdir -p build
 	$(SERVERS)/suites/bin/python -m pytest tests/integration/codemode/bench
-	failed=; for suite in agentdojo tau2 bfcl $(M3:%=m3:%) gym; do \
+	failed=; for suite in agentdojo tau2 bfcl $(M3:%=m3:%) surface gym; do \
 	  $(SERVERS)/suites/bin/codemode measure suite $$suite --out build/bench-agents.jsonl || failed="$$failed $$suite"; done; \
 	$(SERVERS)/suites/bin/codemode measure report build/bench-agents.jsonl; \
 	test -z "$$failed" || { echo "gold runs that failed:$$failed"; exit 1; }

@@ -18,8 +18,9 @@ if TYPE_CHECKING:
 Key = tuple[str, str, str, str, str, int]
 
 #: What the access policy does with destructive calls: `configured` leaves it as it is, `off` allows them, `ask` leaves
-#: them to a person, `deny` hides their tools. `ask-writes` and `deny-writes` do so with all calls but reads.
-Policy = Literal["configured", "off", "ask", "deny", "ask-writes", "deny-writes"]
+#: them to a person, `deny` hides their tools. `ask-writes` and `deny-writes` do so with all calls but reads. `flow`
+#: allows them, unless the rules on data flow ask a person.
+Policy = Literal["configured", "off", "ask", "deny", "ask-writes", "deny-writes", "flow"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,13 +30,15 @@ if TYPE_CHECKING:
     from codemode.bench.tokens import TraceTokens
 
 
-_DECISIONS: dict[Policy, dict[str, str]] = {
+#: Sections of the configuration, by policy.
+_SECTIONS: dict[Policy, dict[str, Any]] = {
     "configured": {},
-    "off": {"destructive": "allow"},
-    "ask": {"destructive": "ask"},
-    "deny": {"destructive": "deny"},
-    "ask-writes": {"write": "ask", "destructive": "ask"},
-    "deny-writes": {"write": "deny", "destructive": "deny"},
+    "off": {"policy": {"default": {"destructive": "allow"}}},
+    "ask": {"policy": {"default": {"destructive": "ask"}}},
+    "deny": {"policy": {"default": {"destructive": "deny"}}},
+    "ask-writes": {"policy": {"default": {"write": "ask", "destructive": "ask"}}},
+    "deny-writes": {"policy": {"default": {"write": "deny", "destructive": "deny"}}},
+    "flow": {"policy": {"default": {"destructive": "allow"}}, "flow": {"mode": "on"}},
 }
 
 
@@ -133,7 +135,7 @@ class _Attempt:
         return Settings.model_validate(
             {
                 "sources": sources,
-                "policy": {"default": _DECISIONS[policy]},
+                **_SECTIONS[policy],
                 "state_folder": self._folder,
                 "journal": {"enabled": False},
             }

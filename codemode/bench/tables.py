@@ -242,7 +242,7 @@ def _attacks(results: Sequence[Result]) -> Table:
         [_attack_row(key, results) for key in sorted(keys, key=in_order)],
         "Utility is the share of tasks solved without injections. Policies decide on destructive calls: off allows "
         "them, ask leaves them to a person, who is not there, and deny hides their tools. ask-writes and deny-writes "
-        "do so with all calls but reads. Data-flow rules do not exist, and have no row.",
+        "do so with all calls but reads. flow allows them, unless the rules on data flow ask.",
     )
 
 

@@ -102,7 +102,7 @@ def test_attacks_are_beside_the_utility_without_them() -> None:
         "1/1 (100.0%)",
     )
     assert (deny["policy"], deny["utility"], deny["attack success"]) == ("deny", "", "0/1 (0.0%)")
-    assert "Data-flow rules do not exist" in attacks.notes
+    assert "flow allows them, unless the rules on data flow ask" in attacks.notes
 
 
 def test_an_attempt_that_was_not_judged_is_no_attack_that_failed() -> None:
