@@ -40,6 +40,7 @@ if TYPE_CHECKING:
     from codemode.menus.menu import Menu
     from codemode.menus.session import MenuSession
     from codemode.model.programs import ModelPrograms
+    from codemode.search.query import Hit
     from codemode.search.result import SearchAnswer
     from codemode.settings import ModeName
     from codemode.shared.values import ValueStore
@@ -160,9 +161,11 @@ class CodeMode(Construction):
         )
         return await self.find(request, caller)
 
-    async def find(self, request: SearchRequest, caller: Caller) -> SearchAnswer:
-        """Answer a search whose arguments are valid. See `search`."""
-        return await self.discovery.find(request, caller)
+    async def find(
+        self, request: SearchRequest, caller: Caller, accepts: Callable[[Hit], bool] | None = None
+    ) -> SearchAnswer:
+        """Answer a search whose arguments are valid: with `accepts`, by the sure hits that it accepts. See `search`."""
+        return await self.discovery.find(request, caller, accepts)
 
     async def describe(self, name: str = "", *, caller: Caller = LOCAL) -> str:
         """Return a namespace with its instructions, a group or a tool as text within the configured budget.

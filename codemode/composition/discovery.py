@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from codemode.search.evaluation.evaluation import Metrics
     from codemode.search.evaluation.tuning import Proposal
     from codemode.search.explanation import Explanation
+    from codemode.search.query import Hit
     from codemode.search.request import SearchRequest
     from codemode.search.result import SearchAnswer
     from codemode.search.semantic.similarity import Progress
@@ -149,8 +150,10 @@ class Discovery:
             await self._live.publish_again()
         return await self.views.of(caller.role)
 
-    async def find(self, request: SearchRequest, caller: Caller) -> SearchAnswer:
-        """Answer a search whose arguments are valid."""
+    async def find(
+        self, request: SearchRequest, caller: Caller, accepts: Callable[[Hit], bool] | None = None
+    ) -> SearchAnswer:
+        """Answer a search whose arguments are valid: with `accepts`, by the sure hits that it accepts."""
         shapes, usage = self._knowledge.shapes, self._knowledge.usage
         if shapes.is_outdated:
             await asyncio.to_thread(shapes.load)
@@ -164,6 +167,7 @@ class Discovery:
             guarded=partial(self.policy.guards, caller.role),
             searched=partial(usage.searched, who=caller.id) if usage is not None else lambda _: None,
             introductions=self.introductions,
+            accepts=accepts,
         )
         sources = {hit.tool.source for hit in answer.hits}
         remarks = await asyncio.to_thread(self._runtime.features.remarks, sources, caller)

@@ -69,11 +69,15 @@ class Definition:
 
 @dataclass(frozen=True, slots=True)
 class Offer:
-    """The tools of one request, text for the system prompt, and why they were chosen."""
+    """The tools of one request, text for the system prompt, and why they were chosen.
+
+    `addition` is text for the end of the user's new message. Send it with the message from then on.
+    """
 
     tools: tuple[Definition, ...] = ()
     prompt: str = ""
     summary: str = ""
+    addition: str = ""
 
     @property
     def definitions(self) -> tuple[dict[str, Any], ...]:

@@ -22,7 +22,7 @@ from codemode.model.corrections import native_call, with_example
 from codemode.model.decisions import Decisions, ways_to_decide
 from codemode.model.deferred import DeferredTools, ToolSearchArguments
 from codemode.model.definitions import HAS_MENU, ONE_CALL, RUNS_PROGRAMS, Offer, offered, offered_deferred
-from codemode.model.first_message import FirstMessage, first_message
+from codemode.model.fitting_tools import FittingTools, first_message, later_message
 from codemode.model.json_arguments import Malformed, read_text
 from codemode.model.names import native_names, offered_name, tool_of, unknown_name
 from codemode.model.outcome_text import Audience, shown_to_model
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from codemode.model.background import Running
     from codemode.model.definitions import Form
     from codemode.model.host import Host
+    from codemode.search.query import Hit
     from codemode.search.result import SearchAnswer
     from codemode.settings import ModeName
 
@@ -80,7 +81,7 @@ class Memory:
     told: set[str] = field(default_factory=set)
     menu: MenuSession | None = None
     inline: tuple[weakref.ref[Catalog], Inline] | None = None
-    first: FirstMessage = field(default_factory=FirstMessage)
+    fitting: FittingTools = field(default_factory=FittingTools)
     deferred: DeferredTools = field(default_factory=DeferredTools)
     loads: bool = False
 
@@ -150,13 +151,14 @@ class ModelTools:
     def introduce_again(self) -> None:
         """Say conventions again, with the next hits: another conversation begins with the same object."""
         self._memory.told.clear()
-        self._memory.first.forget()
+        self._memory.fitting.forget()
         self._memory.deferred = DeferredTools()
 
     async def offer(self, message: str = "", history: Iterable[Any] = (), summary: str = "") -> Offer:
         """Return the tools for the next request, as the caller may see them. A menu depends on the message.
 
-        In the mode `code`, the prompt has signatures for the first message, if the definitions lack some.
+        In the mode `code`, the prompt has signatures for the first message, if the definitions lack some. A later
+        message is to be sent with the offer's `addition`.
 
         Raises ModeRejected if the mode is `native` and there are too many tools.
         """
@@ -180,8 +182,11 @@ class ModelTools:
         offer = offered(self.mode, catalog, self._host.settings, menu, inline)
         if self.mode != "code" or inline.is_whole or not self._host.settings.definitions.inline_tokens:
             return offer
-        first = first_message(message, history)
-        return replace(offer, prompt=await self._memory.first.prompt(first, catalog, self._find, self._memory.told))
+        first, later = first_message(message, history), later_message(message, history)
+        fitting, find, told = self._memory.fitting, self._find, self._memory.told
+        prompt = await fitting.prompt(first, catalog, find, told, inline=inline.text)
+        addition = await fitting.addition(later, find, told, inline=inline.text) if later is not None else ""
+        return replace(offer, prompt=prompt, addition=addition)
 
     async def definitions(self, form: Form = "chat") -> list[dict[str, Any]]:
         """Return the tools in the form of an API: `chat` and `responses` of OpenAI, `anthropic`, or `mcp`."""
@@ -278,9 +283,9 @@ class ModelTools:
             "\n".join([*(f"# {note}" for note in notes), answer.introduced(self._memory.told)]), hits=answer.hits
         )
 
-    async def _find(self, request: SearchRequest) -> SearchAnswer:
+    async def _find(self, request: SearchRequest, accepts: Callable[[Hit], bool] | None = None) -> SearchAnswer:
         async with self._background.turn(self.caller):
-            return await self._host.find(request, self.caller)
+            return await self._host.find(request, self.caller, accepts)
 
     def _asked(self, given: Mapping[str, Any]) -> tuple[ExecuteArguments, tuple[str, ...]]:
         arguments, notes = read_arguments(ExecuteArguments, given)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.search.finder import Finder
     from codemode.search.page import Observed
-    from codemode.search.query import Hits
+    from codemode.search.query import Hit, Hits
     from codemode.search.render import Guarded
     from codemode.search.request import SearchRequest
 
@@ -35,17 +35,20 @@ async def answer_search(
     guarded: Guarded,
     searched: Callable[[Hits], None],
     introductions: Mapping[str, str] = MappingProxyType({}),
+    accepts: Callable[[Hit], bool] | None = None,
 ) -> SearchAnswer:
     """Search a catalog, and render the hits within the budget. `searched` receives the hits.
 
     `introductions` are texts by namespace. They add at most 120 tokens for each of at most three namespaces. A filter
-    that fits no tool is left out, and the text begins by saying so. Raises SearchInvalid for other mistakes.
+    that fits no tool is left out, and the text begins by saying so. With `accepts`, the answer has only the sure hits
+    that it accepts. Raises SearchInvalid for other mistakes.
     """
     unavailable = unavailable_line(catalog)
     if wholly_unavailable(catalog, request.namespace or request.source):
         return SearchAnswer(f"# {unavailable}", (), 0, note=unavailable)
     hits, ignored = await _hits(request, finder)
     searched(hits)
+    hits = hits if accepts is None else hits.sure(accepts)
     hits = replace(hits, note="; ".join(filter(None, (hits.note, unavailable))))
     text = render(
         hits,

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Protocol
 
 from codemode.errors import SearchInvalid
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from codemode.catalog.tool import Effect, Tool
 
@@ -109,6 +109,11 @@ class Hits:
     nearest: tuple[str, ...] = ()
     note: str = ""
     look_ups: Mapping[str, tuple[LookUp, ...]] = field(default_factory=dict)
+
+    def sure(self, accepts: Callable[[Hit], bool]) -> Hits:
+        """Return the hits that a function accepts, of the searches that are sure."""
+        hits = tuple(hit for hit in self.hits if hit.query not in self.unsure and accepts(hit))
+        return replace(self, hits=hits, total=len(hits))
 
     @property
     def leads(self) -> list[Hit]:

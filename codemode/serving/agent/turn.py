@@ -102,6 +102,8 @@ class Turn:
         """Yield events. Raises ConfigurationError if `tool_choice` names a tool that is not offered."""
         while (bound := self._bound()) is None:
             offer = await self._toolbox.offer(self._message, chat_messages(self._messages))
+            if offer.addition and self._messages[-1] == UserMessage(self._message):
+                self._messages[-1] = UserMessage(f"{self._message}\n\n{offer.addition}")
             self._iterations += 1
             yield Asked(self._iterations, len(offer.definitions), offer.summary)
             try:

@@ -452,3 +452,16 @@ async def test_who_stops_listening_ends_the_work(connect: Connect) -> None:
             break
     await running.aclose()
     assert len(server.seen) == 1
+
+
+@pytest.mark.parametrize("others", [200])
+async def test_the_tools_for_a_later_message_follow_it_and_stay_in_the_history(connect: Connect) -> None:
+    agent, server = await connect(lambda seen: Reply("Done."))
+    first = await agent.answer("Hello, I am Ann.")
+    second = await agent.answer("Find order 3", history=first.messages)
+    await agent.answer("Thanks.", history=second.messages)
+    _, asked, thanked = (seen.body["messages"] for seen in server.seen)
+    assert asked[-1]["content"].startswith("Find order 3\n\n(Further tools that a search for this message finds:\n")
+    assert "shop.find_order(*, number: int)" in asked[-1]["content"]
+    assert thanked[: len(asked)] == asked
+    assert thanked[-1]["content"] == "Thanks."
