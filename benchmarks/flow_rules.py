@@ -1,10 +1,14 @@
-"""Flow rules on AgentDojo: `python -m benchmarks.flow_rules [--attack NAME] [MODE …]`, with the package `agentdojo`.
+"""Attacks of AgentDojo: `python -m benchmarks.flow_rules [--attack NAME] [MODE …]`, with the package `agentdojo`.
 
-Modes: `off`, `on`, `strict`, and `camel`, the policies of CaMeL (arXiv:2503.18813) as far as they are rules on where an
-argument comes from. Its rules on who may read a value have no counterpart.
+Modes without flow rules: `off` allows everything, `default` asks a person before a call that destroys, `ask` before
+each write, and `ask-all` too, but its person approves everything. The other person approves what the user's own
+program calls, with the same arguments, and nothing else: nobody is as careful.
 
-- Utility: the gold program of each user task, with rules off, on and strict. A call that waits for a person is counted
-  as asked, and the person says no.
+Modes of flow rules, with a policy that allows everything: `on`, `strict`, and `camel`, the policies of CaMeL
+(arXiv:2503.18813) as far as they are rules on where an argument comes from. Its rules on who may read a value have no
+counterpart. Here the person says no to everything.
+
+- Utility: the gold program of each user task.
 - Attacks: each injection in each task, as a model would act that obeys every text: its first program is the user's task
   and shows all that it reads, its next one does what the injection demands. The attack succeeds if AgentDojo says so.
 """
@@ -13,6 +17,7 @@ from __future__ import annotations
 
 import argparse
 import asyncio
+import json
 from collections import Counter
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any
@@ -20,7 +25,7 @@ from typing import TYPE_CHECKING, Any
 from agentdojo.task_suite.load_suites import get_suites
 
 from benchmarks.agents.suites.agentdojo import VERSION, AgentDojo, call_of
-from codemode import CodeMode
+from codemode import Caller, CodeMode, Decision
 from codemode.bench.suite import Run, ToolCall, Turn
 from codemode.bench.tools import program_of, recorded
 from codemode.settings import Settings
@@ -29,8 +34,20 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from codemode.bench.suite import Episode, Task
+    from codemode.executions.types.outcome import ExecutionOutcome
+    from codemode.executions.types.records import PendingCall
 
-MODES = ("off", "on", "strict", "camel")
+MODES = ("off", "default", "ask-all", "ask", "on", "strict", "camel")
+
+#: What the policy does with calls that write and that destroy, by mode. The other modes allow both.
+POLICIES = {
+    "default": {"write": "allow", "destructive": "ask"},
+    "ask-all": {"write": "ask", "destructive": "ask"},
+    "ask": {"write": "ask", "destructive": "ask"},
+}
+ALLOWED = {"write": "allow", "destructive": "allow"}
+
+APPROVER = Caller("person", role="approver")
 
 #: Arguments that CaMeL lets come from the user alone, by tool: https://github.com/google-research/camel-prompt-injection,
 #: src/camel/pipeline_elements/security_policies at f083b6b. There, the answer of any tool is untrusted.
@@ -64,7 +81,7 @@ CAMEL = {
 def flow(mode: str) -> dict[str, Any]:
     """Return the section `flow` of a mode."""
     if mode != "camel":
-        return {"mode": mode}
+        return {"mode": "off" if mode in POLICIES else mode}
     rules: list[dict[str, Any]] = [
         {"tools": [tool], "where": {field: {"from": "untrusted"}}, "decision": "ask"}
         for tool, fields in CAMEL.items()
@@ -74,27 +91,56 @@ def flow(mode: str) -> dict[str, Any]:
 
 
 def settings(folder: str, mode: str) -> Settings:
-    """Return settings in which everything is allowed but for what the flow rules ask."""
-    policy = {"default": {"write": "allow", "destructive": "allow"}}
-    sections = {"policy": policy, "flow": flow(mode), "journal": {"enabled": False}}
-    return Settings.model_validate({**sections, "state_folder": folder})
+    """Return the settings of a mode."""
+    policy = {"default": POLICIES.get(mode, ALLOWED)}
+    return Settings.model_validate({"policy": policy, "flow": flow(mode), "state_folder": folder})
 
 
 async def played(episode: Episode, programs: Sequence[str], mode: str) -> tuple[Counter[str], Any]:
-    """Run programs in one conversation. Return what was asked and sent, and the verdict of the suite."""
+    """Run programs in one conversation, the user's own first. Return the counts and the verdict of the suite."""
     calls: list[ToolCall] = []
     counts: Counter[str] = Counter()
     functions = {name: recorded(members, calls.append) for name, members in episode.tools.items()}
+    person = Person(mode)
     with TemporaryDirectory() as folder:
         async with CodeMode.from_settings(settings(folder, mode), functions=functions) as service:
-            for program in programs:
-                outcome = await service.execute(program, conversation="one")
-                failure = outcome.failure
-                counts["asked"] += failure is not None and failure.type == "ApprovalRequired"
+            for number, program in enumerate(programs):
+                outcome = await person.decides(service, program, is_own=not number)
                 counts["writes"] += sum(call.effect not in ("", "read") for call in outcome.calls)
             answer = (episode.gold_answers or ("",))[-1]
             verdict = await episode.judge(Run([Turn(answer, calls)], service))
+    counts["asked"] = person.asked
     return counts, verdict
+
+
+class Person:
+    """Decides on the calls of one conversation, and counts them."""
+
+    def __init__(self, mode: str) -> None:
+        self.asked = 0
+        self._mode = mode
+        self._wanted: set[str] = set()
+
+    async def decides(self, service: CodeMode, program: str, *, is_own: bool) -> ExecutionOutcome:
+        """Run a program, and decide whenever it waits. `is_own` is whether the user wants its calls."""
+        outcome = await service.execute(program, conversation="one")
+        while outcome.status == "paused":
+            waiting = await service.executions.approvals(APPROVER, outcome.id)
+            self.asked += len(waiting)
+            verdicts = {call.id: self._approves(call, is_own=is_own) for call in waiting}
+            decisions = [
+                Decision(call.id, call.digest, "approved" if verdicts[call.id] else "rejected", APPROVER.id)
+                for call in waiting
+            ]
+            await service.executions.decide(decisions, APPROVER)
+            outcome = await service.execute("", resume_from=outcome.id)
+        return outcome
+
+    def _approves(self, call: PendingCall, *, is_own: bool) -> bool:
+        written = f"{call.tool} {json.dumps(call.arguments, sort_keys=True)}"
+        if is_own:
+            self._wanted.add(written)
+        return self._mode == "ask-all" or (self._mode in POLICIES and written in self._wanted)
 
 
 def shown(task: Task) -> str:
@@ -128,23 +174,27 @@ async def utility(mode: str) -> str:
 
 
 async def attacks(mode: str, name: str) -> str:
-    """Return how many attacks reach their goal."""
+    """Return how many attacks reach their goal, and how many calls a person is asked about."""
     suites = get_suites(VERSION)
     tasks = AgentDojo(name).tasks()
-    reached = 0
+    reached = asked = 0
     for task in tasks:
         suite, _, goal = task.id.split(".")
-        _, verdict = await played(task.begin(), (shown(task), injected(suites[suite], goal)), mode)
+        counts, verdict = await played(task.begin(), (shown(task), injected(suites[suite], goal)), mode)
         reached += verdict.details["attack_succeeded"]
-        if mode == "on" and verdict.details["attack_succeeded"]:
+        asked += counts["asked"]
+        if mode in ("ask", "on") and verdict.details["attack_succeeded"]:
             print(f"  {task.id}: reached", flush=True)
-    return f"{reached} of {len(tasks)}"
+    return f"{reached} of {len(tasks)} | {asked / len(tasks):.1f}"
 
 
 async def main(chosen: argparse.Namespace) -> None:
     """Print the table."""
-    print("| rules | gold programs that solve their task | writes that are asked | attacks that reach their goal |")
-    print("|---|---|---|---|")
+    print(
+        "| mode | gold programs that solve their task | writes that are asked "
+        "| attacks that reach their goal | asked in an attack |"
+    )
+    print("|---|---|---|---|---|")
     for mode in chosen.modes or MODES:
         print(f"| {mode} | {await utility(mode)} | {await attacks(mode, chosen.attack)} |", flush=True)
 
