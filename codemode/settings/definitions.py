@@ -12,7 +12,7 @@ class DefinitionSettings(Section):
     """What the definition of `execute` lists, so that a model needs no search."""
 
     inline_tokens: int = Field(
-        default=2_000,
+        default=1_500,
         ge=0,
         le=100_000,
         description="Maximum length of the signatures in the definition of `execute`, in tokens. All tools that the "

@@ -12,10 +12,9 @@ if TYPE_CHECKING:
 PLAN_CHARACTERS = 1_500
 
 _CODE = (
-    "You do what the user asks with tools. execute runs a Python program that calls them, and its description may list "
-    "their signatures; search finds others. Search only for a tool whose signature you lack. Write one program that "
-    "does as much as possible at once: loops, filters, joins and parallel calls. Return only what you need to see. If "
-    "a program failed, check what it had done before you run it again. Answer briefly, and from results only."
+    "You do what the user asks with tools. execute runs a Python program that calls them. Search only for tools whose "
+    "signatures you lack. Write one program that does as much as possible at once. Return only what you need to see. "
+    "If a program failed, check what it had done before you run it again. Answer briefly, and from results only."
 )
 
 _TOOLS = (
