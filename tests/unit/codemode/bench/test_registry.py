@@ -84,7 +84,7 @@ def test_an_unknown_suite_is_rejected_with_the_nearest() -> None:
 
 def test_each_suite_of_the_clone_is_a_file_with_a_suite() -> None:
     suites = names_of("suites")
-    assert {"agentdojo", "bfcl", "m3", "tau2"} == set(suites)
+    assert {"agentdojo", "bfcl", "m3", "surface", "tau2"} == set(suites)
     assert suite_of("tau2:retail").name == "tau2:retail"
     assert all("\nsuite = " in file.read_text(encoding="utf-8") for file in suites.values())
 
