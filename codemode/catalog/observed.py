@@ -16,6 +16,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+from codemode.catalog.error_answers import reports_error
 from codemode.catalog.schema import Schema
 from codemode.catalog.shapes import Shapes
 from codemode.shared.values import UNAVAILABLE
@@ -95,9 +96,10 @@ class ObservedShapes:
     def observe(self, tool: Tool, value: Any, caller: str) -> None:
         """Widen the schema of an undocumented result by a response. `caller` is the id of the caller.
 
-        After `_STEADY` responses in a row without anything new, only one in `_STEADY` is read.
+        Reports of errors teach nothing. After `_STEADY` responses in a row without anything new, only one in `_STEADY`
+        is read.
         """
-        if value is None or not is_undocumented(tool):
+        if value is None or not is_undocumented(tool) or reports_error(value):
             return
         key = (caller, tool.id)
         known = self._shapes.get(key)

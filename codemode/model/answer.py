@@ -6,6 +6,7 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal
 
+from codemode.catalog.error_answers import text_reports_error
 from codemode.catalog.tool import Effect
 from codemode.gateway.call import CallState
 from sandbox import JsonText
@@ -60,10 +61,16 @@ class Answer:
 
     @property
     def changed_something(self) -> bool:
-        """Whether the call did something at a service, or may have done so. Reads do not count."""
+        """Whether the call did something at a service, or may have done so.
+
+        Reads do not count, nor calls that were answered with an error.
+        """
         calls = () if self.outcome is None else self.outcome.calls
         return any(
-            call.state in (CallState.COMMITTED, CallState.UNKNOWN) and call.effect != Effect.READ for call in calls
+            call.state in (CallState.COMMITTED, CallState.UNKNOWN)
+            and call.effect != Effect.READ
+            and not text_reports_error(call.preview)
+            for call in calls
         )
 
     @property

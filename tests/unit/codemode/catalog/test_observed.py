@@ -92,6 +92,18 @@ def test_the_fields_are_learned_where_a_document_names_a_type_only(vague: Any) -
     assert '-> {"x": int}' in stubs.stub(tool, observed=observed)
 
 
+@pytest.mark.parametrize("error", [{"error": "no such order"}, {"success": False, "message": "no"}, "Error: no"])
+def test_an_answer_that_reports_an_error_teaches_nothing(error: Any) -> None:
+    shapes = ObservedShapes()
+    shapes.observe(TOOL, error, "ann")
+    assert len(shapes) == 0
+    shapes.observe(TOOL, {"id": 7}, "ann")
+    shapes.observe(TOOL, error, "ann")
+    learned = shapes.schema("ann", TOOL)
+    assert learned is not None
+    assert [*learned.properties()] == ["id"]
+
+
 def test_a_new_field_is_learned_soon_after_many_equal_responses() -> None:
     shapes = ObservedShapes()
     for _ in range(100):

@@ -24,6 +24,7 @@ class Shop:
     def __init__(self) -> None:
         self.cancelled: list[int] = []
         self.asked: list[int] = []
+        self.locked: set[int] = set()
 
     @tool(effect="read")
     def find_order(self, number: Annotated[int, "As printed on the receipt"]) -> dict[str, Any]:
@@ -35,8 +36,10 @@ class Shop:
         return {"number": number, "total": number * 10}
 
     @tool(effect="write")
-    def cancel_order(self, number: int) -> str:
+    def cancel_order(self, number: int) -> Any:
         """Cancel an order."""
+        if number in self.locked:
+            return {"error": f"order {number} is locked"}
         self.cancelled.append(number)
         return "cancelled"
 

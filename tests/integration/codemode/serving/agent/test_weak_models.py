@@ -241,6 +241,20 @@ async def test_what_changed_something_is_not_repeated_as_it_is(connect: Connect,
     assert told.endswith('"cancelled"')
 
 
+@pytest.mark.parametrize("mode", CANCEL)
+async def test_what_was_answered_with_an_error_may_be_repeated(connect: Connect, shop: Shop, mode: str) -> None:
+    def cancels_twice(seen: ModelRequest) -> Reply:
+        if len(seen.answers) == 1:
+            assert seen.answers[0].text == '{"error": "order 4 is locked"}'
+            shop.locked.clear()
+        return CANCEL[mode] if len(seen.answers) < 2 else Reply("Done.")
+
+    shop.locked.add(4)
+    agent, _ = await connect(cancels_twice, mode=mode)
+    await played(agent)
+    assert shop.cancelled == [4]
+
+
 async def test_a_model_that_only_repeats_what_it_has_done_is_ended(connect: Connect, shop: Shop) -> None:
     agent, _ = await connect(lambda _: CANCEL["native"], mode="native", repairs=1)
     _, result = await played(agent)
