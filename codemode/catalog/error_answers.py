@@ -39,7 +39,7 @@ _BEGINNING = re.compile(
 def reports_error(answer: Any) -> bool:
     """Return whether an answer is a report of an error, and nothing else."""
     if isinstance(answer, str):
-        return _MESSAGE.match(answer) is not None
+        return _MESSAGE.match(answer) is not None or (answer[:1] == "{" and text_reports_error(answer))
     if not isinstance(answer, Mapping):
         return False
     fields = {str(name).casefold(): value for name, value in answer.items()}
@@ -56,4 +56,5 @@ def text_reports_error(text: str) -> bool:
     try:
         return reports_error(json.loads(text))
     except (ValueError, RecursionError):
-        return _BEGINNING.match(text) is not None or _MESSAGE.match(text.removeprefix('"')) is not None
+        plain = text.removeprefix('"').replace('\\"', '"')
+        return _BEGINNING.match(plain) is not None or _MESSAGE.match(plain) is not None

@@ -16,6 +16,8 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
+import orjson
+
 from codemode.catalog.error_answers import reports_error
 from codemode.catalog.schema import Schema
 from codemode.catalog.shapes import Shapes
@@ -46,6 +48,12 @@ _STEADY = 16
 
 #: A field name. `@odata.type` matches; host names and addresses do not.
 _FIELD = re.compile(r"@[A-Za-z_.]{1,40}|\$?[A-Za-z_][A-Za-z_-]{0,30}\d{0,3}[A-Za-z_-]{0,20}")
+
+#: Texts that hold a JSON object or array (JSON Schema, section 8.4).
+JSON_TEXT = {"contentMediaType": "application/json"}
+
+#: The longest text that is read for it, in characters.
+_MOST_READ = 100_000
 
 _FORMAT = 2
 
@@ -197,8 +205,21 @@ def shape_of(value: Any, depth: int = 0) -> dict[str, Any]:
             return _list_shape(value, depth)
         case Mapping():
             return _object_shape(value, depth)
+        case str() if is_json_text(value):
+            return {"type": ["string"], **JSON_TEXT}
         case _:
             return {"type": ["string"]}
+
+
+def is_json_text(text: str) -> bool:
+    """Return whether a text is a JSON object or array as a whole."""
+    if text[:1] not in ("{", "[") or len(text) > _MOST_READ:
+        return False
+    try:
+        orjson.loads(text)
+    except ValueError:
+        return False
+    return True
 
 
 def merge(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
@@ -207,6 +228,8 @@ def merge(left: Mapping[str, Any], right: Mapping[str, Any]) -> dict[str, Any]:
     if "integer" in types and "number" in types:
         types.remove("integer")
     merged: dict[str, Any] = {"type": types}
+    if all("contentMediaType" in side for side in (left, right) if "string" in side.get("type", ())):
+        merged |= JSON_TEXT if "string" in types else {}
     for key in ("items", "additionalProperties"):
         parts = [side[key] for side in (left, right) if key in side]
         if parts:

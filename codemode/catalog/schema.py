@@ -287,6 +287,10 @@ class Schema:
         is_text = media_type.startswith("text/") or "json" in media_type
         return not is_text and self.first("contentEncoding") is None
 
+    def is_json_text(self) -> bool:
+        """Whether a string holds JSON, by its `contentMediaType`."""
+        return "json" in str(self.first("contentMediaType") or "") and self.first("contentEncoding") is None
+
     def is_nullable(self) -> bool:
         """Whether null is allowed, in any dialect."""
         if says_nullable(self.value):

@@ -261,6 +261,8 @@ class Shapes:
         if name == "string" and schema.is_file():
             return "Content"
         text = _SCALARS.get(name, "Any")
+        if name == "string" and self.direction is Direction.RESPONSE and schema.is_json_text():
+            return f"{text} (JSON text)"
         return restricted(text, schema) if self.is_compact and self.direction is Direction.REQUEST else text
 
     def _array(self, schema: Schema, hint: str, depth: int) -> str:

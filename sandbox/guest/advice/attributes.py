@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 from difflib import get_close_matches
 from types import FunctionType
@@ -40,7 +41,7 @@ def missing_attribute(at: Situation) -> str:
         return "a ToolError has message, status, kind, body and retry_after_s"
     if isinstance(asked, str) and hasattr(dict, name) and (hint := key_of_loop(at, owner, asked)):
         return hint
-    return ATTRIBUTES.get(name, "").replace("{x}", text) or _unknown(at, value, name, text)
+    return json_hint(asked, text) or ATTRIBUTES.get(name, "").replace("{x}", text) or _unknown(at, value, name, text)
 
 
 def _unknown(at: Situation, value: Any, name: str, text: str) -> str:
@@ -64,7 +65,8 @@ def _unknown(at: Situation, value: Any, name: str, text: str) -> str:
     if kind is FunctionType and (copied := copy_written(at.tree)).endswith(".__dict__"):
         return f"{copied} of a function is a copy here: write setattr({text}, name, value)"
     near = get_close_matches(name, [each for each in dir(kind) if not each.startswith("_")], n=3)
-    return f"did you mean {', '.join(near)}?" if near else ""
+    meant = f"did you mean {', '.join(near)}?" if near else ""
+    return "; ".join(filter(None, (f"{text} is text, not a dict", meant))) if kind is str else meant
 
 
 def _no_field(value: Any, name: str, text: str) -> str:
@@ -90,6 +92,18 @@ def _meant_of_list(value: Any, name: str, text: str) -> str:
         return ""
     near = get_close_matches(name, [*filter(str.isalpha, dir(list)), *ATTRIBUTES], n=1, cutoff=0.8)
     return ATTRIBUTES.get(near[0], f"write {{x}}.{near[0]}(...)").replace("{x}", text) if near else ""
+
+
+def json_hint(value: Any, text: str) -> str:
+    """Say that a text holds a JSON object or array, and what is in it; "" for any other value."""
+    if type(value) is not str or value.lstrip()[:1] not in ("{", "["):
+        return ""
+    try:
+        data = json.loads(value)
+    except (ValueError, RecursionError):
+        return ""
+    inside = f"a dict with the keys {keys_of(data)}" if isinstance(data, dict) else f"a list of {len(data)} items"
+    return f"{text} is JSON text: import json, then json.loads({text}) is {inside}"
 
 
 def is_list(value: Any, text: str) -> str:

@@ -6,7 +6,7 @@ import ast
 import re
 from typing import TYPE_CHECKING, Any
 
-from sandbox.guest.advice.attributes import assigned, is_list, is_none, key_of_loop, missing_attribute
+from sandbox.guest.advice.attributes import assigned, is_list, is_none, json_hint, key_of_loop, missing_attribute
 from sandbox.guest.advice.calls import by_position, not_called, tool_by_text, tool_used
 from sandbox.guest.advice.keys import missing_key, near_keys, sliced
 from sandbox.guest.advice.message_texts import hint_for_text
@@ -78,6 +78,8 @@ def _method_used(at: Situation) -> str:
     for node in parts(at.node):
         if isinstance(node, ast.Attribute):
             owner = at.value(node.value)
+            if hint := json_hint(owner, source(node.value)):
+                return hint
             if isinstance(owner, dict) and hasattr(dict, node.attr):
                 text = f"{source(node.value)}.{node.attr}"
                 if node.attr not in owner:
@@ -102,7 +104,8 @@ def _text_as_dict(at: Situation) -> str:
         return f"{source(asked.func)} gives text to read, and no data: write print({source(root)})"
     if isinstance(node, ast.Subscript) and (owner := key_of_loop(at, node.value, at.value(node.value))):
         return owner
-    return (
+    value = at.value(node.value) if isinstance(node, ast.Subscript) else UNKNOWN
+    return json_hint(value, text) or (
         f"{text} is text, not a dict; if it holds JSON write json.loads({text}), "
         "if you loop over a dict use .items() or .values()"
     )

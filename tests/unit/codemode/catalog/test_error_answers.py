@@ -19,6 +19,8 @@ ERRORS: tuple[Any, ...] = (
     {"error": "x" * 500},
     {"success": False, "message": "x" * 500},
     "Error: user not found",
+    '{"error": "no such file"}',
+    json.dumps({"error": "x" * 500}),
     "error: " + "x" * 500,
 )
 

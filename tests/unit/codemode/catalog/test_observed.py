@@ -46,6 +46,12 @@ def shapes_in(path: Path) -> ObservedShapes:
         ([{"3fa85f64": {"n": 1}}], 'dict[str, {"n": int}]'),
         ([{f"key_{chr(97 + n)}": "v" for n in range(25)}], "dict[str, str]"),
         ([{}], "dict"),
+        (['{"id": 7}', "[]"], "str (JSON text)"),
+        ([None, '{"id": 7}'], "str (JSON text) | None"),
+        ([{"body": "[1]"}], '{"body": str (JSON text)}'),
+        (['{"id": 7}', "no JSON"], "str"),
+        (["no JSON", '{"id": 7}'], "str"),
+        (["[see below]"], "str"),
     ],
 )
 def test_names_and_types_are_learned(values: list[Any], expected: str) -> None:

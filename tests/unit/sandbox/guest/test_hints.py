@@ -20,6 +20,7 @@ ANSWER = {
 TOOLS = {
     "ns.list": lambda **_: ANSWER,
     "ns.rows": lambda: [{"id": 1}],
+    "ns.json": lambda: '{"title": "a", "items": []}',
     "search": lambda **_: "ns.list(*, page: int) -> Page",
     "ns.gone": lambda: fails(CallFailed("it is gone", status=410)),
     "ns.wrong": lambda: fails(CallFailed("there is no parameter x", kind="arguments_invalid")),
@@ -47,6 +48,19 @@ HINTS = {
     "r = ns.list\nr['x']": ["ns.list(...)"],
     "x = [1, 2]\nx.length": ["len(x)"],
     "x = []\nx.push(1)": ["x.append"],
+    "r = ns.json()\nr['title']": [
+        "r is JSON text: import json, then json.loads(r) is a dict with the keys title, items"
+    ],
+    "r = ns.json()\nr.titles": ["r is JSON text: import json", "json.loads(r) is a dict with the keys title, items"],
+    "r = ns.json()\nr.items()": [
+        "r is JSON text: import json, then json.loads(r) is a dict with the keys title, items"
+    ],
+    "r = ns.json()\nr.json()": ["r is JSON text"],
+    "r = ns.json()\nr.title['x']": ["r is JSON text"],
+    "r = ns.json()\n[x['title'] for x in r]": ["x is text, not a dict"],
+    "r = '[1, 2]'\nr.rows": ["r is JSON text: import json, then json.loads(r) is a list of 2 items"],
+    "r = ns.list()['text']\nr.titel": ["r is text, not a dict; did you mean title"],
+    "r = '{no json}'\nr.rows": ["r is text, not a dict"],
     "x = true": ["True"],
     "total = 1\nprint(totl)": ["total"],
     "def f():\n    import json\nf()\njson.dumps(1)": ["import json"],
