@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _MISTAKE = "That is the error of your last call, not an answer. Correct the call and make it again."
 _PROGRAMS = "None of your {} programs has run. Call execute with one program that does everything."
 _FIGURES = "No result contains {}. Make a call for it."
-_FOLLOWS = "No result contains {}, and it does not follow from two of them. Answer again with how it follows."
+_FOLLOWS = "No result contains {}, and it does not follow from a few of them. Answer again with how it follows."
 
 #: Similarity of an answer to an error message, in percent, from which it repeats the message.
 _ALIKE = 85

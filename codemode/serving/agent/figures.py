@@ -2,8 +2,8 @@
 
 A number has a source if the conversation contains it in any notation, rounded, in minor units or as a percentage, or if
 it is a count of rows, a total or a mean of a column, the sum, difference, product or percentage of two numbers of the
-conversation, or the sum of three. A sum of numbers that the answer itself lists has one too, and so has the month of a
-date whose year and day have one.
+conversation, or the sum of three. A sum of numbers that the answer itself lists has one too, a short sum or difference
+of its amounts, such as two savings together, and the month of a date whose year and day have one.
 """
 
 from __future__ import annotations
@@ -11,11 +11,13 @@ from __future__ import annotations
 import json
 import re
 from bisect import bisect_left
-from itertools import chain
+from functools import partial
+from itertools import chain, combinations, product
+from operator import mul
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Sequence
 
 #: A number as people and models write it: 60,924.17, 60 924.17, 60.924,17 or 3. Digits of a word are none.
 _NUMBER = re.compile(r"(?<![\w.,])(?:\d{1,3}(?:[,.'\u00a0\u202f ]\d{3})+(?:[.,]\d{1,2})?|\d+(?:[.,]\d+)?)(?!\d)")
@@ -32,6 +34,12 @@ _DATE = re.compile(r"\b(\d{4})-\d\d-(\d\d)\b")
 
 #: Numbers of an answer that are added at most, and the difference of equal amounts.
 _MOST_ADDED, _CENT = 50, 0.005
+
+#: Decimals of amounts.
+_OF_AMOUNTS = (1, 2)
+
+#: Amounts of an answer of which a short sum or difference is looked for, and its terms.
+_MOST_AMOUNTS, _MOST_TERMS = 10, 4
 
 #: Whole numbers up to this one are taken for counts that the model made itself, once a call has succeeded.
 _COUNTED_BY_HEAD = 10
@@ -53,22 +61,51 @@ def without_source(answer: str, texts: Iterable[str], *, has_results: bool) -> t
         return ()
     sources = _Sources(texts)
     free = _COUNTED_BY_HEAD if has_results else 0
-    unknown = [one for one in figures if not any(sources.explain(*reading, free) for reading in _readings(one))]
-    listed = [max(value for value, _ in _readings(one)) if one not in unknown else None for one in figures]
-    return tuple(one for one in dict.fromkeys(unknown) if not _is_total(one, listed))
+    known = {one: _first(one, partial(sources.explain, free=free)) for one in dict.fromkeys(figures)}
+    for one in [figure for figure, reading in known.items() if reading is None]:
+        known[one] = _first(one, partial(_follows, listed=[known[figure] for figure in figures]))
+    return tuple(one for one, reading in known.items() if reading is None)
 
 
-def _is_total(figure: str, listed: Sequence[float | None]) -> bool:
-    """Return whether a figure is the sum of known numbers that follow one another in the answer."""
+def _first(figure: str, accepts: Callable[[float, int], bool]) -> tuple[float, int] | None:
+    """Return the first reading of a figure that a function accepts, amounts before whole numbers; None without one."""
+    readings = sorted(_readings(figure), key=lambda reading: reading[1] not in _OF_AMOUNTS)
+    return next((reading for reading in readings if accepts(*reading)), None)
+
+
+def _follows(value: float, decimals: int, listed: Sequence[tuple[float, int] | None]) -> bool:
+    """Return whether a value follows from the known numbers of an answer, each with its number of decimals.
+
+    It is the sum of numbers that follow one another, or a short sum or difference of amounts.
+    """
+    numbers = [one and one[0] for one in listed]
+    amounts = [one[0] for one in listed if one is not None and one[1] == decimals in _OF_AMOUNTS]
+    return _is_total(value, numbers) or _is_total(value, amounts) or _adds_up(value, amounts)
+
+
+def _is_total(value: float, listed: Sequence[float | None]) -> bool:
+    """Return whether a value is the sum of known numbers that follow one another."""
     for first, _ in enumerate(listed):
         total = 0.0
-        for value in listed[first : first + _MOST_ADDED]:
-            if value is None:
+        for addend in listed[first : first + _MOST_ADDED]:
+            if addend is None:
                 break
-            total += value
-            if any(abs(total - wanted) < _CENT for wanted, _ in _readings(figure)):
+            total += addend
+            if abs(total - value) < _CENT:
                 return True
     return False
+
+
+def _adds_up(value: float, amounts: Sequence[float]) -> bool:
+    """Return whether a value is the sum of up to four of a few amounts, of which some are taken off: (a-b)+(c-d)."""
+    if len(amounts) > _MOST_AMOUNTS:
+        return False
+    return any(
+        abs(sum(map(mul, signs, terms)) - value) < _CENT
+        for number in range(2, _MOST_TERMS + 1)
+        for terms in combinations(amounts, number)
+        for signs in product((1, -1), repeat=number)
+    )
 
 
 def _readings(figure: str) -> Iterator[tuple[float, int]]:

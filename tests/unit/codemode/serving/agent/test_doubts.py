@@ -45,7 +45,7 @@ def test_a_doubt_after_a_result_asks_for_one_thing_only() -> None:
     doubts.hear("[70, 80]", ok=True, unshown=["the whole result has 1234"])
     assert doubts.about("They are worth 150, of 1,234.") is None
     assert doubts.about("They are worth 171.") == (
-        "No result contains 171, and it does not follow from two of them. Answer again with how it follows."
+        "No result contains 171, and it does not follow from a few of them. Answer again with how it follows."
     )
 
 

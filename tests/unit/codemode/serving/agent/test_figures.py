@@ -61,6 +61,34 @@ def test_a_sum_of_the_numbers_that_an_answer_lists_follows_from_it() -> None:
     assert without_source("Refunds: $186.06, $202.13 and $252.06: $980.15.", [refunds], has_results=True) == ("980.15",)
 
 
+SAVINGS = json.dumps({"old": [195.11, 499.28], "new": {"a": 180.93, "b": 471.82}, "others": [17.5, 99.9, 20.25]})
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "The lamp is 180.93 instead of 195.11, the desk 471.82 instead of 499.28: you save 41.64.",
+        "The lamp is 180.93 (was 195.11, saves 14.18), the desk 471.82 (was 499.28, saves 27.46): 41.64 in all.",
+        "2 lamps at 195.11, 1 desk at 499.28 and 3 mats at 20.25: 714.64.",  # quantities stand between the amounts
+        "195.11, 499.28, 180.93 and 471.82 are 1,347.14, and 1,329.64 with 17.50 off.",
+    ],
+)
+def test_short_arithmetic_with_amounts_of_the_answer_follows_from_it(answer: str) -> None:
+    assert without_source(answer, ["Sum them up.", SAVINGS], has_results=True) == ()
+
+
+@pytest.mark.parametrize(
+    ("answer", "figures"),
+    [
+        ("The lamp is 180.93 instead of 195.11, the desk 471.82 instead of 499.28: you save 41.46.", ("41.46",)),
+        ("2 lamps at 195.11, 1 desk at 499.28 and 3 mats at 20.25: 714.46.", ("714.46",)),
+        ("You save 41.64.", ("41.64",)),  # of the six amounts of results, too much follows
+    ],
+)
+def test_other_amounts_do_not_follow(answer: str, figures: tuple[str, ...]) -> None:
+    assert without_source(answer, ["Sum them up.", SAVINGS], has_results=True) == figures
+
+
 def test_a_date_may_be_written_with_the_number_of_its_month() -> None:
     message = "What is due on December 15th, 2026?"
     assert without_source("On 2026-12-15, nothing.", [message, "[]"], has_results=True) == ()
