@@ -106,7 +106,7 @@ def ideas() -> Mapping[str, tuple[Weights, Callable[[], AbstractContextManager[N
         "names in parts only": (PLAIN, partial(changed, documents, "_HUMP", re.compile("(?!)"))),
         "unstemmed words": (PLAIN, partial(changed, text, "_WHOLE", frozenset())),
         "saturation of sums": (PLAIN, partial(changed, ranking, "saturated", lambda sums: sums)),
-        "clauses": (PLAIN, partial(changed, index, "clause_heads", lambda *_: [])),
+        "clauses": (PLAIN, partial(changed, index, "clauses", lambda _: [])),
         **{f"field: {field.name.lower()}": (_without(field), as_is) for field in Field},
     }
 

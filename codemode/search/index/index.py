@@ -29,7 +29,7 @@ from codemode.search.interpretation.term_weights import read
 from codemode.search.lookups import Catalogued, find_look_ups
 from codemode.search.query import Hit, Hits, Query
 from codemode.search.ranking.candidates import Scorer, best
-from codemode.search.ranking.clauses import clause_heads, promote
+from codemode.search.ranking.clauses import clauses, promoted
 from codemode.search.ranking.confidence import confidence, evidence, least_confidence, unknown_things
 from codemode.search.ranking.exact import ExactNames
 from codemode.search.ranking.ranking import ParsedQuery, Ranker, weigh
@@ -47,6 +47,8 @@ if TYPE_CHECKING:
     from codemode.search.semantic.similarity import EmbeddingIndex
 
 _CANDIDATES = 200  # most hits of one search, over all pages
+_OF_CLAUSE = 10  # re-ranked candidates of a clause
+_CERTAIN = 0.35  # least confidence in the best hit of a clause
 _LEAST = 1e-6  # avoids division by zero
 _NEAREST = 3  # ids suggested when a search has no hit
 _NEAR = 30.0  # least similarity of a suggested id, 0 to 100 (rapidfuzz's ratio)
@@ -210,12 +212,13 @@ class Index:
     def _ranked(
         self, text: str, similarities: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
     ) -> _SearchResult:
-        """Re-rank the documents with the highest sums and the most similar ones. The others follow by sum."""
+        """Re-rank the documents with the highest sums, the most similar ones, and the best one of each clause.
+
+        The others follow by sum.
+        """
         text = self.in_english(text)
         parsed = self._parsed(text)
-        all_sums = self._sums(parsed)
-        if allowed is not None:
-            all_sums *= allowed
+        all_sums = self._sums(parsed, allowed)
         documents, sums = best(all_sums, max(self._rerank_count, depth))
         reranked = min(self._rerank_count, len(documents))
         total = min(int(np.count_nonzero(all_sums > 0)), _CANDIDATES)
@@ -224,16 +227,16 @@ class Index:
             total = len(documents)
         if not reranked:
             return _SearchResult(self, parsed, similarities, [], sums, sums)
-        assessment = self._ranker.assess(parsed, documents[:reranked], sums[:reranked])
-        scores = weigh(assessment.features, self.weights.ranking, length_share(len(parsed.groups), self.weights.long))
-        order = (-scores).argsort(kind="stable")
-        of_best = evidence(parsed.groups, assessment, sums, scores, order, self._rarest, text)
+        scores, order, of_best = self._look(parsed, text, documents[:reranked], sums[:reranked])
         unknown = unknown_things(parsed.groups, text)
         if similarities is not None:
             similar = meant(similarities[documents[:reranked]], len(self), confidence(of_best))
             scores = scores + np.float32(self.weights.meaning) * similar
             order = (-scores).argsort(kind="stable")
-        order = promote(order, clause_heads(parsed, text, assessment, scores))
+        heads = self._heads(text, parsed, documents[:reranked])
+        if heads:
+            order = promoted(order, list(heads))
+            scores[list(heads)] = np.minimum(np.maximum(scores[list(heads)], list(heads.values())), scores.max())
         documents[:reranked] = documents.take(order)
         return _SearchResult(
             self,
@@ -247,6 +250,28 @@ class Index:
             of_best,
             unknown,
         )
+
+    def _heads(self, text: str, whole: ParsedQuery, candidates: NDArray[np.intp]) -> dict[int, float]:
+        """Return the positions of the candidates that answer a clause best, with their scores for the clause."""
+        heads: dict[int, float] = {}
+        for clause in clauses(text):
+            parsed = self._parsed(clause)
+            parsed = parsed._replace(sources=parsed.sources or whole.sources)
+            places, sums = best(self._sums(parsed).take(candidates), _OF_CLAUSE)
+            if len(places):
+                scores, order, of_best = self._look(parsed, clause, candidates.take(places), sums)
+                if confidence(of_best) >= _CERTAIN:
+                    heads.setdefault(places.item(order[0]), scores.item(order[0]))
+        return heads
+
+    def _look(
+        self, parsed: ParsedQuery, text: str, documents: NDArray[np.intp], sums: NDArray[np.float32]
+    ) -> tuple[NDArray[np.float32], NDArray[np.intp], Mapping[str, float]]:
+        """Return the scores of documents, their order, and the confidence features of the best one."""
+        assessment = self._ranker.assess(parsed, documents, sums)
+        scores = weigh(assessment.features, self.weights.ranking, length_share(len(parsed.groups), self.weights.long))
+        order = (-scores).argsort(kind="stable")
+        return scores, order, evidence(parsed.groups, assessment, sums, scores, order, self._rarest, text)
 
     def in_english(self, text: str) -> str:
         """Return a query as it is searched for: in English, if its language is one of the table's."""
@@ -276,9 +301,14 @@ class Index:
             ]
         return ParsedQuery(tuple(self._interpreter.groups(words)), intent, left_out, sources)
 
-    def _sums(self, parsed: ParsedQuery) -> NDArray[np.float64]:
-        """Return the sum of each document. Those of sources that the query does not name count less if it names one."""
+    def _sums(self, parsed: ParsedQuery, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
+        """Return the sum of each document, 0 for those that are not allowed.
+
+        Those of sources that the query does not name count less if it names one.
+        """
         sums = self._scorer.sums(parsed.groups)
+        if allowed is not None:
+            sums *= allowed
         if parsed.sources:
             sums[~np.isin(self._sources.source_of, tuple(parsed.sources))] *= self.weights.elsewhere
         return sums

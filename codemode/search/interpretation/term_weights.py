@@ -204,12 +204,12 @@ def _sentences(query: str, weights: Weights) -> list[tuple[int, int, float]]:
     if not _SENTENCE_END.search(query, 0, len(query) - 1):
         return [(0, len(query), 1.0)]
     spans = [match.span() for match in _SENTENCE.finditer(query)]
-    statements = [_is_statement(query[start:end]) for start, end in spans]
+    statements = [is_statement(query[start:end]) for start, end in spans]
     circumstance = 1.0 if all(statements) else weights.circumstance
     return [(*span, circumstance if states else 1.0) for span, states in zip(spans, statements, strict=True)]
 
 
-def _is_statement(sentence: str) -> bool:
+def is_statement(sentence: str) -> bool:
     """Return whether a sentence is a statement and not a question or a request."""
     return bool(_STATEMENT.match(sentence)) and not _ASKING.search(sentence)
 
