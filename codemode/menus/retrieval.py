@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 from codemode.menus.meta_tools import META_TOOLS
 from codemode.search.analysis.text import terms
 from codemode.search.query import Query
+from codemode.search.render import doubt
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -79,10 +80,10 @@ def query_of(conversation: Conversation, calls: int = 0) -> str:
     return "\n".join(part for part in (conversation.message, conversation.summary, *told) if part)
 
 
-async def hits_of(finder: Finder, text: str, limit: int = HITS) -> tuple[Hit, ...]:
-    """Return the best hits for a text, or nothing for an empty one."""
+async def hits_of(finder: Finder, text: str, limit: int = HITS) -> tuple[tuple[Hit, ...], str]:
+    """Return the best hits for a text, and what speaks against them or ""; nothing for an empty text."""
     hits = await _searched(finder, [text], limit)
-    return hits.hits if hits is not None else ()
+    return (hits.hits, doubt(hits)) if hits is not None else ((), "")
 
 
 async def ranked(finder: Finder, text: str, earlier: Sequence[str] = (), limit: int = HITS) -> RankedHits:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from codemode.catalog.definitions import native_name
@@ -12,6 +12,7 @@ from codemode.menus.menu import Reason
 from codemode.menus.meta_tools import META_TOOLS, MOST_ENUMERATED, NOTHING_NEW, REQUEST_MORE_TOOLS, MetaAnswer
 from codemode.menus.prompt import skills_of
 from codemode.menus.retrieval import hits_of
+from codemode.search.render import with_doubt
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Iterable, Mapping, Sequence
@@ -54,7 +55,7 @@ class MenuSession:
         self._selector: Selector | None = None
         self._requested: dict[str, Reason] = {}
         self._at_hand: set[str] = set()  # offered ids, and ids loaded since
-        self._found: dict[str, dict[str, Reason]] = {}  # the tools requested by each call
+        self._found: dict[str, Requested] = {}  # what each call requests
 
     async def offer(self, message: str = "", history: Iterable[Any] = (), summary: str = "") -> Menu:
         """Return the menu for a message, with the tools requested so far.
@@ -67,7 +68,7 @@ class MenuSession:
         meta = selector.meta(answered=self._answers)
         for call in conversation.calls:
             if call.name in meta:
-                self._take(await self._requested_by(selector, call))
+                self._take((await self._requested_by(selector, call)).tools)
         known = {id_: why for id_, why in self._requested.items() if id_ in selector.catalog}
         menu = await selector.select(conversation, requested=known, meta=meta)
         self._at_hand = {tool.id for tool in menu.tools}
@@ -102,18 +103,19 @@ class MenuSession:
         if problem:
             return MetaAnswer(asked.id, asked.name, asked.arguments, f"{NOTHING_NEW}: {problem}")
         found = await self._requested_by(selector, asked)
-        new = [id_ for id_ in found if id_ not in self._at_hand]
+        new = [id_ for id_ in found.tools if id_ not in self._at_hand]
         loaded = new[: max(0, selector.settings.cap - len(meta) - len(selector.core))]
         self._at_hand.update(loaded)
-        self._take({id_: why for id_, why in found.items() if id_ in self._at_hand})
+        self._take({id_: why for id_, why in found.tools.items() if id_ in self._at_hand})
         return self._answer(selector, asked, found, loaded, left=len(new) - len(loaded))
 
-    async def _requested_by(self, selector: Selector, call: AskedCall) -> dict[str, Reason]:
-        """Return the tools that a call requests. The request stays in force while the call is in the history."""
+    async def _requested_by(self, selector: Selector, call: AskedCall) -> Requested:
+        """Return what a call requests. The request stays in force while the call is in the history."""
         key = f"{call.name} {json.dumps(dict(call.arguments), sort_keys=True, default=str)}"
         if key not in self._found:
             self._found[key] = await requested_by(selector, call)
-        return {id_: why for id_, why in self._found[key].items() if id_ in selector.catalog}
+        found = self._found[key]
+        return replace(found, tools={id_: why for id_, why in found.tools.items() if id_ in selector.catalog})
 
     def _take(self, found: Mapping[str, Reason]) -> None:
         """Remember requested tools, the newest last."""
@@ -122,19 +124,21 @@ class MenuSession:
             self._requested[id_] = why
 
     def _answer(
-        self, selector: Selector, asked: AskedCall, found: Mapping[str, Reason], loaded: Sequence[str], *, left: int
+        self, selector: Selector, asked: AskedCall, found: Requested, loaded: Sequence[str], *, left: int
     ) -> MetaAnswer:
-        names = ", ".join(native_name(selector.catalog.get(id_)) for id_ in loaded)
+        names = ", ".join(native_name(selector.catalog.get(id_)) for id_ in loaded or found.tools)
         tools = "tool" if len(loaded) == 1 else "tools"
         if loaded:
             rest = f" There is no room for {left} more: ask for one of them with what it should do." if left else ""
             unknown = _no_category(selector, asked)
             text = f"Loaded {len(loaded)} {tools}: {names}.{rest}" + (f" There is {unknown}." if unknown else "")
-        elif found:
-            text = f"{NOTHING_NEW}: they are loaded already."
+        elif found.tools:
+            are = "they are" if asked.name == REQUEST_MORE_TOOLS else f"{names} {'are' if ', ' in names else 'is'}"
+            text = f"{NOTHING_NEW}: {are} loaded already."
         else:
-            text = f"{NOTHING_NEW}: {_unknown(selector, asked)}"
-        offered = dict.fromkeys(found[id_].category for id_ in loaded)
+            text = f"{NOTHING_NEW}: {f'{found.doubt}.' if found.doubt else _unknown(selector, asked)}"
+        text = with_doubt(text, found.doubt) if found.tools else text
+        offered = dict.fromkeys(found.tools[id_].category for id_ in loaded)
         categories = [selector.categories.by_name[name] for name in offered if name]
         skills = skills_of(categories, selector.settings)
         return MetaAnswer(asked.id, asked.name, asked.arguments, text, tuple(loaded), skills)
@@ -145,19 +149,31 @@ def _read(arguments: Any) -> tuple[Mapping[str, Any], str, str]:
     return read, "", problem
 
 
-async def requested_by(selector: Selector, call: AskedCall) -> dict[str, Reason]:
-    """Return the requested tools by id, each with the reason."""
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """The requested tools by id, each with the reason. `doubt` is what speaks against those of a search."""
+
+    tools: Mapping[str, Reason]
+    doubt: str = ""
+
+
+async def requested_by(selector: Selector, call: AskedCall) -> Requested:
+    """Return what a call requests."""
     if call.name == REQUEST_MORE_TOOLS:
-        return {
-            tool.id: Reason("requested", name, _ASKED_FOR)
-            for wanted in _listed(call.arguments.get("categories"))
-            for name in selector.categories.of(wanted)
-            for tool in selector.categories.by_name[name].tools
-        }
+        return Requested(
+            {
+                tool.id: Reason("requested", name, _ASKED_FOR)
+                for wanted in _listed(call.arguments.get("categories"))
+                for name in selector.categories.of(wanted)
+                for tool in selector.categories.by_name[name].tools
+            }
+        )
     wanted = str(call.arguments.get("name_or_description") or "").strip()
     named = selector.lookup(wanted)
-    tools = [named] if named else [hit.tool for hit in await hits_of(selector.finder, wanted, _DESCRIBED)]
-    return {tool.id: Reason("requested", selector.category_of(tool), _ASKED_FOR, repr(wanted)) for tool in tools}
+    hits, doubt = ((), "") if named else await hits_of(selector.finder, wanted, _DESCRIBED)
+    tools = [named] if named else [hit.tool for hit in hits]
+    why = {tool.id: Reason("requested", selector.category_of(tool), _ASKED_FOR, repr(wanted)) for tool in tools}
+    return Requested(why, doubt)
 
 
 def _listed(categories: Any) -> list[str]:

@@ -171,8 +171,8 @@ class ModelTools:
         return self._memory.loads and self.mode in ONE_CALL
 
     async def _deferred(self, history: Sequence[Any]) -> Offer:
-        await self._memory.deferred.continued(history, self._find)
         catalog, settings = (await self._host.view(self.caller)).catalog, self._host.settings
+        await self._memory.deferred.continued(history, self._find, catalog)
         return offered_deferred(catalog, settings, self._memory.deferred.tools(catalog, settings.native_tools))
 
     async def _offer(self, message: str, history: Sequence[Any], summary: str) -> Offer:
@@ -267,7 +267,8 @@ class ModelTools:
             return await self._load(given, options)
         if self.mode == "deferred" and name == TOOL_SEARCH:
             arguments, _ = read_arguments(ToolSearchArguments, given)
-            return await self._memory.deferred.answer(ToolSearchArguments.model_validate(arguments), self._find)
+            asked = ToolSearchArguments.model_validate(arguments)
+            return await self._memory.deferred.answer(asked, self._find, self._host.settings.pins)
         if self.mode in HAS_MENU:
             answer = await (await self._menus()).handle(name=name, arguments=given)
             if answer is not None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from codemode.errors import SearchInvalid
 from codemode.search.introduction import ANSWER_TOKENS, condensed, with_full_names
-from codemode.search.render import render
+from codemode.search.render import doubt, render
 from codemode.search.result import SearchAnswer, unavailable_line, wholly_unavailable
 
 if TYPE_CHECKING:
@@ -45,7 +45,7 @@ async def answer_search(
     """
     unavailable = unavailable_line(catalog)
     if wholly_unavailable(catalog, request.namespace or request.source):
-        return SearchAnswer(f"# {unavailable}", (), 0, note=unavailable)
+        return SearchAnswer(f"# {unavailable}", (), 0, note=unavailable, doubt=unavailable)
     hits, ignored = await _hits(request, finder)
     searched(hits)
     hits = hits if accepts is None else hits.sure(accepts)
@@ -60,7 +60,9 @@ async def answer_search(
     )
     text = "\n".join([*(f"# {why}. Searched without it:" for why in ignored), text])
     unsure = tuple(hits.query.queries[at] for at in hits.unsure)
-    answer = SearchAnswer(text, hits.hits, hits.total, unsure, hits.note, _introductions(hits, introductions, catalog))
+    answer = SearchAnswer(
+        text, hits.hits, hits.total, unsure, hits.note, _introductions(hits, introductions, catalog), doubt(hits)
+    )
     return replace(answer, text=answer.introduced(set()), introductions={}) if request.introduce else answer
 
 

@@ -26,6 +26,7 @@ BUDGET_TOKENS = 1_200
 
 _CLOSING_TOKENS = 60  # reserved for the last lines
 _UNKNOWN_SHOWN = 4  # words that no tool has
+_FEW_WORDS = 8  # of a longer query, a word that no tool has may well be an argument
 _QUERY_SHOWN = 80  # characters; longer queries are shortened in headings
 
 #: Follows hits that are shown as `name(...)`.
@@ -65,7 +66,7 @@ def render(
     `guarded`, tools that destroy more are left out, unless the query asks for them.
     """
     if not hits.hits:
-        return _within(visible(_nothing(hits)), budget_tokens)
+        return _within(visible(f"# {_nothing(hits)}"), budget_tokens)
     page = Page(hits, detail, budget_tokens - _CLOSING_TOKENS, observed, signatures)
     leads = hits.leads
     for place, lead in enumerate(leads):
@@ -83,6 +84,25 @@ def render(
     page.widen()
     named = [_NAMED] if page.has_names else []
     return _within(visible("\n".join((*page.lines(), *named, *_closing(hits, page.shown)))), budget_tokens)
+
+
+def doubt(hits: Hits, query: int = 0) -> str:
+    """Return what speaks against the hits of a query, or "". Without hits, it names the nearest tools."""
+    if not hits.hits:
+        return _nothing(hits)
+    words = hits.unknown[query][:_UNKNOWN_SHOWN] if hits.unknown else ()
+    unknown = f"no tool has {', '.join(map(repr, words))}" if words else ""
+    if not may_fit(hits, query):
+        return f"nothing here fits{f': {unknown}' if unknown else ''}"
+    if query in hits.unsure:
+        return f"not sure: {unknown or 'nothing here may fit'}"
+    return unknown if len(hits.query.queries[query].split()) <= _FEW_WORDS else ""
+
+
+def with_doubt(text: str, doubted: str) -> str:
+    """Return a sentence about the hits of a query, after what speaks against them. Without hits, it is empty."""
+    sentence = f"{doubted}; nearest: {text[:1].lower()}{text[1:]}" if doubted and text else doubted or text
+    return visible(sentence[:1].upper() + sentence[1:])
 
 
 def _repeated(hits: Hits) -> Iterator[str]:
@@ -115,11 +135,8 @@ def _withheld(count: int) -> Iterator[str]:
 def _heading(hit: Hit, hits: Hits) -> Iterator[str]:
     if len(hits.query.queries) > 1:
         yield f"# {_quoted(hits, hit.query)}"
-    unknown = ", ".join(map(repr, hits.unknown[hit.query][:_UNKNOWN_SHOWN])) if hits.unknown else ""
-    if not may_fit(hits, hit.query):
-        yield f"# nothing here fits{f': no tool has {unknown}' if unknown else ''}; nearest:"
-    elif hit.query in hits.unsure:
-        yield f"# not sure: {f'no tool has {unknown}' if unknown else 'nothing here may fit'}; nearest:"
+    if text := doubt(hits, hit.query):
+        yield f"# {text}; nearest:"
 
 
 def _closing(hits: Hits, shown: set[str]) -> Iterator[str]:
@@ -136,13 +153,13 @@ def _closing(hits: Hits, shown: set[str]) -> Iterator[str]:
 def _nothing(hits: Hits) -> str:
     query = hits.query
     if hits.total:
-        return f"# no more hits: {hits.total} in all, asked from {query.offset}"
+        return f"no more hits: {hits.total} in all, asked from {query.offset}"
     asked = ", ".join(_quoted(hits, place) for place in range(len(query.queries))) or "an empty search"
     where = "".join(
         f" in {kind} '{value}'" for kind in ("namespace", "source", "effect", "tag") if (value := getattr(query, kind))
     )
     nearest = f"; nearest: {', '.join(hits.nearest)}" if hits.nearest else f"; {hits.note or 'use other words'}"
-    return f"# no tool matches {asked}{where}{nearest}"
+    return f"no tool matches {asked}{where}{nearest}"
 
 
 def _quoted(hits: Hits, place: int) -> str:

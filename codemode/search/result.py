@@ -38,7 +38,8 @@ def wholly_unavailable(catalog: Catalog, place: str | None) -> bool:
 class SearchAnswer:
     """The answer to a search: `text` for a model, and `hits`, one page of all `total`, best first.
 
-    `unsure` are the queries whose hits may all be wrong. `note` says what the answer lacks, such as embeddings.
+    `unsure` are the queries whose hits may all be wrong. `doubt` is what speaks against the hits of the first query, as
+    that no tool has one of its words. `note` says what the answer lacks, such as embeddings.
     `introductions` are the conventions of the hits' namespaces, unless the text has them already.
     """
 
@@ -48,6 +49,7 @@ class SearchAnswer:
     unsure: tuple[str, ...] = ()
     note: str = ""
     introductions: Mapping[str, str] = field(default_factory=dict)
+    doubt: str = ""
 
     def introduced(self, told: set[str]) -> str:
         """Return the text after the introductions that are not in `told`, and add their namespaces to it.

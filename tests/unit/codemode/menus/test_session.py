@@ -99,7 +99,17 @@ async def test_a_tool_is_loaded_by_name_or_by_what_it_does(make_selector: Made) 
     assert answer.loaded[0] == "app.rooms.do_000"
     answer = await session.handle(name="request_tool", arguments={"name_or_description": "xyzzy"})
     assert answer is not None
-    assert answer.text == "No new tools added: no tool has that name or purpose."
+    assert answer.text == "No new tools added: no tool matches 'xyzzy'; use other words."
+
+
+async def test_a_search_for_a_tool_says_what_speaks_against_its_hits(make_selector: Made) -> None:
+    session = session_over(made(make_selector))
+    await session.offer("hello")
+    asked = {"name_or_description": "rooms with a jacuzzi"}
+    texts = [answer.text for _ in range(2) if (answer := await session.handle(name="request_tool", arguments=asked))]
+    assert "o tool has 'jacuzzi'; nearest: loaded " in texts[0]
+    assert "app-rooms-do_000" in texts[1]
+    assert texts[1].endswith(" loaded already.")
 
 
 async def test_other_calls_are_none_of_its_business_and_every_tool_is_known(make_selector: Made) -> None:

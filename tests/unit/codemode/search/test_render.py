@@ -15,7 +15,7 @@ from codemode.catalog.schema import Graph, Schema
 from codemode.catalog.tool import Effect, Location, Parameter, Tool
 from codemode.search.index.index import Index
 from codemode.search.query import Query
-from codemode.search.render import render
+from codemode.search.render import doubt, render
 from codemode.testing import make_tool
 
 if TYPE_CHECKING:
@@ -242,6 +242,20 @@ def test_an_answer_says_how_likely_its_hits_fit(index: Index, confidence: float,
     shown = render(replace(hits, confidence=(confidence,), unsure=unsure)).splitlines()
     assert [line[: len(start)] for line, start in zip(shown, lines, strict=False)] == lines
     assert (") -> Any" in "\n".join(shown)) is (confidence > 0.07)
+
+
+@pytest.mark.parametrize(
+    ("query", "heading"),
+    [
+        ("freeze an igloo of a member", "# no tool has 'igloo'; nearest:"),
+        ("freeze a member", ""),
+        ("freeze the member who said last week that she goes to her igloo", ""),  # much of it is no thing of tools
+    ],
+)
+def test_a_word_that_no_tool_has_is_named_though_the_hit_may_fit(index: Index, query: str, heading: str) -> None:
+    hits = replace(index.search(query), unsure=(), confidence=(0.5,))
+    assert render(hits).startswith(heading or "gym.members.freeze(")
+    assert doubt(hits) == heading.removeprefix("# ").removesuffix("; nearest:")
 
 
 def names_and_signatures(answer: str) -> tuple[int, int]:
