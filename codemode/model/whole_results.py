@@ -6,15 +6,11 @@ A call is a program that loads the result by its handle and takes a part of it. 
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
 
 from pydantic import BaseModel, ConfigDict, Field, field_validator
 
 from codemode.catalog.tool import Effect
 from codemode.model.definitions import Definition
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 LOAD_RESULT = Definition(
     {
@@ -24,7 +20,7 @@ LOAD_RESULT = Definition(
             "type": "object",
             "properties": {
                 "handle": {"type": "string"},
-                "path": {"type": "string", "description": "A part of it, such as items[3].text"},
+                "path": {"type": "string", "description": "A part of it, such as items[3].text or items[].name"},
                 "start": {"type": "integer", "description": "The first item, or character of a text; default 0"},
             },
             "required": ["handle"],
@@ -33,7 +29,8 @@ LOAD_RESULT = Definition(
     Effect.READ,
 )
 
-_STEPS = re.compile(r"\.?(?P<name>[^.\[\]]+)|\[(?P<place>-?\d+)\]")
+#: Names and places, and `[]` for all items of a list, as JMESPath and the selection of fields have it.
+_STEPS = re.compile(r"\.?(?P<name>[^.\[\]]+)|\[(?P<place>-?\d+)\]|\[\*?\]")
 
 
 class LoadArguments(BaseModel):
@@ -49,15 +46,21 @@ class LoadArguments(BaseModel):
     @classmethod
     def _readable(cls, path: str) -> str:
         if "".join(step[0] for step in _STEPS.finditer(path)) != path:
-            message = "expected names and places, such as items[3].text"
+            message = "expected names and places, such as items[3].text, or [] for all items, as in items[].name"
             raise ValueError(message)
         return path
 
     def program(self) -> str:
         """Return the program that takes the part."""
         rest = f"[{self.start}:]" if self.start else ""
-        return f"load({self.handle!r}){''.join(self._steps())}{rest}"
-
-    def _steps(self) -> Iterator[str]:
+        part, loops = f"load({self.handle!r})", ""
         for step in _STEPS.finditer(self.path):
-            yield f"[{step['name']!r}]" if step["name"] else f"[{step['place']}]"
+            name, place = step["name"], step["place"]
+            if place is not None:
+                part += f"[{place}]"
+            elif name is None:
+                item = f"item{loops.count(' for ')}"
+                part, loops = item, f"{loops} for {item} in {part}"
+            else:
+                part = f"({part} or {{}}).get({name!r})" if loops else f"{part}[{name!r}]"
+        return f"[{part}{loops}]{rest}" if loops else f"{part}{rest}"

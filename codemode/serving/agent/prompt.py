@@ -13,12 +13,12 @@ PLAN_CHARACTERS = 1_500
 
 _CODE = (
     "You do what the user asks with tools. execute runs a Python program that calls them. Search only for tools whose "
-    "signatures you lack. Write one program that does as much as possible at once. Return only what you need to see. "
-    "If a program failed, check what it had done before you run it again. Answer briefly, and from results only."
+    "signatures you lack. Unless told otherwise, do as much as possible in one program. Return only what you need to "
+    "see. If a program failed, check what it had done before you run it again. Answer briefly, and from results only."
 )
 
 _TOOLS = (
-    "You do what the user asks with the given tools. Make calls that do not depend on each other in one answer. "
+    "You do what the user asks with the given tools. Unless told otherwise, make independent calls in one answer. "
     "Answer briefly, and from results only."
 )
 

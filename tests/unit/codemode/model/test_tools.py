@@ -167,6 +167,8 @@ async def test_a_model_without_programs_loads_the_rest_of_a_cut_result(reports: 
     assert last.text == json.dumps([{"id": 499, "text": "x" * 40}])
     assert not last.changes_offer
     assert (await tools.call("load_result", {"handle": handle, "path": "rows[7].id"})).text == "7"
+    ids = await tools.call("load_result", {"handle": handle, "path": "rows[].id", "start": 497})
+    assert ids.text == "[497, 498, 499]"
     rest = await tools.call("load_result", {"handle": handle, "path": "text", "start": 14_990})
     assert rest.text == '"word word "'
 
