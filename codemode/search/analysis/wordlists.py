@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from functools import cache
+from functools import cache, lru_cache
 from typing import TYPE_CHECKING
 
 from codemode.search.analysis import text
@@ -65,6 +65,7 @@ def undoing() -> int:
     return sum(map(kind, ("delete", "disable", "detach", "restore", "unlock")))
 
 
+@lru_cache(maxsize=65_536)
 def kinds_of(surface: str) -> int:
     """Return the kinds of action of a surface form as bits: for a word that undoes another, `delete` and alike."""
     return actions().get(text.term(surface), 0) or (undoing() if undone(surface) else 0)

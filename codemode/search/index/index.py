@@ -28,9 +28,9 @@ from codemode.search.interpretation.sources import Sources
 from codemode.search.interpretation.term_weights import read
 from codemode.search.lookups import Catalogued, find_look_ups
 from codemode.search.query import Hit, Hits, Query
-from codemode.search.ranking.candidates import Scorer, best
+from codemode.search.ranking.candidates import best, summed
 from codemode.search.ranking.clauses import clauses, promoted
-from codemode.search.ranking.confidence import confidence, evidence, least_confidence, unknown_things
+from codemode.search.ranking.confidence import confidence, evidence, least_confidence, things_of, unknown_of
 from codemode.search.ranking.exact import ExactNames
 from codemode.search.ranking.ranking import ParsedQuery, Ranker, weigh
 from codemode.search.semantic.similarity import NOTABLY_SIMILAR, meant, with_nearest
@@ -44,6 +44,7 @@ if TYPE_CHECKING:
     from codemode.search.documents.postings import Postings
     from codemode.search.documents.profile import Profile
     from codemode.search.documents.segment import Segment
+    from codemode.search.interpretation.expansion import Group
     from codemode.search.semantic.similarity import EmbeddingIndex
 
 _CANDIDATES = 200  # most hits of one search, over all pages
@@ -92,7 +93,6 @@ class Index:
         is_named = np.zeros(len(vocabulary), bool)
         is_named[documents.terms[documents.fields == Field.NAME]] = True
         self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, acronyms, is_named, weights)
-        self._scorer = Scorer(postings)
         self._sources = Sources(tools, documents, vocabulary)
         self._rerank_count = min(max(weights.ranked, math.isqrt(len(tools))), _CANDIDATES)
         self._rarest = float(rarity_of(np.zeros(1, np.int64), postings.size, weights)[0])
@@ -227,8 +227,8 @@ class Index:
             total = len(documents)
         if not reranked:
             return _SearchResult(self, parsed, similarities, [], sums, sums)
-        scores, order, of_best = self._look(parsed, text, documents[:reranked], sums[:reranked])
-        unknown = unknown_things(parsed.groups, text)
+        things = things_of(parsed.groups, text)
+        scores, order, of_best = self._look(parsed, things, documents[:reranked], sums[:reranked])
         if similarities is not None:
             similar = meant(similarities[documents[:reranked]], len(self), confidence(of_best))
             scores = scores + np.float32(self.weights.meaning) * similar
@@ -248,7 +248,7 @@ class Index:
             total,
             0,
             of_best,
-            unknown,
+            unknown_of(things),
         )
 
     def _heads(self, text: str, whole: ParsedQuery, candidates: NDArray[np.intp]) -> dict[int, float]:
@@ -259,19 +259,21 @@ class Index:
             parsed = parsed._replace(sources=parsed.sources or whole.sources)
             places, sums = best(self._sums(parsed).take(candidates), _OF_CLAUSE)
             if len(places):
-                scores, order, of_best = self._look(parsed, clause, candidates.take(places), sums)
+                scores, order, of_best = self._look(
+                    parsed, things_of(parsed.groups, clause), candidates.take(places), sums
+                )
                 if confidence(of_best) >= _CERTAIN:
                     heads.setdefault(places.item(order[0]), scores.item(order[0]))
         return heads
 
     def _look(
-        self, parsed: ParsedQuery, text: str, documents: NDArray[np.intp], sums: NDArray[np.float32]
+        self, parsed: ParsedQuery, things: Sequence[Group], documents: NDArray[np.intp], sums: NDArray[np.float32]
     ) -> tuple[NDArray[np.float32], NDArray[np.intp], Mapping[str, float]]:
         """Return the scores of documents, their order, and the confidence features of the best one."""
         assessment = self._ranker.assess(parsed, documents, sums)
         scores = weigh(assessment.features, self.weights.ranking, length_share(len(parsed.groups), self.weights.long))
         order = (-scores).argsort(kind="stable")
-        return scores, order, evidence(parsed.groups, assessment, sums, scores, order, self._rarest, text)
+        return scores, order, evidence(parsed.groups, assessment, sums, scores, order, self._rarest, things)
 
     def in_english(self, text: str) -> str:
         """Return a query as it is searched for: in English, if its language is one of the table's."""
@@ -306,7 +308,7 @@ class Index:
 
         Those of sources that the query does not name count less if it names one.
         """
-        sums = self._scorer.sums(parsed.groups)
+        sums = summed(self.postings, parsed.groups)
         if allowed is not None:
             sums *= allowed
         if parsed.sources:

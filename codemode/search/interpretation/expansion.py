@@ -229,9 +229,11 @@ def _without_said(groups: list[Group]) -> list[Group]:
     """Remove the alternatives that the query says itself: they would count twice."""
     said = {term for group in groups for term, worth in group.alternatives if worth == 1}
     return [
-        group._replace(alternatives=tuple(each for each in group.alternatives if each[1] == 1 or each[0] not in said))
-        if len(group.alternatives) > 1
-        else group
+        group
+        if len(group.alternatives) == 1 or said.isdisjoint([term for term, worth in group.alternatives if worth != 1])
+        else group._replace(
+            alternatives=tuple(each for each in group.alternatives if each[1] == 1 or each[0] not in said)
+        )
         for group in groups
     ]
 

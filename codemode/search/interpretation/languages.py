@@ -67,9 +67,9 @@ def in_english(query: str, words: Words) -> str:
 
 def _language(tokens: Sequence[str], words: Words) -> str:
     """Return the language of the words that are not English, or "" if more of them are English."""
-    evidence = [_evidence(token) for token in tokens]
-    if all(each.is_english or not each.meanings for each in evidence):
+    if not any(map(_is_foreign, tokens)):
         return ""
+    evidence = [_evidence(token) for token in tokens]
     foreign: Counter[str] = Counter()
     alike: Counter[str] = Counter()
     english = 0
@@ -147,6 +147,12 @@ class _Evidence(NamedTuple):
 @lru_cache(maxsize=65_536)
 def _evidence(token: str) -> _Evidence:
     return _Evidence(token.lower() in _english_words(), _meanings(token))
+
+
+@lru_cache(maxsize=65_536)
+def _is_foreign(token: str) -> bool:
+    is_english, meanings = _evidence(token)
+    return bool(meanings) and not is_english
 
 
 @lru_cache(maxsize=65_536)

@@ -12,9 +12,7 @@ from codemode.search.analysis import text, wordlists
 from codemode.search.documents.documents import Field, squashed
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from numpy.typing import NDArray
+    from collections.abc import Sequence
 
     from codemode.catalog.tool import Tool
     from codemode.search.analysis.vocabulary import Vocabulary
@@ -44,23 +42,19 @@ class Sources:
         namespaces = (tool.namespace.partition(".")[0] for tool in tools)
         self.source_of = np.array([numbers.setdefault(each, len(numbers)) for each in namespaces], np.int32)
         self._named: defaultdict[str, set[int]] = defaultdict(set)
-        parts: defaultdict[str, set[str]] = defaultdict(set)
+        self._parts: defaultdict[str, set[str]] = defaultdict(set)
         for namespace, number in numbers.items():
             own = _GENERIC.sub("", namespace.lower())
             for name in {squashed(own), squashed(namespace)}:
                 if len(squashed(own)) >= _SHORTEST and name not in wordlists.stop_words():
                     self._named[name].add(number)
-                    parts[name].update(own.split("_"))
-        used = _use(documents, vocabulary, self.source_of, {part for each in parts.values() for part in each})
-        sizes = np.bincount(self.source_of)
-
-        def is_common(part: str, own: list[int]) -> bool:
-            elsewhere = np.count_nonzero(~np.isin(used[part], own))
-            return _is_word(part) or bool(elsewhere > _USED * sizes[own].sum())
-
-        self._common = frozenset(
-            name for name, own in self._named.items() if all(is_common(part, list(own)) for part in parts[name])
-        )
+                    self._parts[name].update(own.split("_"))
+        in_name = documents.fields <= Field.HOME
+        self._terms = documents.terms[in_name]
+        self._users = self.source_of.repeat(np.diff(documents.starts))[in_name]
+        self._sizes = np.bincount(self.source_of)
+        self._vocabulary = vocabulary
+        self._common: dict[str, bool] = {}
 
     def named(self, query: str, words: Sequence[Word]) -> tuple[frozenset[int], frozenset[int]]:
         """Return the numbers of the sources that a query names, and the first characters of the words that do."""
@@ -71,25 +65,21 @@ class Sources:
             for end in range(start, min(start + _MOST_WORDS, len(words))):
                 name += words[end][0].surface
                 numbers, run = self._named.get(name), words[start : end + 1]
-                if numbers and (name not in self._common or _is_meant(query, run)):
+                if numbers and (not self._is_common(name) or _is_meant(query, run)):
                     sources |= numbers
                     places.update(place for _, _, place, _ in run)
         return frozenset(sources), frozenset(places)
 
+    def _is_common(self, name: str) -> bool:
+        """Return whether each part of a name is a word, or one that many tools of other sources have in their names."""
+        if name not in self._common:
+            self._common[name] = all(_is_word(part) or self._is_used(part, name) for part in self._parts[name])
+        return self._common[name]
 
-def _use(
-    documents: Segment, vocabulary: Vocabulary, source_of: NDArray[np.int32], words: Iterable[str]
-) -> dict[str, NDArray[np.int32]]:
-    """Return the source of each tool whose name or namespace has a word, by word."""
-    holders = source_of.repeat(np.diff(documents.starts))
-    in_name = documents.fields <= Field.HOME
-    order = documents.terms[in_name].argsort(kind="stable")
-    terms, sources = documents.terms[in_name][order], holders[in_name][order]
-    use = {}
-    for word in words:
-        term = vocabulary.number(text.term(word))
-        use[word] = sources[:0] if term is None else sources[slice(*terms.searchsorted((term, term + 1)))]
-    return use
+    def _is_used(self, part: str, name: str) -> bool:
+        own = list(self._named[name])
+        users = self._users[self._terms == self._vocabulary.number(text.term(part))]
+        return bool(np.count_nonzero(~np.isin(users, own)) > _USED * self._sizes[own].sum())
 
 
 def _is_word(part: str) -> bool:

@@ -14,63 +14,36 @@ if TYPE_CHECKING:
     from codemode.search.documents.postings import Postings
     from codemode.search.interpretation.expansion import Group
 
-    MergedGroup = tuple[NDArray[np.int32], NDArray[np.float32], float]
-
-_CACHED_POSTINGS = 2_000_000  # postings of merged groups in the cache, 8 bytes each
-_ENTRY_OVERHEAD = 50  # overhead of one cache entry, in postings
 _CUTS = (0.2, 0.1, 0.0)  # shares of the highest sum; the first cut that leaves enough documents is used
-_NO_DOCUMENTS = np.zeros(0, np.int32)
 _SORTED_AT_ONCE = 400  # documents; larger selections are partitioned before sorting
 
 
-class Scorer:
-    """Sums the postings of a query's groups. Merged groups are cached."""
-
-    def __init__(self, postings: Postings) -> None:
-        self._postings = postings
-        self._merged_groups: dict[tuple[tuple[int, float], ...], MergedGroup] = {}
-        self._cached_size = 0
-
-    def sums(self, groups: Sequence[Group]) -> NDArray[np.float64]:
-        """Return the sum of each document, as an array over all documents."""
-        if not groups:
-            return np.zeros(self._postings.size)
-        cached = self._merged_groups.get
-        merged_groups = [cached(group.alternatives) or self._merged(group.alternatives) for group in groups]
-        documents = np.concatenate([each[0] for each in merged_groups])
-        values = np.concatenate([each[1] for each in merged_groups])
-        shares = np.array(
-            [each[2] * group.weight for each, group in zip(merged_groups, groups, strict=True)], np.float32
-        )
-        values *= shares.repeat([len(each[0]) for each in merged_groups])
-        return np.bincount(documents, values, minlength=self._postings.size).astype(np.float64, copy=False)
-
-    def _merged(self, alternatives: tuple[tuple[int, float], ...]) -> MergedGroup:
-        """Return the documents with any alternative, the impact of the best one in each, and a common factor."""
-        lists = [self._postings_of(term, worth) for term, worth in alternatives]
-        merged = lists[0] if len(lists) == 1 else self._merge(lists)
-        size = _ENTRY_OVERHEAD + (len(merged[0]) if len(lists) > 1 else 0)  # a single list is a view of the postings
-        if self._cached_size + size > _CACHED_POSTINGS:
-            self._merged_groups.clear()
-            self._cached_size = 0
-        self._cached_size += size
-        self._merged_groups[alternatives] = merged
-        return merged
-
-    def _postings_of(self, term: int, worth: float) -> MergedGroup:
-        postings = self._postings
-        rows = slice(*postings.starts[term : term + 2].tolist())
-        return postings.documents[rows], postings.impacts[rows], float(postings.rarity[term]) * worth
-
-    def _merge(self, lists: Sequence[MergedGroup]) -> MergedGroup:
-        best = np.zeros(self._postings.size, np.float32)
-        added = []
-        for documents, values, share in lists:
-            before = best[documents]
-            added.append(documents[before == 0])
-            best[documents] = np.maximum(before, values * np.float32(share))
-        matching = np.concatenate([_NO_DOCUMENTS, *added])
-        return matching, best[matching], 1.0
+def summed(postings: Postings, groups: Sequence[Group]) -> NDArray[np.float64]:
+    """Return the sum of each document: over the groups, the impact of the best alternative that it has."""
+    total = np.zeros(postings.size)
+    groups = [group for group in groups if group.alternatives]
+    if not groups:
+        return total
+    terms, worths = np.array([each for group in groups for each in group.alternatives]).T
+    terms = terms.astype(np.intp)
+    ranges = list(map(slice, postings.starts.take(terms).tolist(), postings.starts.take(terms + 1).tolist()))
+    documents = np.concatenate([postings.documents[each] for each in ranges]).astype(np.intp)
+    impacts = np.concatenate([postings.impacts[each] for each in ranges])
+    ends = np.cumsum([each.stop - each.start for each in ranges])
+    impacts *= (postings.rarity.take(terms) * worths).astype(np.float32).repeat(np.diff(ends, prepend=0))
+    highest = np.zeros(postings.size, np.float32)
+    start = 0
+    for group, end in zip(
+        groups, ends[np.cumsum([len(group.alternatives) for group in groups]) - 1].tolist(), strict=True
+    ):
+        holders, values = documents[start:end], impacts[start:end]
+        if len(group.alternatives) > 1:
+            np.maximum.at(highest, holders, values)
+            values = highest.take(holders)
+            highest[holders] = 0
+        total[holders] += values * np.float32(group.weight)  # a document with several alternatives is set several times
+        start = end
+    return total
 
 
 def best(total: NDArray[np.float64], count: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:

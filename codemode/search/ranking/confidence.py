@@ -57,12 +57,12 @@ def evidence(
     scores: Column,
     order: NDArray[np.intp],
     rarest: float,
-    query: str,
+    things: Sequence[Group],
 ) -> Mapping[str, float]:
     """Return the features of the best hit, the first of `order`. Keys are those of `COEFFICIENTS`, and `unknown`.
 
     The head of a tool is its name, namespace and first sentence. `rarest` is the rarity of a word that no tool has;
-    other rarities are shares of it.
+    other rarities are shares of it. `things` are those of the query (`things_of`).
 
     - `score`: the ranking score, with unknown words of the query counted as the rarest.
     - `sum`: the saturated BM25F sum, not divided by the rarity of the query.
@@ -95,7 +95,6 @@ def evidence(
         explained += rarity * in_head
         covered += rarity * (anywhere / weight if anywhere < weight else 1.0)
         parts.append((in_head, rarity * (1 - in_head)))
-    things = _things(groups, query)
     weights, total = max(weights, _LEAST), max(total, _LEAST)
     summed = sums[best] / rarest
     share, whole = saturated(np.array((summed / total, summed)))
@@ -106,7 +105,7 @@ def evidence(
         "evenness": evenly / weights - explained / total,
         "parted": _parted(groups, parts) / total,
         "unasked": _unasked(assessment, first),
-        "unknown": len(unknown_things(groups, query)) / len(things) if things and len(groups) <= _FEW else 0.0,
+        "unknown": len(unknown_of(things)) / len(things) if things and len(groups) <= _FEW else 0.0,
     }
 
 
@@ -139,9 +138,9 @@ def _unasked(assessment: Assessment, first: NDArray[np.intp]) -> float:
     return total
 
 
-def unknown_things(groups: Sequence[Group], query: str) -> tuple[str, ...]:
-    """Return the things of a query that no tool has. `query` is the text that the places of the groups refer to."""
-    return tuple(group.surface for group in _things(groups, query) if _is_unknown(group))
+def unknown_of(things: Sequence[Group]) -> tuple[str, ...]:
+    """Return the things that no tool has."""
+    return tuple(group.surface for group in things if _is_unknown(group))
 
 
 def _is_unknown(group: Group) -> bool:
@@ -149,8 +148,8 @@ def _is_unknown(group: Group) -> bool:
     return not group.known and not (group.corrected and group.alternatives)
 
 
-def _things(groups: Sequence[Group], query: str) -> list[Group]:
-    """Return the words of a query that are no actions, names or numbers."""
+def things_of(groups: Sequence[Group], query: str) -> list[Group]:
+    """Return the words that are no actions, names or numbers. The places of the groups refer to `query`."""
     return [
         group
         for group in groups
