@@ -15,7 +15,8 @@ from codemode.executions.life.programs import Request, require_inputs
 from codemode.features.all import FEATURES
 from codemode.features.feature import FeaturePart
 from codemode.gateway.caller import LOCAL, Caller
-from codemode.model.tools import Memories, ModelTools
+from codemode.model.memory import Memories
+from codemode.model.tools import ModelTools
 from codemode.search.request import Detail, SearchRequest
 from codemode.settings import (
     Settings,
@@ -292,8 +293,16 @@ class CodeMode(Construction):
         ConfigurationError if the approver may not decide.
         """
         WrongArgument.unless(caller, Caller, "caller", "Caller(id, role) creates one")
-        memory = self._memories.of(caller, conversation, mode)
-        return ModelTools(self, caller, conversation, mode=mode, approver=approver, shows=shows, memory=memory)
+        return ModelTools(
+            self,
+            caller,
+            conversation,
+            mode=mode,
+            approver=approver,
+            shows=shows,
+            memory=self._memories.of(caller, conversation, mode),
+            memories=self._memories,
+        )
 
     async def definitions(self, caller: Caller = LOCAL) -> list[dict[str, Any]]:
         """Return a model's tools as OpenAI function definitions: `search`, `execute`, and the caller's pins."""

@@ -48,6 +48,11 @@ def first_message(message: str, history: Iterable[Any]) -> str:
     return next(said, message).strip()[:MAX_QUERY]
 
 
+def has_answers(history: Iterable[Any]) -> bool:
+    """Return whether anything in a history is not from the user."""
+    return any(turn.role != "human" for turn in map(read_turn, history))
+
+
 def later_message(message: str, history: Iterable[Any]) -> LaterMessage | None:
     """Return a message that is not the first of its conversation, and to which nothing was answered yet; else None.
 
@@ -76,10 +81,6 @@ class FittingTools:
 
     def __init__(self) -> None:
         self._known: tuple[str, weakref.ref[Catalog], str] | None = None
-
-    def forget(self) -> None:
-        """Search again: another conversation begins."""
-        self._known = None
 
     async def prompt(self, message: str, catalog: Catalog, find: FindSome, told: set[str], *, inline: str = "") -> str:
         """Return signatures and conventions for the system prompt, "" if the search is not sure of them.

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import weakref
-from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any
 
@@ -20,10 +19,11 @@ from codemode.model.arguments import ExecuteArguments, problem_of, read_argument
 from codemode.model.background import Background
 from codemode.model.corrections import native_call, with_example
 from codemode.model.decisions import Decisions, ways_to_decide
-from codemode.model.deferred import DeferredTools, ToolSearchArguments
+from codemode.model.deferred import ToolSearchArguments
 from codemode.model.definitions import HAS_MENU, ONE_CALL, RUNS_PROGRAMS, Offer, offered, offered_deferred
-from codemode.model.fitting_tools import FittingTools, first_message, later_message
+from codemode.model.fitting_tools import first_message, later_message
 from codemode.model.json_arguments import Malformed, read_text
+from codemode.model.memory import Memories, Memory
 from codemode.model.names import native_names, offered_name, tool_of, unknown_name
 from codemode.model.outcome_text import Audience, shown_to_model
 from codemode.model.shown_content import shown_content
@@ -71,42 +71,6 @@ class CallOptions:
 _PLAIN = CallOptions()
 
 
-@dataclass(slots=True)
-class Memory:
-    """What a conversation remembers between calls: the introduced namespaces, its menu, and the signatures it is shown.
-
-    The signatures change with the catalog only. `loads` is whether a result was cut, of which `load_result` shows more.
-    """
-
-    told: set[str] = field(default_factory=set)
-    menu: MenuSession | None = None
-    inline: tuple[weakref.ref[Catalog], Inline] | None = None
-    fitting: FittingTools = field(default_factory=FittingTools)
-    deferred: DeferredTools = field(default_factory=DeferredTools)
-    loads: bool = False
-
-
-class Memories:
-    """What named conversations remember, for objects that are made anew with each request."""
-
-    def __init__(self) -> None:
-        self._of: OrderedDict[tuple[str, ...], Memory] = OrderedDict()
-
-    def of(self, caller: Caller, conversation: str, mode: ModeName) -> Memory:
-        """Return what a conversation of a caller remembers. It is new without a name, and in other modes than code."""
-        if not conversation or mode != "code":
-            return Memory()
-        key = (caller.id, caller.role, conversation)
-        memory = self._of.setdefault(key, Memory())
-        self._of.move_to_end(key)
-        if len(self._of) > _MOST_CONVERSATIONS:
-            self._of.popitem(last=False)
-        return memory
-
-
-#: The most conversations that are remembered.
-_MOST_CONVERSATIONS = 10_000
-
 _TWO = ("search", "execute")
 
 
@@ -119,8 +83,9 @@ class ModelTools:
 
     Programs share the state of the `conversation` with this id. A namespace is introduced by the first search that
     finds it. `approver` is the caller in whose name `decide` decides. `shows` are the media types of content that the
-    client shows, None for all. `background` runs the programs. `memory` continues a conversation. `asks_in_client` says
-    that `approvals.in_client` concerns the client. Raises ConfigurationError if the approver may not decide.
+    client shows, None for all. `background` runs the programs. `memory` continues a conversation, and `memories` has
+    the beginnings of others. `asks_in_client` says that `approvals.in_client` concerns the client. Raises
+    ConfigurationError if the approver may not decide.
     """
 
     def __init__(
@@ -134,6 +99,7 @@ class ModelTools:
         shows: Collection[str] | None = (),
         background: Background | None = None,
         memory: Memory | None = None,
+        memories: Memories | None = None,
         asks_in_client: bool = False,
     ) -> None:
         WrongArgument.unless(caller, Caller, "caller", "Caller(id, role) creates one")
@@ -147,12 +113,11 @@ class ModelTools:
         self._background = background or Background(host.programs)
         self._asks_in_client = asks_in_client
         self._memory = memory or Memory()
+        self._memories = memories or Memories()
 
     def introduce_again(self) -> None:
         """Say conventions again, with the next hits: another conversation begins with the same object."""
-        self._memory.told.clear()
-        self._memory.fitting.forget()
-        self._memory.deferred = DeferredTools()
+        self._memory.forget()
 
     async def offer(self, message: str = "", history: Iterable[Any] = (), summary: str = "") -> Offer:
         """Return the tools for the next request, as the caller may see them. A menu depends on the message.
@@ -178,12 +143,14 @@ class ModelTools:
     async def _offer(self, message: str, history: Sequence[Any], summary: str) -> Offer:
         menu = await (await self._menus()).offer(message, history, summary) if self.mode in HAS_MENU else None
         catalog = (await self._host.view(self.caller)).catalog
+        first = first_message(message, history)
+        beginning = self._memories.begin(self._memory, self.caller, first, history)
         inline = await self._inline(catalog) if self.mode in RUNS_PROGRAMS else NOTHING_INLINE
         offer = offered(self.mode, catalog, self._host.settings, menu, inline)
         if self.mode != "code" or inline.is_whole or not self._host.settings.definitions.inline_tokens:
             return offer
-        first, later = first_message(message, history), later_message(message, history)
-        fitting, find, told = self._memory.fitting, self._find, self._memory.told
+        later, find, told = later_message(message, history), self._find, self._memory.told
+        fitting = beginning.fitting
         prompt = await fitting.prompt(first, catalog, find, told, inline=inline.text)
         addition = await fitting.addition(later, find, told, inline=inline.text) if later is not None else ""
         return replace(offer, prompt=prompt, addition=addition)
@@ -369,9 +336,10 @@ class ModelTools:
 
     async def _inline(self, catalog: Catalog) -> Inline:
         """Return the signatures of this conversation. What they introduce is not introduced again."""
-        if self._memory.inline is None or self._memory.inline[0]() is not catalog:
-            self._memory.inline = (weakref.ref(catalog), await self._host.inline(self.caller))
-        inline = self._memory.inline[1]
+        beginning = self._memory.beginning
+        if beginning.inline is None or beginning.inline[0]() is not catalog:
+            beginning.inline = (weakref.ref(catalog), await self._host.inline(self.caller))
+        inline = beginning.inline[1]
         self._memory.told |= inline.introduced
         return inline
 

@@ -11,8 +11,9 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, cast
 
+from codemode.model.memory import Memory
 from codemode.model.modes import mode_of
-from codemode.model.tools import Memory, ModelTools
+from codemode.model.tools import ModelTools
 
 if TYPE_CHECKING:
     from collections.abc import Callable

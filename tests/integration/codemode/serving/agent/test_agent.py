@@ -465,3 +465,20 @@ async def test_the_tools_for_a_later_message_follow_it_and_stay_in_the_history(c
     assert "shop.find_order(*, number: int)" in asked[-1]["content"]
     assert thanked[: len(asked)] == asked
     assert thanked[-1]["content"] == "Thanks."
+
+
+async def test_a_conversation_that_another_agent_continues_begins_with_the_same_bytes(connect: Connect) -> None:
+    def finds(seen: ModelRequest) -> Reply:
+        calls = [("execute", {"code": "shop.find_order(number=3)"})] if len(seen.answers) == 0 else []
+        return Reply("" if calls else "Done.", calls=calls)
+
+    agent, server = await connect(finds)
+    first = await agent.answer("Find order 3")
+    other, continued = await connect(lambda seen: Reply("Done."))
+    await other.answer("Thanks.", history=first.messages)
+    await other.answer("Find order 4")
+    begun, ended, new = server.seen[0].body, continued.seen[0].body, continued.seen[1].body
+    assert ended["tools"] == begun["tools"]
+    assert ended["messages"][: len(begun["messages"])] == begun["messages"]
+    assert "observed result" not in json.dumps(begun)
+    assert "observed result" in json.dumps(new["tools"])  # what was learned is in the next conversation
