@@ -22,7 +22,7 @@ from codemode.search.documents.weights import RANKING, Weights
 from codemode.search.evaluation.evaluation import TOP, LabelledQuery, Metrics, evaluate, mean, with_typos
 from codemode.search.index import index
 from codemode.search.index.index import Index
-from codemode.search.interpretation import acronyms, expansion, term_weights
+from codemode.search.interpretation import expansion, term_weights
 from codemode.search.query import Query
 from codemode.search.ranking import clauses, ranking
 
@@ -50,7 +50,6 @@ WEIGHTS: dict[str, Weights] = {
     "lower weight of actions": replace(PLAIN, action=1.0),
     "lower weight of statements beside a request": replace(PLAIN, circumstance=1.0),
     "lower weight of quoted values": replace(PLAIN, quoted=1.0),
-    "implied action `list`": replace(PLAIN, implied=0.0),
     "literal values by shape": replace(PLAIN, value=0.0),
     "compounds": replace(PLAIN, compound=0.0),
     "the caller's own things": replace(PLAIN, own=0.0),
@@ -83,7 +82,6 @@ def ideas() -> Mapping[str, tuple[Weights, Callable[[], AbstractContextManager[N
             partial(changed, wordlists, "synonyms", partial(wordlists._related, "synonyms.txt")),
         ),
         "phrasal verbs": (PLAIN, partial(changed, wordlists, "phrases", dict)),
-        "acronyms": (PLAIN, partial(changed, acronyms.Acronyms, "spelled_out", lambda *_: ())),
         "titles spelled as words and as one word": (
             PLAIN,
             partial(changed, documents, "_distinct", _by_letters),

@@ -31,7 +31,7 @@ STEPS = (2 / 3, 1.5)
 NOISE = 0.001  # smallest mean gain of nDCG for which a value changes
 ROWS = ("fields", "length_b")
 MOST_B = 0.99  # at 1, an empty field would get an infinite weight
-OF_WORDS = ("faint", "action", "circumstance", "quoted", "implied", "synonym", "substitute", "same_action",
+OF_WORDS = ("faint", "action", "circumstance", "quoted", "synonym", "substitute", "same_action",
             "abbreviation", "compound", "typo", "name_typo")  # fmt: skip
 
 #: A changed weight: its name, its index or feature ("" for a scalar), and the new value.

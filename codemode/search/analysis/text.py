@@ -65,11 +65,6 @@ def surface_forms(raw: str) -> tuple[str, ...]:
     return tuple(forms + _spaced_forms(folded[position:]))
 
 
-def is_acronym(raw: str) -> bool:
-    """Return whether a raw word is in capitals, apart from a plural `s`."""
-    return raw.isupper() or bool(_PLURAL_ABBREVIATION.fullmatch(raw))
-
-
 @lru_cache(maxsize=65_536)
 def term(surface: str) -> str:
     """Return the term of a surface form: its English stem if it has only the letters a to z, else the form itself."""

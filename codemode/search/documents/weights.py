@@ -49,12 +49,11 @@ class Weights:
     rarity_power: float = 1.2
 
     #: Term weights, in this order: faint words, actions, words of a statement beside a request, quoted words, the
-    #: action `list` where the query implies it, the kind of a literal value, and the caller in a query of own things.
+    #: kind of a literal value, and the caller in a query of own things.
     faint: float = 0.6
     action: float = 0.7
     circumstance: float = 0.7
     quoted: float = 0.4
-    implied: float = 0.4
     value: float = 0.5
     own: float = 0.2
 

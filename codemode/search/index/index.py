@@ -20,7 +20,6 @@ from codemode.search.documents.profile import build_profile, changes_of
 from codemode.search.documents.segment import join, read_segment
 from codemode.search.documents.weights import Weights
 from codemode.search.index.facets import Facets
-from codemode.search.interpretation.acronyms import Acronyms
 from codemode.search.interpretation.compounds import pairs_of_names
 from codemode.search.interpretation.expansion import Interpreter, length_share
 from codemode.search.interpretation.languages import in_english
@@ -89,10 +88,9 @@ class Index:
         self._facets = Facets(tools)
         self.spelling = spelling or Spelling(vocabulary.surfaces, vocabulary.term_of_surface)
         compounds = pairs_of_names(documents, vocabulary)
-        acronyms = Acronyms(documents, vocabulary)
         is_named = np.zeros(len(vocabulary), bool)
         is_named[documents.terms[documents.fields == Field.NAME]] = True
-        self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, acronyms, is_named, weights)
+        self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, is_named, weights)
         self._sources = Sources(tools, documents, vocabulary)
         self._rerank_count = min(max(weights.ranked, math.isqrt(len(tools))), _CANDIDATES)
         self._rarest = float(rarity_of(np.zeros(1, np.int64), postings.size, weights)[0])

@@ -1,1 +1,1 @@
-"""Interpretation: what else a query may mean (acronyms, compounds, expansion), and what each term weighs."""
+"""Interpretation: what else a query may mean (compounds, expansion), and what each term weighs."""

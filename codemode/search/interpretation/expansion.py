@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from codemode.search.analysis.vocabulary import Vocabulary
     from codemode.search.documents.postings import Postings
     from codemode.search.documents.weights import Weights
-    from codemode.search.interpretation.acronyms import Acronyms
     from codemode.search.interpretation.term_weights import Form, Word
 
 _CACHED = 20_000  # words whose expansion is cached
@@ -54,7 +53,6 @@ class Interpreter:
         postings: Postings,
         spelling: Spelling,
         compounds: Mapping[str, tuple[int, int]],
-        acronyms: Acronyms,
         is_named: NDArray[np.bool_],
         weights: Weights,
     ) -> None:
@@ -62,7 +60,6 @@ class Interpreter:
         self._postings = postings
         self._spelling = spelling
         self._compounds = compounds
-        self._acronyms = acronyms
         self._is_named = is_named
         self._weights = weights
         self._frequencies = np.diff(postings.starts).tolist()
@@ -147,8 +144,6 @@ class Interpreter:
         for run in wordlists.abbreviations().get(form.term, ()):
             if len(run) > 1 and min(map(self._count, run)) > self._count(form.term):
                 return run
-        if form.in_capitals and self._frequent(form.term) is None and not _is_listed(form.surface, form.term):
-            return self._acronyms.spelled_out(form.surface) or (form.term,)
         return (form.term,)
 
     def _spelled_group(self, form: Form, term: str, group: Group) -> Group:

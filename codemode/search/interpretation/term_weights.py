@@ -21,7 +21,6 @@ _LONGEST_QUERY = 2_000  # characters; longer queries are cut
 _FEW_WORDS = 4
 _APART = 4  # words after a verb that may hold its particle
 _PREPOSITIONS = frozenset(("in", "into", "for", "on", "over"))  # particles only directly after the verb
-_LIST = "list"  # the implied action of a query that names several things and no action
 _SENTENCE = re.compile(r"(?:[^.!?\n]++|[.!?](?=\S))+[.!?]*")
 _SENTENCE_END = re.compile(r"[.!?\n]")
 _ASKING = re.compile(
@@ -48,9 +47,8 @@ class Form:
     """A surface form with its entries in the word lists.
 
     `kind` is 0 for ordinary words, 1 for faint words and 2 for actions. `actions` are the kinds of action as bits.
-    `is_short` is whether the form may be short for other words, and `in_capitals` whether it is written like an
-    acronym. `particles` maps the particles of a phrasal verb to its meaning. `opens` are the spelled-out short forms
-    that begin with this form.
+    `is_short` is whether the form may be short for other words. `particles` maps the particles of a phrasal
+    verb to its meaning. `opens` are the spelled-out short forms that begin with this form.
     """
 
     surface: str
@@ -58,7 +56,6 @@ class Form:
     is_stop: bool
     kind: int
     is_short: bool
-    in_capitals: bool
     actions: int
     particles: Mapping[str, tuple[str, ...]]
     opens: tuple[tuple[str, ...], ...]
@@ -100,8 +97,6 @@ def read(query: str, weights: Weights) -> Reading:
     if not words:
         words = [(form, share * of_kind[form.kind], place, is_name) for form, share, place, is_name in weighted]
         left_out.clear()
-    if weights.implied and not actions and _names_several(words, query):
-        words.append((_form(_LIST), weights.implied, len(query), False))
     for kind, start in {value.kind: value.start for value in reversed(written)}.items():
         words.append((_form(kind), weights.value, start, False))
     return Reading(words, _intent(query, opening, actions), frozenset(left_out))
@@ -137,15 +132,6 @@ def _with_phrasal_verbs(words: list[Word]) -> list[Word]:
     return words
 
 
-def _names_several(words: list[Word], query: str) -> bool:
-    """Return whether the query is only a few words with a plural among them: `PRs`, `open invoices`."""
-    plural = any(
-        query[place : place + len(form.surface) + 1].rstrip().endswith("s") and not form.term.endswith("s")
-        for form, _, place, _ in words
-    )
-    return plural and len(words) <= _FEW_WORDS
-
-
 class _Raw(NamedTuple):
     """The surface forms of a raw word, and whether it is capitalized."""
 
@@ -160,12 +146,12 @@ def _raw_word(raw: str) -> _Raw:
 
 def _forms(raw: str) -> tuple[Form, ...]:
     stop, faint = wordlists.stop_words(), wordlists.faint_words()
-    short, phrases, in_capitals = wordlists.abbreviations(), wordlists.phrases(), text.is_acronym(raw)
+    short, phrases = wordlists.abbreviations(), wordlists.phrases()
     spelled_out = wordlists.abbreviated_from()
     return tuple(
         Form(surface, term := text.term(surface), surface in stop,
              1 if surface in faint or surface.isdigit() else 2 if wordlists.kinds_of(surface) else 0,
-             in_capitals or term in short, in_capitals, wordlists.kinds_of(surface), phrases.get(term, {}),
+             term in short, wordlists.kinds_of(surface), phrases.get(term, {}),
              spelled_out.get(term, ()))
         for surface in text.surface_forms(raw)
     )  # fmt: skip
