@@ -77,7 +77,7 @@ class Finder:
 
         `digests` are those of its source documents, "" for an unknown one.
         """
-        from codemode.search.index.cache import IndexCache
+        from codemode.search.index.storage import IndexCache
 
         previous = None if self._index is None else self._index.by_words
         states = self._states = tuple(digests)

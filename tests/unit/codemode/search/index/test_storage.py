@@ -1,4 +1,4 @@
-"""Index files are loaded unchanged, and only for the same catalog."""
+"""Index files are loaded unchanged, and only for the same state of the same catalog."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 from codemode.catalog.catalog import Catalog
 from codemode.search.documents.weights import Weights
 from codemode.search.index.index import Index
-from codemode.search.index.storage import load, save
+from codemode.search.index.storage import MOST_KEPT, IndexCache, load, save
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -30,8 +30,8 @@ def catalog(tool: ToolFactory) -> Catalog:
 
 def test_a_loaded_index_answers_like_the_saved_one(catalog: Catalog, tmp_path: Path) -> None:
     written = Index.build(catalog)
-    save(written, tmp_path / "index", catalog)
-    opened = load(tmp_path / "index", catalog)
+    save(written, tmp_path / "index")
+    opened = load(tmp_path / "index", catalog, Weights())
     assert opened is not None
     for query in ("cancel order", "cancelOrder", "lst ordrs", "交通", "since"):
         assert [(hit.tool.id, hit.score) for hit in opened.search(query).hits] == [
@@ -40,32 +40,38 @@ def test_a_loaded_index_answers_like_the_saved_one(catalog: Catalog, tmp_path: P
 
 
 def test_a_loaded_index_can_be_updated(catalog: Catalog, tool: ToolFactory, tmp_path: Path) -> None:
-    save(Index.build(catalog), tmp_path / "index", catalog)
-    opened = load(tmp_path / "index", catalog)
+    save(Index.build(catalog), tmp_path / "index")
+    opened = load(tmp_path / "index", catalog, Weights())
     grown = Catalog([*catalog, tool("mail.letters.send", "Sends a letter.")])
     assert Index.build(grown, previous=opened).search("send letter").hits[0].tool.id == "mail.letters.send"
 
 
-def test_an_index_of_another_catalog_is_not_loaded(catalog: Catalog, tool: ToolFactory, tmp_path: Path) -> None:
-    save(Index.build(catalog), tmp_path / "index", catalog)
-    kept = [one for one in catalog if one.namespace != "city"]
-    changed = Catalog([*kept, tool("city.transport.find", "Another description.")])
-    assert load(tmp_path / "index", changed) is None
+def test_an_index_is_read_again_only_for_the_same_documents_tools_and_weights(
+    catalog: Catalog, tool: ToolFactory, tmp_path: Path
+) -> None:
+    cache = IndexCache(tmp_path)
+    changed = Catalog([*catalog, tool("mail.letters.send", "Sends a letter.")])
+    for of, digests, weights, files in [
+        (catalog, ["Monday"], Weights(), 1),
+        (catalog, ["Monday"], Weights(), 1),
+        (catalog, ["Tuesday"], Weights(), 2),
+        (catalog, ["Monday"], Weights(synonym=0.0), 3),
+        (changed, ["Monday"], Weights(), 4),
+        (catalog, ["Monday", ""], Weights(), 4),
+    ]:
+        index = cache.open(of, digests, previous=None, weights=weights)
+        assert (index.weights, len(index)) == (weights, len(of))
+        assert len(list(tmp_path.iterdir())) == files
 
 
-def test_a_key_replaces_the_fingerprint(catalog: Catalog, tmp_path: Path) -> None:
-    save(Index.build(catalog), tmp_path / "index", catalog, key="documents of Monday")
-    assert load(tmp_path / "index", catalog, key="documents of Monday") is not None
-    assert load(tmp_path / "index", catalog, key="documents of Tuesday") is None
+def test_the_oldest_indexes_are_removed(catalog: Catalog, tmp_path: Path) -> None:
+    for day in range(MOST_KEPT + 2):
+        IndexCache(tmp_path).open(catalog, [f"day {day}"], previous=None, weights=Weights())
+    assert len(list(tmp_path.iterdir())) == MOST_KEPT
 
 
-def test_an_index_with_other_weights_is_not_loaded(catalog: Catalog, tmp_path: Path) -> None:
-    save(Index.build(catalog), tmp_path / "index", catalog)
-    assert load(tmp_path / "index", catalog, weights=Weights(synonym=0.0)) is None
-
-
-@pytest.mark.parametrize("content", [b"", b"something else"])
+@pytest.mark.parametrize("content", [b"", b"something else", b"PK\x03\x04"])
 def test_an_invalid_index_file_is_not_loaded(catalog: Catalog, tmp_path: Path, content: bytes) -> None:
     (tmp_path / "index").write_bytes(content)
-    assert load(tmp_path / "index", catalog) is None
-    assert load(tmp_path / "missing", catalog) is None
+    assert load(tmp_path / "index", catalog, Weights()) is None
+    assert load(tmp_path / "missing", catalog, Weights()) is None
