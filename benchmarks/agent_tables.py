@@ -1,4 +1,4 @@
-"""Tables of docs/benchmarks/agents.md and agent-suites.md, from the figures in benchmarks/agents.
+"""Tables and the plot of docs/benchmarks/agents.md and agent-suites.md, from the figures in benchmarks/agents.
 
     python -m benchmarks.agent_tables          prints the tables that a page lacks; exit code 1 if there are any
     python -m benchmarks.agent_tables --write  writes them into the pages
@@ -6,6 +6,8 @@
 A comment in the page names a table and its files, and the table follows:
 
     <!-- Gold programs of gold-gym.jsonl gold-tau2.jsonl.xz -->
+
+The plot docs/benchmarks/crossing.svg is drawn from the same figures.
 
 `Origin` is a list of dates, versions and commits. `Costs` and `Lost requests` are in no report: the costs of a task at
 the prices of `benchmarks/agents/prices.yaml`, and what players said of the requests that they lost, in files like
@@ -23,6 +25,7 @@ from typing import TYPE_CHECKING
 
 import yaml
 
+from benchmarks.crossing_plot import crossing_svg
 from benchmarks.crossing_tables import crossing, sizes
 from codemode.bench.measures import Price
 from codemode.bench.pairs import overall
@@ -39,6 +42,7 @@ if TYPE_CHECKING:
 
 ROOT = Path(__file__).parents[1]
 PAGES = tuple(ROOT / "docs" / "benchmarks" / name for name in ("agents.md", "agent-suites.md"))
+PLOT = ROOT / "docs" / "benchmarks" / "crossing.svg"
 FIGURES = ROOT / "benchmarks" / "agents"
 
 #: A comment that names a table, and the lines of the table or list after it.
@@ -71,7 +75,16 @@ def _crossing(results: Sequence[Result], file: Path) -> list[Table]:
     """Return the tables of the crossing, at the first price list, if it was played."""
     if any(one.suite != "crossing" for one in results):
         return []
-    return [crossing(results, next(iter(_prices(file).values()))), sizes(results)]
+    return [crossing(results, _first_price(file)), sizes(results)]
+
+
+def plotted(folder: Path = FIGURES) -> str:
+    """Return the plot of the crossing, at the first price list."""
+    return crossing_svg(read_all([folder / "crossing.jsonl.xz"]), _first_price(folder / "prices.yaml"))
+
+
+def _first_price(file: Path) -> Price:
+    return next(iter(_prices(file).values()))
 
 
 def _prices(file: Path) -> dict[str, Price]:
@@ -107,14 +120,14 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--write", action="store_true", help="write the tables into the pages")
     writes, differing = parser.parse_args().write, 0
-    for file in PAGES:
-        page = file.read_text(encoding="utf-8")
-        new = filled(page)
+    made = {file: filled(file.read_text(encoding="utf-8")) for file in PAGES} | {PLOT: plotted()}
+    for file, new in made.items():
         if writes:
             file.write_text(new, encoding="utf-8")
             continue
-        differing += new != page
-        print("\n".join(line for line in new.splitlines() if line not in page.splitlines()))
+        old = file.read_text(encoding="utf-8")
+        differing += new != old
+        print("\n".join(line for line in new.splitlines() if line not in old.splitlines()))
     return int(differing > 0)
 
 

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from benchmarks.agent_tables import FIGURES, PAGES, filled
+from benchmarks.agent_tables import FIGURES, PAGES, PLOT, filled, plotted
 from codemode.bench.figures import figures_of, write_figures
 from codemode.bench.results import read_results
 from codemode.errors import ConfigurationError
@@ -36,6 +36,10 @@ FILES = sorted(FIGURES.glob("*.jsonl*"))
 def test_a_page_has_the_tables_of_its_files(file: Path) -> None:
     page = file.read_text(encoding="utf-8")
     assert filled(page) == page, "run `python -m benchmarks.agent_tables --write`"
+
+
+def test_the_plot_of_the_crossing_is_that_of_its_file() -> None:
+    assert PLOT.read_text(encoding="utf-8") == plotted(), "run `python -m benchmarks.agent_tables --write`"
 
 
 def test_there_are_files_and_a_page_names_each() -> None:
