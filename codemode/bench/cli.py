@@ -83,6 +83,7 @@ def play(
     from codemode.bench.recorded_players import played
     from codemode.bench.registry import chosen_tasks, suite_of
     from codemode.bench.runner import run_tasks
+    from codemode.bench.task_file import TaskFile
 
     async def work() -> int:
         chosen_suite = suite_of(suite)
@@ -90,6 +91,9 @@ def play(
         chosen = chosen_tasks(chosen_suite, tasks)
         settings = _settings(conduct.agent, model, model_url, temperature, seed)
         players = chosen_players(settings, mode or _modes(chosen_suite, settings))
+        if players[0].model == "gold" and isinstance(chosen_suite, TaskFile):
+            chosen_suite.check_solutions([task.id for task in chosen])
+            _tell_of_gold(named=bool(model))
         _check(players, conduct.out, record=record, replay=replay)
         conditions = _conditions(settings)
         check_conditions(conduct.out, chosen_suite.name, players, conduct.policy, conditions)
@@ -190,6 +194,11 @@ def _settings(
         "seed": settings.seed if seed is None else seed,
     }
     return settings.model_copy(update=given)
+
+
+def _tell_of_gold(*, named: bool) -> None:
+    if not named:
+        show.errors.print(show.plain("no model plays: the solutions of the tasks run. --model NAME measures a model"))
 
 
 def _check(players: Sequence[Player], out: Path | None, *, record: Path | None, replay: Path | None) -> None:

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
     from pathlib import Path
 
+    from codemode.bench.measures import Group
     from codemode.bench.pairs import Pair
     from codemode.bench.results import Result
     from codemode.bench.suite import Task
@@ -103,21 +104,39 @@ def in_words(pair: Pair) -> str:
 
 
 def _print(results: Sequence[Result]) -> None:
-    table = Table(box=None, padding=(0, 2), header_style="dim")
-    for title in ("suite", "model", "mode", "solved"):
-        table.add_column(title)
-    for title in ("tokens", "requests", "seconds"):
-        table.add_column(title, justify="right")
-    table.add_column("tokens")
     groups = groups_of(results)
-    most = max((one.tokens or 0 for one in groups), default=0)
-    for one in groups:
-        effort = (f"{one.tokens or 0:,.0f}", f"{one.requests:.1f}", f"{one.duration_s:.1f}")
-        bar = "#" * round(_BAR * (one.tokens or 0) / most) if most and len(groups) > 1 else ""
-        table.add_row(one.suite, one.model, one.mode, f"{one.solved}/{len(one.results)}", *effort, bar)
-    show.console.print(table)
+    if groups:
+        show.console.print(_table(groups))
+    for line in bars_of(groups):
+        show.console.print(show.plain(line), soft_wrap=True)
     for pair in pairs_of(results):
         show.console.print(show.plain(in_words(pair)), soft_wrap=True)
     for result in results:
         if not result.solved:
             show.console.print(show.plain(f"{result.task}: {result.reason}", style="dim"), soft_wrap=True)
+
+
+def _table(groups: Sequence[Group]) -> Table:
+    table = Table(box=None, padding=(0, 2), header_style="dim")
+    for title in ("suite", "model", "mode", "solved"):
+        table.add_column(title)
+    for title in ("tokens", "requests", "seconds"):
+        table.add_column(title, justify="right")
+    for one in groups:
+        effort = (f"{one.tokens or 0:,.0f}", f"{one.requests:.1f}", f"{one.duration_s:.1f}")
+        table.add_row(one.suite, one.model, one.mode, f"{one.solved}/{len(one.results)}", *effort)
+    return table
+
+
+def bars_of(groups: Sequence[Group]) -> list[str]:
+    """Return a plot of the tokens of a task, one bar for each of several groups. None if no model played."""
+    most = max((one.tokens or 0 for one in groups), default=0)
+    if not most or len(groups) == 1:
+        return []
+    names = [one.mode if len({one.suite for one in groups}) == 1 else f"{one.suite} {one.mode}" for one in groups]
+    wide = max(map(len, names))
+    bars = (
+        f"  {name:{wide}}  {'#' * max(1, round(_BAR * (one.tokens or 0) / most))} {one.tokens or 0:,.0f}"
+        for name, one in zip(names, groups, strict=True)
+    )
+    return ["", "  tokens of a task", *bars, ""]

@@ -13,6 +13,7 @@ from codemode.bench.suite import Episode, Run, Task, Verdict
 from codemode.errors import ConfigurationError
 from codemode.executions.types.outcome_lines import failure_text
 from codemode.serving.cli.example_services import example_sources
+from codemode.text.counted import counted
 from codemode.text.yaml import YamlLoader
 
 if TYPE_CHECKING:
@@ -95,6 +96,16 @@ class TaskFile:
         """The modes that the file names."""
         return self._set.modes
 
+    def check_solutions(self, ids: Sequence[str]) -> None:
+        """Check that tasks with these ids can be played without a model. Raises ConfigurationError."""
+        lacking = [one.id for one in self._set.tasks if one.id in ids and not _solution(one)]
+        if lacking:
+            message = (
+                f"no model plays, and {self.name} has no solution of {counted(len(lacking), 'task')} "
+                f"({', '.join(lacking)}): name a model with --model, or add `solution`, a program that does the task"
+            )
+            raise ConfigurationError(message)
+
     def configure(self, settings: Settings) -> None:
         """Set the configuration whose sources the tasks use."""
         self._settings = settings
@@ -104,11 +115,16 @@ class TaskFile:
         return [Task(one.id, [one.message], partial(self._begin, one)) for one in self._set.tasks]
 
     def _begin(self, task: WrittenTask) -> Episode:
-        gold = list(filter(None, (task.solution or task.answer or (repr(task.expect) if not task.check else ""),)))
+        gold = list(filter(None, (_solution(task),)))
         if self._set.surface is None:
             return Episode(partial(_judged, task), gold=gold, setup=task.setup, settings=self._settings)
         sources = partial(example_sources, (self._set.surface,))
         return Episode(partial(_judged, task), gold=gold, setup=task.setup, sources=sources)
+
+
+def _solution(task: WrittenTask) -> str:
+    """Return the program that does a task without a model; "" if there is none."""
+    return task.solution or task.answer or (repr(task.expect) if not task.check else "")
 
 
 def read_tasks(file: Path) -> TaskSet:

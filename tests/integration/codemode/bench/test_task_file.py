@@ -136,7 +136,7 @@ def looks(seen: ModelRequest) -> Reply:
     return Reply(f"{seen.answers[0].text}, which is 2.")
 
 
-def test_ten_lines_give_one_table_and_a_sentence_that_says_whether_code_mode_pays(own: Path) -> None:
+def test_ten_lines_give_one_table_one_plot_and_a_sentence_that_says_whether_code_mode_pays(own: Path) -> None:
     (own / "tally.txt").write_text("Ann Bo ")
     (own / "tasks.yaml").write_text(TEN_LINES)
     with serving(looks) as server:
@@ -145,7 +145,11 @@ def test_ten_lines_give_one_table_and_a_sentence_that_says_whether_code_mode_pay
     assert ended.returncode == 0, ended.stderr
     rows = {line.split()[2]: line.split() for line in ended.stdout.splitlines() if line.strip().startswith("tasks")}
     assert {mode: row[3] for mode, row in rows.items()} == {"native": "3/3", "code": "3/3"}
-    assert all(set(row[-1]) <= {"#", "…"} for row in rows.values()), ended.stdout  # cut in a narrow terminal
+    plot = [line.split() for line in ended.stdout.partition("tokens of a task\n")[2].splitlines()[:2]]
+    assert [(mode, set(bar), float(tokens.replace(",", "")) > 0) for mode, bar, tokens in plot] == [
+        ("code", {"#"}, True),
+        ("native", {"#"}, True),
+    ]
     assert "code instead of native: " in ended.stdout
     assert "solved 3 and 3 of the 3 same tasks (p 1.00)" in ended.stdout
 
@@ -246,3 +250,27 @@ def test_a_program_of_a_task_that_fails_is_named(own: Path) -> None:
     assert ended.returncode == 1
     assert "a: its check program fails: " in ended.stdout
     assert "ZeroDivisionError" in ended.stdout
+
+
+def test_without_a_model_the_solutions_run_and_the_command_says_so(own: Path) -> None:
+    ended = codemode("measure", "tasks.yaml", folder=own)
+    assert ended.returncode == 0, ended.stderr
+    assert "no model plays: the solutions of the tasks run. --model NAME measures a model" in ended.stderr
+
+
+def test_a_task_without_a_solution_needs_a_model(own: Path) -> None:
+    (own / "tasks.yaml").write_text(TEN_LINES)
+    ended = codemode("measure", "tasks.yaml", folder=own)
+    assert ended.returncode == 2, ended.stderr
+    assert "no model plays, and tasks has no solution of 1 task (3): name a model with --model" in ended.stderr
+    assert codemode("measure", "tasks.yaml", "--tasks", "1", folder=own).returncode == 0, (
+        "its solution is what it expects"
+    )
+    assert not (own / "bench.jsonl").exists()
+
+
+def test_nothing_is_printed_of_a_model_that_was_not_reached(own: Path) -> None:
+    to_model = ("--model", "none", "--model-url", "http://127.0.0.1:9/v1")
+    ended = codemode("measure", "tasks.yaml", *to_model, folder=own, OPENAI_API_KEY="k")
+    assert (ended.returncode, ended.stdout) == (1, ""), ended.stderr
+    assert "2 attempts did not reach the model" in ended.stderr
