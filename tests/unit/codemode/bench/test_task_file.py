@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -11,7 +12,6 @@ from codemode.errors import ConfigurationError
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from pathlib import Path
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,12 @@ def test_a_file_of_tasks_is_read_whole_or_refused(tmp_path: Path, text: str, sai
     with pytest.raises(ConfigurationError) as raised:
         read_tasks(file)
     assert said in str(raised.value)
+
+
+def test_the_page_of_agents_begins_with_a_file_of_tasks_for_the_example(tmp_path: Path) -> None:
+    page = (Path(__file__).parents[4] / "docs" / "benchmarks" / "agents.md").read_text(encoding="utf-8")
+    text = page.split("```")[1].removeprefix("text\n")
+    (tmp_path / "tasks.yaml").write_text(text)
+    tasks = read_tasks(tmp_path / "tasks.yaml")
+    assert (len(text.splitlines()), tasks.surface, tasks.modes) == (9, "gym", ("deferred", "code"))
+    assert len(tasks.tasks) == 3
