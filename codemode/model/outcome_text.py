@@ -16,6 +16,7 @@ from codemode.executions.types.outcome_lines import failure_text
 from codemode.gateway.call import CallState
 from codemode.text.counted import counted
 from codemode.text.safe_integers import NOTE, safe_integers
+from codemode.text.shortened_lines import shortened_lines
 from codemode.text.shrunk_json import shrink
 from sandbox import JsonText
 
@@ -132,7 +133,7 @@ def _parts_text(ended: ExecutionOutcome, limit: int, to: Audience) -> str:
         [] if ended.ok else [f"{ended.status}: {failure_text(ended.failure)}" if ended.failure else str(ended.status)]
     )
     if ended.output:
-        printed = _cut(ended.output.rstrip("\n"), limit, "print less")
+        printed = shortened_lines(ended.output.rstrip("\n"), limit, "print less")
         parts.append(f"printed:\n{printed}" if ended.has_value or not ended.ok else printed)
     if ended.has_value:
         shown, cuts = _shown_value(ended, limit)
