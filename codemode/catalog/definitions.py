@@ -117,7 +117,9 @@ def two_tools_of(domains: Mapping[str, int], inline: Inline = NOTHING_INLINE) ->
             "execute",
             "Run a Python program that calls tools as namespace.group.name(argument=…). Its last expression is the "
             "result; print is captured. Parallel: await asyncio.gather(…). Do loops, filters and joins in one program. "
-            "search(…) and describe(name) work in it too." + (f"\n{inline.text}" if inline.text else ""),
+            "search(…) and describe(name) work in it too."
+            + (f" {inline.advice}" if inline.advice else "")
+            + (f"\n{inline.text}" if inline.text else ""),
             execute,
         ),
     ]

@@ -44,7 +44,7 @@ _LEVEL_OF_SOME = _Level(220, 90, 60)
 
 @dataclass(frozen=True, slots=True)
 class Inline:
-    """Signatures for the definition of `execute`.
+    """Signatures for the definition of `execute`. `advice` is a sentence on how to write programs.
 
     `is_whole` is whether all tools of the catalog are among them. `introduced` are the namespaces whose conventions
     are in the text.
@@ -53,6 +53,7 @@ class Inline:
     text: str = ""
     is_whole: bool = False
     introduced: frozenset[str] = frozenset()
+    advice: str = ""
 
 
 NOTHING_INLINE = Inline()

@@ -194,7 +194,9 @@ class Discovery:
     async def inline(self, caller: Caller) -> Inline:
         """See `CodeMode.inline`."""
         catalog = (await self.view(caller)).catalog
-        return await self._knowledge.inlining.of(caller, catalog, self.settings.definitions, self.introductions)
+        inline = await self._knowledge.inlining.of(caller, catalog, self.settings.definitions, self.introductions)
+        advice = self._runtime.features.advice()
+        return replace(inline, advice=advice) if advice else inline
 
     async def learn(self, source: str) -> list[Learned]:
         """Call the reads of a source whose results are undocumented, and show all callers the fields of the answers.

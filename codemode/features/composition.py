@@ -63,6 +63,10 @@ class Features:
         """Return what a caller should know of sources whose tools a search has found. It may wait for a store."""
         return [remark for part in self._parts.values() for remark in part.remarks(sources, caller)]
 
+    def advice(self) -> str:
+        """Return what models should know when they write programs."""
+        return " ".join(filter(None, (part.advice() for part in self._parts.values())))
+
     def have_changed(self) -> bool:
         """Return whether the features' own sources would differ after `refresh`."""
         return any(part.has_changed() for part in self._parts.values())

@@ -86,6 +86,10 @@ class Part:
         """
         return ()
 
+    def advice(self) -> str:
+        """Return a sentence for the definition of `execute`, "" for nothing. Called by `Discovery.inline`."""
+        return ""
+
     def has_changed(self) -> bool:
         """Return whether `sources` would differ after `refresh`. Does not wait. Called by `CodeMode.view`."""
         return False

@@ -27,6 +27,12 @@ if TYPE_CHECKING:
     from codemode.sources.factory import LoadedSource
 
 
+ADVICE = (
+    "Read and change in one program, without a look at the data in between: once you have seen texts that others "
+    "wrote, a person is asked about each change."
+)
+
+
 class Flow(FeaturePart):
     """The flow rules of one service. They are off by default: `flow.mode`."""
 
@@ -66,6 +72,10 @@ class Flow(FeaturePart):
             self._settings, self._rules = settings, FlowRules(settings)
             self._marks = Marks(settings, self._marks.labels)
         return FlowStage(staging, self._marks, self._rules, self._memory)
+
+    def advice(self) -> str:
+        """See `Part`. A model that looks first and acts in a second program is asked about each change."""
+        return "" if self._current().flow.mode == "off" else ADVICE
 
     def sources(self, catalog: Catalog) -> Mapping[str, LoadedSource]:
         """See `FeaturePart`. Raises EnvironmentIncomplete if the key of the model is missing."""

@@ -59,6 +59,16 @@ async def test_what_the_user_asked_for_is_done(tmp_path: Path) -> None:
         assert len(world.sent) == len(programs) + 1
 
 
+async def test_models_are_told_to_act_before_they_look(tmp_path: Path) -> None:
+    advice = "Read and change in one program"
+    async with served(tmp_path / "on", World()) as service:
+        search, execute = (one["function"]["description"] for one in await service.definitions())
+        assert advice in execute
+        assert advice not in search
+        await service.reload(settings(tmp_path / "on", mode="off"))
+        assert advice not in str(await service.definitions())
+
+
 async def test_once_the_model_has_read_an_outsiders_text_its_writes_are_asked(tmp_path: Path) -> None:
     world = World()
     async with served(tmp_path, world) as service:
