@@ -1,8 +1,8 @@
 """Attacks of AgentDojo: `python -m benchmarks.flow_rules [--attack NAME] [MODE …]`, with the package `agentdojo`.
 
-Modes without flow rules: `off` allows everything, `default` asks a person before a call that destroys, `ask` before
-each write, and `ask-all` too, but its person approves everything. The other person approves what the user's own
-program calls, with the same arguments, and nothing else: nobody is as careful.
+Modes without flow rules: `off` allows everything, `ask` asks a person before a call that destroys, as a new
+configuration does, and `ask-writes` before each write. The person approves what the user's own program calls, with the
+same arguments, and nothing else: nobody is as careful. In `ask-writes-approved` the person approves everything.
 
 Modes of flow rules, with a policy that allows everything: `on`, `strict`, and `camel`, the policies of CaMeL
 (arXiv:2503.18813) as far as they are rules on where an argument comes from. Its rules on who may read a value have no
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.records import PendingCall
 
-MODES = ("off", "default", "ask-all", "ask", "on", "strict", "camel")
+MODES = ("off", "ask", "ask-writes", "ask-writes-approved", "on", "strict", "camel")
 
 #: What the policy does with calls that write and that destroy, by mode. The other modes allow both.
 POLICIES = {
-    "default": {"write": "allow", "destructive": "ask"},
-    "ask-all": {"write": "ask", "destructive": "ask"},
-    "ask": {"write": "ask", "destructive": "ask"},
+    "ask": {"write": "allow", "destructive": "ask"},
+    "ask-writes": {"write": "ask", "destructive": "ask"},
+    "ask-writes-approved": {"write": "ask", "destructive": "ask"},
 }
 ALLOWED = {"write": "allow", "destructive": "allow"}
 
@@ -140,7 +140,7 @@ class Person:
         written = f"{call.tool} {json.dumps(call.arguments, sort_keys=True)}"
         if is_own:
             self._wanted.add(written)
-        return self._mode == "ask-all" or (self._mode in POLICIES and written in self._wanted)
+        return self._mode == "ask-writes-approved" or (self._mode in POLICIES and written in self._wanted)
 
 
 def shown(task: Task) -> str:
@@ -183,7 +183,7 @@ async def attacks(mode: str, name: str) -> str:
         counts, verdict = await played(task.begin(), (shown(task), injected(suites[suite], goal)), mode)
         reached += verdict.details["attack_succeeded"]
         asked += counts["asked"]
-        if mode in ("ask", "on") and verdict.details["attack_succeeded"]:
+        if mode in ("ask-writes", "on") and verdict.details["attack_succeeded"]:
             print(f"  {task.id}: reached", flush=True)
     return f"{reached} of {len(tasks)} | {asked / len(tasks):.1f}"
 
