@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from typing import TYPE_CHECKING
 
+import httpx2
 import pytest
 
 from tests.browser.server import AGENT, BOSS
@@ -91,6 +92,18 @@ async def test_the_playground_says_why_a_hit_matched(page: Page, server: Server)
     await page.get_by_role("region", name="Answer").wait_for()
     await axe(page)
     await screenshot(page, "search")
+
+
+async def test_the_page_of_an_execution_leads_to_its_searches(page: Page, server: Server) -> None:
+    code = "print(search(['freeze a membership', 'who came today']))\nprint(search('list clients'))"
+    async with httpx2.AsyncClient(headers={"Authorization": f"Bearer {AGENT}"}) as client:
+        run = await client.post(f"{server.url}/v1/execute", json={"code": code})
+    await page.goto(f"{server.console}/executions/{run.json()['id']}")
+    await axe(page)
+    await screenshot(page, "searches")
+    await page.get_by_role("link", name="freeze a membership, who came today").click()
+    await page.locator(".hits li").first.get_by_text("query covered").wait_for()
+    await axe(page)
 
 
 async def test_the_playground_says_when_it_is_not_sure(page: Page, server: Server) -> None:

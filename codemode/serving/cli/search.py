@@ -81,6 +81,8 @@ def search(
             show.print_json(answer.to_json())
         else:
             show.console.print(show.plain(answer.text), soft_wrap=True)
+            if show.console.is_terminal and answer.hits:
+                show.console.print(show.plain("why these tools: the same command with --why", style="dim"))
         return 0 if answer.hits else 1
 
     with_service(project, work, calls=False, as_json=as_json)

@@ -2,16 +2,24 @@
 
 from __future__ import annotations
 
+import re
+from itertools import islice
 from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.text.program_title import program_title
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from codemode.executions.types.records import StoredExecution
 
 
 #: Lines of a program in brief.
 _LINES = 3
+
+_SEARCHES = 10  # of one program
+_SEARCH = re.compile(r"(?<![\w.])search\(([^()]{1,2000})\)")
+_TEXT = re.compile(r"""(?<![=\w])(?:"([^"\\\n]{1,200})"|'([^'\\\n]{1,200})')""")  # no value of a named argument
 
 
 class ProgramLine(NamedTuple):
@@ -45,3 +53,15 @@ def program_lines(stored: StoredExecution) -> list[ProgramLine]:
     failure = outcome.get("failure") or {}
     failing = {failure.get("line"), *(refusal["line"] for refusal in failure.get("refusals") or ())}
     return [ProgramLine(line, "failing" if number in failing else "") for number, line in enumerate(lines, 1)]
+
+
+def searches_of(code: str) -> list[str]:
+    """Return the first searches that a program writes out, each as one query a line."""
+    return list(islice(dict.fromkeys(_written_searches(code)), _SEARCHES))
+
+
+def _written_searches(code: str) -> Iterator[str]:
+    for call in _SEARCH.finditer(code):
+        texts = [double or single for double, single in _TEXT.findall(call[1].replace("queries=", ""))]
+        if texts:
+            yield "\n".join(texts)

@@ -23,7 +23,7 @@ from codemode.executions.types.waterfall import waterfall_svg
 from codemode.gateway.call import CallState
 from codemode.serving.console.execution_list import GROUPS, FigureReader, Period, Wanted, list_executions
 from codemode.serving.console.paging import Page, page_of
-from codemode.serving.console.program_lines import program_lines
+from codemode.serving.console.program_lines import program_lines, searches_of
 from codemode.serving.console.session import caller_of
 from codemode.serving.executions import read_execution
 from codemode.serving.web.event_stream import event_stream
@@ -96,6 +96,7 @@ def routes(console: Console) -> list[Route]:
             title=program_title(found["code"]) or f"Execution {id_}",
             data={"execution": found, "calls": [call._asdict() for call in calls]},
             lines=program_lines(stored),
+            searches=searches_of(stored.request.code),
             label=stored.request.settings.get(LABEL) or found["owner"],
             is_own=found["owner"] == caller.id,
             conversation=stored.request.settings.get(CONVERSATION, ""),

@@ -35,7 +35,7 @@ def routes(console: Console) -> list[Route]:
 
     async def playground(request: Request) -> Response:
         caller = looking_as(request, service)
-        given = {name: request.query_params.get(name, "") for name in ("q", "namespace", "effect")}
+        given = {name: request.query_params.get(name, "") for name in ("q", "namespace", "effect", "why")}
         catalog = (await service.view(caller)).catalog
         found = await _found(service, caller, given) if given["q"].strip() else None
         return console.page(

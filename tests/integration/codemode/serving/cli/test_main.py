@@ -12,6 +12,7 @@ import httpx2
 import pytest
 
 from tests.command_line import SCRIPT, Ended, codemode, script, script_environment
+from tests.terminal import Terminal
 from tests.unit.codemode.search.embeddings_service import EmbeddingsService
 
 if TYPE_CHECKING:
@@ -39,6 +40,14 @@ def test_search_prints_signatures_that_can_be_called(gym: Gym) -> None:
     introduction, first = ended.stdout.splitlines()[:2]
     assert introduction.startswith("# gym: Money is in minor units")
     assert first.startswith("gym.memberships.freeze_membership(")
+
+
+def test_search_on_a_terminal_ends_with_how_to_ask_why(gym: Gym, tmp_path: Path) -> None:
+    words = ("search", "freeze a membership", "--source", str(gym.document))
+    terminal = Terminal(tmp_path, *words)
+    assert terminal.close() == 0
+    assert terminal.shown.split("\r\n")[-2].endswith("why these tools: the same command with --why\x1b[0m")
+    assert "--why" not in codemode(*words).stdout
 
 
 def test_search_for_nothing_known_says_so_with_exit_code_1(gym: Gym) -> None:

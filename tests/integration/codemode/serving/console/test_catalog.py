@@ -134,6 +134,20 @@ async def test_the_playground_explains_each_hit(client: httpx2.AsyncClient) -> N
     assert wrong["status"] == 422
 
 
+async def test_the_page_of_an_execution_leads_to_why_its_searches_found_their_tools(client: httpx2.AsyncClient) -> None:
+    run = await client.post(
+        "/v1/execute",
+        json={"code": 'print(search("freeze a membership"))'},
+        headers={"Authorization": "Bearer agent"},
+    )
+    page = (await client.get(f"/console/executions/{run.json()['id']}", headers={"Authorization": "Bearer agent"})).text
+    link = "/console/search?q=freeze+a+membership&why=open"
+    assert f'<a class="foreign" href="{link.replace("&", "&amp;")}">freeze a membership</a>' in page
+    assert "<details open>" in (await client.get(link, headers={"Authorization": "Bearer agent"})).text
+    theirs = await client.get(f"/console/executions/{run.json()['id']}", headers={"Authorization": "Bearer boss"})
+    assert "q=freeze+a+membership&amp;role=default&amp;why=open" in theirs.text
+
+
 HOSTILE = '"><script>alert(1)</script><b onclick=x>\u202eevil\u200b{{ 7*7 }}'
 
 
