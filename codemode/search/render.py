@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from codemode.catalog import tokens
@@ -28,6 +29,9 @@ _CLOSING_TOKENS = 60  # reserved for the last lines
 _UNKNOWN_SHOWN = 4  # words that no tool has
 _FEW_WORDS = 8  # of a longer query, a word that no tool has may well be an argument
 _QUERY_SHOWN = 80  # characters; longer queries are shortened in headings
+
+#: A name of several words.
+_NAME = re.compile(r"(?=[\w.\-]*[a-z0-9][A-Z_.\-])[\w.\-]{3,100}")
 
 #: Follows hits that are shown as `name(...)`.
 _NAMED = "# (...): describe(name) gives the arguments"
@@ -96,7 +100,19 @@ def doubt(hits: Hits, query: int = 0) -> str:
         return f"nothing here fits{f': {unknown}' if unknown else ''}"
     if query in hits.unsure:
         return f"not sure: {unknown or 'nothing here may fit'}"
-    return unknown if len(hits.query.queries[query].split()) <= _FEW_WORDS else ""
+    text = hits.query.queries[query].strip()
+    if _NAME.fullmatch(text) and not any(_is_named(hit, text) for hit in hits.hits if hit.query == query):
+        return f"no tool is named {_quoted(hits, query)}"
+    return unknown if len(text.split()) <= _FEW_WORDS else ""
+
+
+def _is_named(hit: Hit, name: str) -> bool:
+    """Return whether a name is that of a hit, or ends its id in any spelling: `freezeMember`, `members-freeze`."""
+    return hit.exact or _letters(hit.tool.id).endswith(_letters(name))
+
+
+def _letters(name: str) -> str:
+    return "".join(filter(str.isalnum, name)).casefold()
 
 
 def with_doubt(text: str, doubted: str) -> str:

@@ -249,6 +249,10 @@ def test_an_answer_says_how_likely_its_hits_fit(index: Index, confidence: float,
     [
         ("freeze an igloo of a member", "# no tool has 'igloo'; nearest:"),
         ("freeze a member", ""),
+        ("freezeMemberForever", "# no tool is named 'freezeMemberForever'; nearest:"),
+        ("members.freeze_all", "# no tool is named 'members.freeze_all'; nearest:"),
+        ("gym.members.freeze", ""),
+        ("members-freeze", ""),
         ("freeze the member who said last week that she goes to her igloo", ""),  # much of it is no thing of tools
     ],
 )
