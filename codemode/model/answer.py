@@ -12,6 +12,9 @@ from codemode.gateway.call import CallState
 from sandbox import JsonText
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from codemode.executions.types.ledger import LedgerEntry
     from codemode.executions.types.outcome import ExecutionOutcome
     from codemode.executions.types.records import ExecutionStatus
     from codemode.search.query import Hit
@@ -65,23 +68,26 @@ class Answer:
 
         Reads do not count, nor calls that were answered with an error.
         """
-        calls = () if self.outcome is None else self.outcome.calls
-        return any(
-            call.state in (CallState.COMMITTED, CallState.UNKNOWN)
-            and call.effect != Effect.READ
-            and not text_reports_error(call.preview)
-            for call in calls
-        )
+        return any(True for _ in self._changes())
+
+    def _changes(self) -> Iterator[LedgerEntry]:
+        """Yield the calls that did something, or may have done so."""
+        for call in () if self.outcome is None else self.outcome.calls:
+            is_sent = call.state in (CallState.COMMITTED, CallState.UNKNOWN) and call.effect != Effect.READ
+            if is_sent and not text_reports_error(call.preview):
+                yield call
 
     @property
     def unshown(self) -> tuple[str, ...]:
-        """The whole result of a program if the text shows less of it, and the beginnings of what its calls answered."""
+        """What a text may lack: the whole result, the beginnings of what calls answered, and what changes were told."""
         ended = self.outcome
         if ended is None:
             return ()
         whole = ended.result
         data = whole.data if isinstance(whole, JsonText) else json.dumps(whole).encode() if ended.has_value else b""
-        return tuple(filter(None, (data[:_READ].decode("utf-8", "replace"), *(call.preview for call in ended.calls))))
+        told = (json.dumps(call.arguments, default=str) for call in self._changes())
+        shown = (data[:_READ].decode("utf-8", "replace"), *(call.preview for call in ended.calls), *told)
+        return tuple(filter(None, shown))
 
     @property
     def result(self) -> object:

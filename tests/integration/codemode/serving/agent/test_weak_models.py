@@ -241,6 +241,14 @@ async def test_what_changed_something_is_not_repeated_as_it_is(connect: Connect,
     assert told.endswith('"cancelled"')
 
 
+@pytest.mark.parametrize("number", [4417, 5])
+async def test_a_number_that_a_change_was_made_with_is_a_fact(connect: Connect, number: int) -> None:
+    cancel = Reply(calls=[("execute", {"code": f"shop.cancel_order(number={number + 12})"})])
+    agent, _ = await connect(answers(cancel, Reply(f"Order {number + 12} is cancelled."), Reply("Hm.")))
+    events, _ = await played(agent)
+    assert not [event for event in events if isinstance(event, Repaired)]
+
+
 @pytest.mark.parametrize("mode", CANCEL)
 async def test_what_was_answered_with_an_error_may_be_repeated(connect: Connect, shop: Shop, mode: str) -> None:
     def cancels_twice(seen: ModelRequest) -> Reply:
