@@ -253,7 +253,7 @@ class Index:
         """Return the positions of the candidates that answer a clause best, with their scores for the clause."""
         heads: dict[int, float] = {}
         for clause in clauses(text):
-            parsed = self._parsed(clause)
+            parsed = self._parsed(clause, len(whole.groups))
             parsed = parsed._replace(sources=parsed.sources or whole.sources)
             places, sums = best(self._sums(parsed).take(candidates), _OF_CLAUSE)
             if len(places):
@@ -290,7 +290,7 @@ class Index:
         """Return the confidence features of the best hit by words, for fitting; nothing without a hit."""
         return self._ranked(text, None, None, 0).evidence
 
-    def _parsed(self, text: str) -> ParsedQuery:
+    def _parsed(self, text: str, whole: int = 0) -> ParsedQuery:
         words, intent, left_out = read(text, self.weights)
         sources, places = self._sources.named(text, words)
         if len(sources) == 1:
@@ -299,7 +299,7 @@ class Index:
                 (form, weight * share if place in places else weight, place, is_name)
                 for form, weight, place, is_name in words
             ]
-        return ParsedQuery(tuple(self._interpreter.groups(words)), intent, left_out, sources)
+        return ParsedQuery(tuple(self._interpreter.groups(words, whole)), intent, left_out, sources)
 
     def _sums(self, parsed: ParsedQuery, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
         """Return the sum of each document, 0 for those that are not allowed.

@@ -67,13 +67,14 @@ class Interpreter:
         self._by_surface: dict[tuple[str, bool], Group] = {}
         self._joined: dict[tuple[str, str], int | None] = {}
 
-    def groups(self, words: Sequence[Word]) -> list[Group]:
+    def groups(self, words: Sequence[Word], whole: int = 0) -> list[Group]:
         """Return one group for each distinct word, in order. Unknown words keep their group.
 
-        Synonyms of a long query weigh less: among many words some match by chance.
+        Synonyms of a long query weigh less: among many words some match by chance. `whole` is the number of groups of
+        the query that the words are a clause of.
         """
         groups = self._groups(words)
-        share = length_share(len(groups), self._weights.long)
+        share = length_share(max(len(groups), whole), self._weights.long)
         return [_with_less_of_others(group, share) for group in groups] if share < 1 else groups
 
     def _groups(self, words: Sequence[Word]) -> list[Group]:

@@ -34,12 +34,13 @@ _VERB = re.compile(r"[a-z]+\s+(?:an?|the|this|that|these|those|my|our|your|his|h
 
 
 def clauses(query: str) -> list[str]:
-    """Return the first clauses of a query that ask for an action, or nothing if it has only one clause."""
+    """Return the first clauses of a query that ask for an action, or nothing if fewer than two do."""
     spans = _spans(query)
     if len(spans) < 2:
         return []
-    asked = (query[start:end] for start, end in spans if _opens_with_action(query, start, end))
-    return list(islice((clause for clause in asked if len(clause.split()) > 1 and not is_statement(clause)), _CLAUSES))
+    parts = (query[start:end] for start, end in spans if _opens_with_action(query, start, end))
+    requests = list(islice((part for part in parts if len(part.split()) > 1 and not is_statement(part)), _CLAUSES))
+    return requests if len(requests) > 1 else []
 
 
 def promoted(order: NDArray[np.intp], heads: Sequence[int]) -> NDArray[np.intp]:
