@@ -12,7 +12,9 @@ requests  tools requested by the model, in place of the least relevant
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+import math
+from dataclasses import dataclass, field, replace
+from itertools import islice
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
@@ -37,6 +39,9 @@ if TYPE_CHECKING:
     from codemode.menus.conversation import Conversation
     from codemode.search.finder import Finder
     from codemode.settings.menu import MenuSettings
+
+#: Tools that fit the message for each one that the latest calls add.
+_FOR_A_CALL = 3
 
 #: A related category's share of the relevance; defaults have none.
 _OF_RELATED = 0.5
@@ -184,7 +189,10 @@ class Selector:
             chosen.is_default = bool(names)
 
     async def _retrieved(self, conversation: Conversation, chosen: _Chosen) -> dict[str, tuple[Tool, ...]]:
-        """Return the tools of the chosen categories: all, or those that fit the conversation best."""
+        """Return the tools of the chosen categories: all, or those that fit the conversation best.
+
+        Those that fit the message stay until it is answered, and the latest calls add a few.
+        """
         whole = {name: self.categories.by_name[name].tools for name in chosen.all}
         k = self.settings.retrieval.k
         names = list(whole)
@@ -193,7 +201,7 @@ class Selector:
             names = [name for name, reason in chosen.reasons.items() if self._router.is_automatic(reason)]
         if not k or sum(len(whole[name]) for name in names) <= k:
             return whole
-        found = await self._ranked(conversation)
+        found = await self._ranked(replace(conversation, calls=()))
         if found.is_unsure:
             chosen.notes.append(NOT_SURE)
         rank = _places(found)
@@ -202,6 +210,10 @@ class Selector:
         reserve = dict(zip(names, shares, strict=True))  # tools without a search hit: some of each category
         inside.sort(key=lambda one: (rank.get(one[1].id, HITS), one[2] >= reserve[one[0]], one[2]))
         best = {tool.id for _, tool, _ in inside[:k]}
+        if conversation.calls and self.settings.retrieval.calls:
+            later = (hit.tool.id for hit in (await self._ranked(conversation)).hits)
+            there = {tool.id for _, tool, _ in inside}
+            best |= set(islice((id_ for id_ in later if id_ in there), math.ceil(k / _FOR_A_CALL)))
         return {
             name: tuple(tool for tool in tools if name not in names or tool.id in best) for name, tools in whole.items()
         }

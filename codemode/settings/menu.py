@@ -143,7 +143,7 @@ class RetrievalSettings(Section):
     calls: int = Field(
         default=3,
         ge=0,
-        description="Number of latest calls in the query, after the message and the conversation's summary.",
+        description="Number of latest calls that add tools, a third of `k` at most, to those for the message.",
     )
 
 
