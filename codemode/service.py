@@ -15,7 +15,6 @@ from codemode.executions.life.programs import Request, require_inputs
 from codemode.features.all import FEATURES
 from codemode.features.feature import FeaturePart
 from codemode.gateway.caller import LOCAL, Caller
-from codemode.model.memory import Memories
 from codemode.model.tools import ModelTools
 from codemode.search.request import Detail, SearchRequest
 from codemode.settings import (
@@ -41,8 +40,7 @@ if TYPE_CHECKING:
     from codemode.menus.menu import Menu
     from codemode.menus.session import MenuSession
     from codemode.model.programs import ModelPrograms
-    from codemode.search.query import Hit
-    from codemode.search.result import SearchAnswer
+    from codemode.search.result import Accepts, SearchAnswer
     from codemode.settings import ModeName
     from codemode.shared.values import ValueStore
     from codemode.sources.factory import LoadedSource
@@ -91,7 +89,6 @@ class CodeMode(Construction):
         self.discovery = Discovery(
             settings, self.functions, self.store, self.knowledge, self.runtime, strict=strict, progress=progress
         )
-        self._memories = Memories()
 
     def __repr__(self) -> str:
         names = ", ".join([*self.settings.sources, *self.functions])
@@ -162,9 +159,7 @@ class CodeMode(Construction):
         )
         return await self.find(request, caller)
 
-    async def find(
-        self, request: SearchRequest, caller: Caller, accepts: Callable[[Hit], bool] | None = None
-    ) -> SearchAnswer:
+    async def find(self, request: SearchRequest, caller: Caller, accepts: Accepts | None = None) -> SearchAnswer:
         """Answer a search whose arguments are valid: with `accepts`, by the sure hits that it accepts. See `search`."""
         return await self.discovery.find(request, caller, accepts)
 
@@ -300,8 +295,8 @@ class CodeMode(Construction):
             mode=mode,
             approver=approver,
             shows=shows,
-            memory=self._memories.of(caller, conversation, mode),
-            memories=self._memories,
+            memory=self.knowledge.memories.of(caller, conversation, mode),
+            memories=self.knowledge.memories,
         )
 
     async def definitions(self, caller: Caller = LOCAL) -> list[dict[str, Any]]:

@@ -43,9 +43,8 @@ if TYPE_CHECKING:
     from codemode.search.evaluation.evaluation import Metrics
     from codemode.search.evaluation.tuning import Proposal
     from codemode.search.explanation import Explanation
-    from codemode.search.query import Hit
     from codemode.search.request import SearchRequest
-    from codemode.search.result import SearchAnswer
+    from codemode.search.result import Accepts, SearchAnswer
     from codemode.search.semantic.similarity import Progress
     from codemode.settings import Settings
     from codemode.shared.values import ValueStore
@@ -150,9 +149,7 @@ class Discovery:
             await self._live.publish_again()
         return await self.views.of(caller.role)
 
-    async def find(
-        self, request: SearchRequest, caller: Caller, accepts: Callable[[Hit], bool] | None = None
-    ) -> SearchAnswer:
+    async def find(self, request: SearchRequest, caller: Caller, accepts: Accepts | None = None) -> SearchAnswer:
         """Answer a search whose arguments are valid: with `accepts`, by the sure hits that it accepts."""
         shapes, usage = self._knowledge.shapes, self._knowledge.usage
         if shapes.is_outdated:

@@ -11,6 +11,7 @@ from codemode.gateway.answer_checks import AnswerChecks
 from codemode.gateway.call import CallState
 from codemode.menus.usage import MenuUsage
 from codemode.model.inlining import Inlining
+from codemode.model.memory import Memories
 from codemode.search.usage import UsageLog
 from codemode.settings import Secrets
 from codemode.shared.closing import save_and_close
@@ -35,6 +36,8 @@ class Knowledge:
         self.answer_checks = AnswerChecks(store.value("answers"))
         self.inlining = Inlining(store.value("usage"), self.shapes)
         self.menu_usage = MenuUsage(settings.learned() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
+        #: What conversations remember.
+        self.memories = Memories()
         self.usage = UsageLog(settings.learned() / "usage.jsonl") if settings.search.record_usage else None
 
     async def open(self) -> None:

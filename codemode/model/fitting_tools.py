@@ -21,10 +21,10 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.menus.conversation import Turn
     from codemode.search.query import Hit
-    from codemode.search.result import SearchAnswer
+    from codemode.search.result import Accepts, SearchAnswer
 
     #: Searches. The answer has only the hits that a function accepts.
-    FindSome = Callable[[SearchRequest, Callable[[Hit], bool]], Awaitable[SearchAnswer]]
+    FindSome = Callable[[SearchRequest, Accepts], Awaitable[SearchAnswer]]
 
 #: Signatures for each message.
 _SIGNATURES = 5

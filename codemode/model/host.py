@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Protocol
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
     from codemode.catalog.inline import Inline
     from codemode.executions.life.executions import Executions
@@ -14,9 +14,8 @@ if TYPE_CHECKING:
     from codemode.gateway.caller_view import View
     from codemode.menus.session import MenuSession
     from codemode.model.programs import ModelPrograms
-    from codemode.search.query import Hit
     from codemode.search.request import SearchRequest
-    from codemode.search.result import SearchAnswer
+    from codemode.search.result import Accepts, SearchAnswer
     from codemode.settings import Settings
     from codemode.transports.content import Content
 
@@ -40,9 +39,7 @@ class Host(Protocol):
     def executions(self) -> Executions:
         """The recorded executions. Raises ConfigurationError without a journal."""
 
-    async def find(
-        self, request: SearchRequest, caller: Caller, accepts: Callable[[Hit], bool] | None = None, /
-    ) -> SearchAnswer:
+    async def find(self, request: SearchRequest, caller: Caller, accepts: Accepts | None = None, /) -> SearchAnswer:
         """Answer a search: with `accepts`, by the sure hits that it accepts."""
 
     async def view(self, caller: Caller, /) -> View:

@@ -44,8 +44,7 @@ if TYPE_CHECKING:
     from codemode.model.background import Running
     from codemode.model.definitions import Form
     from codemode.model.host import Host
-    from codemode.search.query import Hit
-    from codemode.search.result import SearchAnswer
+    from codemode.search.result import Accepts, SearchAnswer
     from codemode.settings import ModeName
 
 _NO_SANDBOX = "no program can run here at present; the operator can diagnose this with `codemode doctor`"
@@ -251,7 +250,7 @@ class ModelTools:
             "\n".join([*(f"# {note}" for note in notes), answer.introduced(self._memory.told)]), hits=answer.hits
         )
 
-    async def _find(self, request: SearchRequest, accepts: Callable[[Hit], bool] | None = None) -> SearchAnswer:
+    async def _find(self, request: SearchRequest, accepts: Accepts | None = None) -> SearchAnswer:
         async with self._background.turn(self.caller):
             return await self._host.find(request, self.caller, accepts)
 

@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.search.finder import Finder
     from codemode.search.page import Observed
-    from codemode.search.query import Hit, Hits
+    from codemode.search.query import Hits
     from codemode.search.render import Guarded
     from codemode.search.request import SearchRequest
+    from codemode.search.result import Accepts
 
 _MOST_INTRODUCTIONS = 3
 
@@ -35,7 +36,7 @@ async def answer_search(
     guarded: Guarded,
     searched: Callable[[Hits], None],
     introductions: Mapping[str, str] = MappingProxyType({}),
-    accepts: Callable[[Hit], bool] | None = None,
+    accepts: Accepts | None = None,
 ) -> SearchAnswer:
     """Search a catalog, and render the hits within the budget. `searched` receives the hits.
 

@@ -9,10 +9,13 @@ from codemode.search.introduction import introduction_lines
 from codemode.text.visible import visible
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
     from codemode.catalog.catalog import Catalog
     from codemode.search.query import Hit
+
+    #: Returns whether a hit is wanted.
+    Accepts = Callable[[Hit], bool]
 
 
 #: Number of unavailable namespaces listed with their reason. The others are counted.
