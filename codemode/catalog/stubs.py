@@ -268,7 +268,7 @@ def _remarks(tool: Tool, *, notes: bool, pages: bool, observed: Schema | None) -
     if notes and leading:
         remarks.append(f".response(...) gives status, headers ({_listed(leading)}) and value")
     if pages and paging_of(tool) is not None:
-        remarks.append(".items(...) gives all pages")
+        remarks.append(f"{_name(tool)}.items(...) gives all pages")
     return remarks
 
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from codemode.catalog.tool import Effect
 from codemode.errors import ApprovalRequired
 from codemode.executions.life.repeats import repeats, times
-from codemode.executions.run.partial_lists import WHOLE
+from codemode.executions.run.partial_lists import without_advice
 from codemode.executions.types.handles import handle_of
 from codemode.executions.types.outcome_lines import failure_text
 from codemode.gateway.call import CallState
@@ -155,7 +155,7 @@ def _parts_text(ended: ExecutionOutcome, limit: int, to: Audience) -> str:
         parts.append(_planned(ended))
     if ended.plan and any(call.state is CallState.PLANNED for call in ended.calls):
         parts.append(_next_of_plan(ended.plan))
-    parts += [f"note: {note if to.runs_programs else note.removesuffix(WHOLE)}" for note in ended.notes]
+    parts += [f"note: {note if to.runs_programs else without_advice(note)}" for note in ended.notes]
     return "\n".join(part for part in parts if part)
 
 

@@ -175,6 +175,10 @@ def tool_path(tool: Tool) -> str:
     return tool._path
 
 
+#: Attributes of an operation that read all pages of its list. Programs look for them in the answer.
+_WALKS = frozenset(("items", "pages"))
+
+
 class PendingCall:
     """A deferred call. It starts when it is awaited, or when asyncio takes it."""
 
@@ -196,7 +200,7 @@ class PendingCall:
         return self.start().__await__()
 
     def __getattr__(self, name: str) -> Any:
-        self._refuse(f".{name}")
+        self._refuse(f".{name}", f", or await {self._tool}.{name}(...) for a whole list" if name in _WALKS else "")
 
     def __getitem__(self, key: object) -> Any:
         self._refuse(f"[{key!r}]")
@@ -210,10 +214,10 @@ class PendingCall:
     def __repr__(self) -> str:
         return f"<call of {self._tool}, not awaited yet>"
 
-    def _refuse(self, step: str) -> NoReturn:
+    def _refuse(self, step: str, besides: str = "") -> NoReturn:
         call = f"{self._tool}(...)"
         instead = f"(await {call}){step}" if step else f"await {call}"
-        message = f"the result of {call} is used before it was awaited: write {instead}"
+        message = f"the result of {call} is used before it was awaited: write {instead}{besides}"
         raise TypeError(message)
 
 

@@ -20,10 +20,15 @@ if TYPE_CHECKING:
 _MOST_NOTES = 5
 
 #: How a note ends that says what a program can do about a list.
-WHOLE = "; .items(…) returns all"
+_WHOLE = ".items(…) returns all"
 
 #: Equal pages in a row, with different positions, that are noted.
 _EQUAL = 3
+
+
+def without_advice(note: str) -> str:
+    """Return a note without what only programs can do."""
+    return note.rpartition("; ")[0] if note.endswith(_WHOLE) else note
 
 
 @dataclass(slots=True)
@@ -57,10 +62,10 @@ class _List:
             same = f"{self.tool} answered the same {self.ends[0]} items {self.most_equal} times in a row"
             return f"{same}, at different positions: it ignores the position; leave the loop at a page that repeats"
         if self.total is not None:
-            return f"{self.tool} returned {read} of {self.total}{WHOLE}" if 0 < read < self.total else ""
+            return f"{self.tool} returned {read} of {self.total}; {self.tool}{_WHOLE}" if 0 < read < self.total else ""
         if not read or self.has_ended:
             return ""
-        return f"{self.tool} returned {read} items, and {self.rest}{WHOLE}"
+        return f"{self.tool} returned {read} items, and {self.rest}; {self.tool}{_WHOLE}"
 
 
 class PartialLists:

@@ -20,6 +20,6 @@ async def test_a_page_of_a_longer_list_is_noted(gym: Gym, *, recorded: bool) -> 
     async with CodeMode.from_settings(gym.settings(journal={"enabled": recorded})) as service:
         first = await service.execute(f"page = {CLIENTS}(limit=3)\nlen(page['items']), page['total']")
         count, total = first.value
-        assert first.notes == (f"{CLIENTS} returned {count} of {total}; .items(…) returns all",)
+        assert first.notes == (f"{CLIENTS} returned {count} of {total}; {CLIENTS}.items(…) returns all",)
         whole = await service.execute(f"len({CLIENTS}.items()), len({CLIENTS}.items(limit=5))")
         assert (whole.value, whole.notes) == ([total, 5], ())

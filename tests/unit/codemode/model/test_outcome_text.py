@@ -70,7 +70,11 @@ def test_a_large_result_is_shown_by_its_head_its_count_and_its_handle() -> None:
 
 
 def test_a_reader_who_runs_no_programs_is_not_told_what_a_program_can_do_about_a_list() -> None:
-    outcome = ended(has_value=True, result=[1], notes=("gym.clients.list returned 1 of 40; .items(…) returns all",))
-    assert outcome_text(outcome).endswith("note: gym.clients.list returned 1 of 40; .items(…) returns all")
+    outcome = ended(
+        has_value=True, result=[1], notes=("gym.clients.list returned 1 of 40; gym.clients.list.items(…) returns all",)
+    )
+    assert outcome_text(outcome).endswith(
+        "note: gym.clients.list returned 1 of 40; gym.clients.list.items(…) returns all"
+    )
     native = outcome_text(outcome, to=Audience(made_a_call=True, runs_programs=False))
     assert native.endswith("note: gym.clients.list returned 1 of 40")

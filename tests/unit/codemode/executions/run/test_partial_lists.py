@@ -13,7 +13,6 @@ PAGED = {"limit": {"type": "integer"}, "offset": {"type": "integer"}}
 LISTED = make_tool("gym.clients.list", PAGED)
 CHARGES = make_tool("pay.charges.list", {"limit": {"type": "integer"}, "starting_after": {"type": "string"}})
 ISSUES = make_tool("git.issues.list", {"page": {"type": "integer"}, "per_page": {"type": "integer"}})
-MORE = "; .items(…) returns all"
 
 
 def test_a_list_that_was_read_in_part_is_noted_with_its_total() -> None:
@@ -21,11 +20,11 @@ def test_a_list_that_was_read_in_part_is_noted_with_its_total() -> None:
     lists = PartialLists()
     lists.add(tool, {"limit": 5}, {"items": [1, 2, 3, 4, 5], "total": 9})
     lists.add(tool, {"limit": 5}, {"items": [1, 2, 3, 4, 5], "total": 9})
-    assert lists.notes() == ("gym.clients.list returned 5 of 9; .items(…) returns all",)
+    assert lists.notes() == ("gym.clients.list returned 5 of 9; gym.clients.list.items(…) returns all",)
     lists.add(tool, {"limit": 5, "offset": 5}, {"items": [6, 7, 8, 9], "total": 9})
     assert lists.notes() == ()
     lists.add(tool, {"status": "active"}, {"items": [1], "meta": {"totalCount": 2}})
-    assert lists.notes() == ("gym.clients.list returned 1 of 2; .items(…) returns all",)
+    assert lists.notes() == ("gym.clients.list returned 1 of 2; gym.clients.list.items(…) returns all",)
 
 
 @pytest.mark.parametrize(
@@ -77,13 +76,15 @@ def test_a_cut_page_is_noted(tool: Any, value: Any, headers: dict[str, str] | No
     lists.add(tool, {}, value, headers)
     found = lists.notes()
     assert len(found) == bool(note)
-    assert all(one.startswith(note) and one.endswith(MORE) for one in found)
+    assert all(one.startswith(note) and one.endswith(f"; {tool.id}.items(…) returns all") for one in found)
 
 
 def test_a_full_page_of_a_size_that_was_asked_for_may_be_cut() -> None:
     lists = PartialLists()
     lists.add(ISSUES, {"per_page": 10}, ROWS)
-    assert lists.notes() == ("git.issues.list returned 10 items, and more may follow" + MORE,)
+    assert lists.notes() == (
+        "git.issues.list returned 10 items, and more may follow; git.issues.list.items(…) returns all",
+    )
     lists.add(ISSUES, {"per_page": 10, "page": 2}, ROWS[:3])
     assert lists.notes() == ()
 
