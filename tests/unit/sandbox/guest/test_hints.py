@@ -500,7 +500,8 @@ def test_a_coroutine_that_nobody_awaits_is_remarked_upon_once(code: str, names: 
 
 def test_a_walk_over_a_list_is_no_attribute_of_one_answer() -> None:
     ended = run_guest("await ns.rows().items(limit=3)", TOOLS, names=NAMES)
-    assert ended.message.endswith("write (await ns.rows(...)).items, or await ns.rows.items(...) for a whole list")
+    text = "write (await ns.rows(...)).items, or await ns.rows.items(...) for a whole list"
+    assert text in ended.message
 
 
 _LONG = "x = {" + "'a': 1, " * 60 + "}; x['b']; " + "x['a'], " * 60 + "0"
