@@ -16,10 +16,10 @@ from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
 import yaml
-from rapidfuzz import fuzz, process
 
 from codemode.errors import ConfigurationError
 from codemode.search.analysis import wordlists
+from codemode.text.nearest import nearest
 from codemode.text.yaml import YamlLoader
 
 if TYPE_CHECKING:
@@ -188,10 +188,8 @@ def _labelled(entry: Any, names: Mapping[str, str], where: str) -> LabelledQuery
     for name in [entry["gold"]] if isinstance(entry["gold"], str) else entry["gold"]:
         ids = {names[each] for each in (name, *others.get(name, ())) if each in names}
         if not ids:
-            near = process.extract(
-                str(name), list(names), processor=str.casefold, scorer=fuzz.ratio, limit=1, score_cutoff=60
-            )
-            hint = f"; nearest: {near[0][0]}" if near else "; write its id"
+            near = nearest(str(name), names)
+            hint = f"; nearest: {near}" if near else "; write its id"
             message = f"{where}: the name {name!r} belongs to no tool, or to several{hint}"
             raise ConfigurationError(message)
         gold.append(frozenset(ids))

@@ -6,10 +6,10 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rapidfuzz import fuzz, process
 
 from codemode.catalog.tool import Effect
 from codemode.errors import SearchInvalid
+from codemode.text.nearest import several_nearest
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Sequence
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
 _CACHED = 64  # masks, one byte a tool each
 _NEAREST = 3  # values suggested for an unknown one
-_NEAR = 50.0  # least similarity of a suggested value, 0 to 100 (rapidfuzz's ratio)
 
 
 class Facets:
@@ -53,10 +52,7 @@ class Facets:
 
     def _unknown(self, kind: str, value: str) -> SearchInvalid:
         values = sorted(self._values[kind])
-        matches = process.extract(
-            value, values, scorer=fuzz.ratio, processor=str.casefold, limit=_NEAREST, score_cutoff=_NEAR
-        )
-        nearest = tuple(match[0] for match in matches)
+        nearest = tuple(several_nearest(value, values, _NEAREST))
         hint = f"nearest: {', '.join(nearest)}" if nearest else f"there are: {_listed(values)}"
         return SearchInvalid(f"no tool has the {kind} {value!r}; {hint}", nearest, kind)
 

@@ -10,7 +10,6 @@ from itertools import groupby, zip_longest
 from typing import TYPE_CHECKING
 
 import numpy as np
-from rapidfuzz import fuzz, process
 
 from codemode.search.analysis.spelling import Spelling
 from codemode.search.analysis.vocabulary import Reader, Vocabulary
@@ -33,6 +32,7 @@ from codemode.search.ranking.confidence import confidence, evidence, least_confi
 from codemode.search.ranking.exact import ExactNames
 from codemode.search.ranking.ranking import ParsedQuery, Ranker, weigh
 from codemode.search.semantic.similarity import NOTABLY_SIMILAR, meant, with_nearest
+from codemode.text.nearest import several_nearest
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -51,7 +51,6 @@ _OF_CLAUSE = 10  # re-ranked candidates of a clause
 _CERTAIN = 0.35  # least confidence in the best hit of a clause
 _LEAST = 1e-6  # avoids division by zero
 _NEAREST = 3  # ids suggested when a search has no hit
-_NEAR = 30.0  # least similarity of a suggested id, 0 to 100 (rapidfuzz's ratio)
 
 
 #: The note of every search in an empty catalog.
@@ -327,11 +326,7 @@ class Index:
     def _nearest(self, queries: Sequence[str], allowed: NDArray[np.bool_] | None) -> tuple[str, ...]:
         """Return the ids that are spelled most like the first search."""
         ids = [tool.id for place, tool in enumerate(self.tools) if allowed is None or allowed[place]]
-        name = queries[0] if queries else ""
-        matches = process.extract(
-            name, ids, scorer=fuzz.ratio, processor=str.casefold, limit=_NEAREST, score_cutoff=_NEAR
-        )
-        return tuple(match[0] for match in matches)
+        return tuple(several_nearest(queries[0] if queries else "", ids, _NEAREST))
 
 
 def _by_source(catalog: Iterable[Tool]) -> dict[str, tuple[Tool, ...]]:
