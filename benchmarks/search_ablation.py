@@ -50,7 +50,6 @@ WEIGHTS: dict[str, Weights] = {
     "lower weight of actions": replace(PLAIN, action=1.0),
     "lower weight of statements beside a request": replace(PLAIN, circumstance=1.0),
     "lower weight of quoted values": replace(PLAIN, quoted=1.0),
-    "literal values by shape": replace(PLAIN, value=0.0),
     "compounds": replace(PLAIN, compound=0.0),
     "the caller's own things": replace(PLAIN, own=0.0),
     "repeated words": replace(PLAIN, again=0.0),

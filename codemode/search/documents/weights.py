@@ -48,13 +48,12 @@ class Weights:
     saturation_k1: float = 1.5
     rarity_power: float = 1.2
 
-    #: Term weights, in this order: faint words, actions, words of a statement beside a request, quoted words, the
-    #: kind of a literal value, and the caller in a query of own things.
+    #: Term weights, in this order: faint words, actions, words of a statement beside a request, quoted words,
+    #: and the caller in a query of own things.
     faint: float = 0.6
     action: float = 0.7
     circumstance: float = 0.7
     quoted: float = 0.4
-    value: float = 0.5
     own: float = 0.2
 
     #: Weights of alternatives relative to the word itself. `substitute` replaces `synonym` if no tool name has the

@@ -8,13 +8,11 @@ from functools import lru_cache
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from codemode.search.analysis import text, wordlists
-from codemode.search.analysis.values import values
 from codemode.search.interpretation.intent import Intent, Opening, intent
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from codemode.search.analysis.values import Value
     from codemode.search.documents.weights import Weights
 
 _LONGEST_QUERY = 2_000  # characters; longer queries are cut
@@ -80,8 +78,7 @@ class Reading(NamedTuple):
 def read(query: str, weights: Weights) -> Reading:
     """Return the weighted words of the first 2,000 characters of a query."""
     query = query[:_LONGEST_QUERY]
-    written = values(query) if weights.value else []
-    weighted = _with_phrasal_verbs(_weighted(query, written, weights))
+    weighted = _with_phrasal_verbs(_weighted(query, weights))
     of_kind = (1.0, weights.faint, weights.action)
     opening, actions = None, 0
     words, left_out = [], set()
@@ -97,8 +94,6 @@ def read(query: str, weights: Weights) -> Reading:
     if not words:
         words = [(form, share * of_kind[form.kind], place, is_name) for form, share, place, is_name in weighted]
         left_out.clear()
-    for kind, start in {value.kind: value.start for value in reversed(written)}.items():
-        words.append((_form(kind), weights.value, start, False))
     return Reading(words, _intent(query, opening, actions), frozenset(left_out))
 
 
@@ -163,11 +158,9 @@ def _form(word: str) -> Form:
     return form
 
 
-def _weighted(query: str, written: list[Value], weights: Weights) -> list[Word]:
+def _weighted(query: str, weights: Weights) -> list[Word]:
     """Return the words of a query, weighted by sentence and lowered inside quotes."""
-    quoted = [(value.start - 1, value.end) for value in written]
-    if _QUOTES.search(query):
-        quoted += [match.span() for match in _QUOTED.finditer(query)]
+    quoted = [match.span() for match in _QUOTED.finditer(query)] if _QUOTES.search(query) else []
     words = []
     for start, end, share in _sentences(query, weights):
         raw_words = [(_raw_word(match[0]), match.start()) for match in text.words_within(query, start, end)]

@@ -26,8 +26,3 @@ def test_a_phrasal_verb_adds_its_meaning(query: str, meaning: str) -> None:
 def test_a_verb_without_particle_adds_nothing(query: str) -> None:
     words = [form.surface for form, *_ in read(query, Weights()).words]
     assert not {"cancel", "login", "disable"} & set(words)
-
-
-def test_a_literal_value_weighs_less_and_adds_its_kind() -> None:
-    words = {form.surface: weight for form, weight, *_ in read("delete report.pdf", Weights()).words}
-    assert words == {"delete": 0.7, "report": 0.4, "pdf": 0.4, "file": 0.5}
