@@ -159,9 +159,11 @@ class CodeMode(Construction):
         )
         return await self.find(request, caller)
 
-    async def find(self, request: SearchRequest, caller: Caller, accepts: Accepts | None = None) -> SearchAnswer:
+    async def find(
+        self, request: SearchRequest, caller: Caller, accepts: Accepts | None = None, conversation: str = ""
+    ) -> SearchAnswer:
         """Answer a search whose arguments are valid: with `accepts`, by the sure hits that it accepts. See `search`."""
-        return await self.discovery.find(request, caller, accepts)
+        return await self.discovery.find(request, caller, accepts, conversation)
 
     async def describe(self, name: str = "", *, caller: Caller = LOCAL) -> str:
         """Return a namespace with its instructions, a group or a tool as text within the configured budget.

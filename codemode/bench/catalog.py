@@ -25,35 +25,49 @@ from codemode.serving.cli.project_options import (
 from codemode.serving.output import terminal as show
 
 if TYPE_CHECKING:
-    from codemode.search.evaluation.evaluation import Metrics
+    from collections.abc import Sequence
+
+    from codemode.search.evaluation.evaluation import LabelledQuery, Metrics
     from codemode.service import CodeMode
 
 SHOWN_EVERY_S = 0.3
+
+_NOTHING_RECORDED = (
+    "no labelled queries: no hit of a search has been called yet, or `search.record_usage` is false; name a file"
+)
 
 
 @with_project_options
 def search(
     project: ProjectOptions,
-    file: Annotated[Path, typer.Argument(help="Queries with the tools they need: YAML or JSON Lines.")],
+    file: Annotated[
+        Path | None,
+        typer.Argument(help="Queries with the tools they need: YAML or JSON Lines. Default: those of recorded calls."),
+    ] = None,
     tune: Annotated[bool, typer.Option("--tune", help="Propose ranking weights for `search.ranking`.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Measure search on your own labelled queries, as they are and with typing mistakes.
 
+    Without a file these are the queries after which a hit was called, each with that tool.
+
     With --tune, propose cross-validated ranking weights. Exit code 1 if there are no better ones.
     """
 
     async def work(service: CodeMode) -> int:
-        return (_tuned if tune else _measured)(service, file, as_json=as_json)
+        queries = service.discovery.labelled(file)
+        if not queries:
+            raise ConfigurationError(_NOTHING_RECORDED)
+        return (_tuned if tune else _measured)(service, queries, as_json=as_json)
 
     with_service(project, work, as_json=as_json)
 
 
-def _measured(service: CodeMode, file: Path, *, as_json: bool) -> int:
+def _measured(service: CodeMode, queries: Sequence[LabelledQuery], *, as_json: bool) -> int:
     from codemode.search.evaluation.evaluation import with_typos
 
-    plain = service.discovery.evaluate_search(file)
-    mistyped = service.discovery.evaluate_search(file, change=with_typos)
+    plain = service.discovery.evaluate_search(queries)
+    mistyped = service.discovery.evaluate_search(queries, change=with_typos)
     if as_json:
         show.print_json({"as given": asdict(plain), "with typos": asdict(mistyped)})
     else:
@@ -61,8 +75,8 @@ def _measured(service: CodeMode, file: Path, *, as_json: bool) -> int:
     return 0
 
 
-def _tuned(service: CodeMode, file: Path, *, as_json: bool) -> int:
-    proposal = service.discovery.propose_weights(file)
+def _tuned(service: CodeMode, queries: Sequence[LabelledQuery], *, as_json: bool) -> int:
+    proposal = service.discovery.propose_weights(queries)
     if as_json:
         measured = {"now": asdict(proposal.before), "proposed": asdict(proposal.after)}
         show.print_json({**measured, "ranking": dict(proposal.changed) if proposal.worthwhile else {}})

@@ -23,6 +23,7 @@ from codemode.search.answer import answer_search
 from codemode.search.describe import describe
 from codemode.search.index.enrichment import enriched
 from codemode.search.introduction import introductions
+from codemode.shared.callbacks import ignore
 from codemode.sources.destination import destination_of
 
 if TYPE_CHECKING:
@@ -40,9 +41,10 @@ if TYPE_CHECKING:
     from codemode.menus.selection import Selector
     from codemode.menus.usage import MenuProposal
     from codemode.model.learning import Learned
-    from codemode.search.evaluation.evaluation import Metrics
+    from codemode.search.evaluation.evaluation import LabelledQuery, Metrics
     from codemode.search.evaluation.tuning import Proposal
     from codemode.search.explanation import Explanation
+    from codemode.search.query import Query
     from codemode.search.request import SearchRequest
     from codemode.search.result import Accepts, SearchAnswer
     from codemode.search.semantic.similarity import Progress
@@ -149,9 +151,15 @@ class Discovery:
             await self._live.publish_again()
         return await self.views.of(caller.role)
 
-    async def find(self, request: SearchRequest, caller: Caller, accepts: Accepts | None = None) -> SearchAnswer:
-        """Answer a search whose arguments are valid: with `accepts`, by the sure hits that it accepts."""
-        shapes, usage = self._knowledge.shapes, self._knowledge.usage
+    async def find(
+        self, request: SearchRequest, caller: Caller, accepts: Accepts | None = None, conversation: str = ""
+    ) -> SearchAnswer:
+        """Answer a search whose arguments are valid: with `accepts`, by the sure hits that it accepts.
+
+        `conversation` is the one in which a model asks, "" for none. The search with `accepts` is for the message of a
+        person, from which no feature learns.
+        """
+        shapes, features = self._knowledge.shapes, self._runtime.features
         if shapes.is_outdated:
             await asyncio.to_thread(shapes.load)
         view = await self.view(caller)
@@ -159,15 +167,16 @@ class Discovery:
             request,
             view.catalog,
             view.finder,
+            learned=await features.learned(caller),
             budget_tokens=self.settings.search.budget_tokens,
             observed=partial(shapes.schema, caller.id),
             guarded=partial(self.policy.guards, caller.role),
-            searched=partial(usage.searched, who=caller.id) if usage is not None else lambda _: None,
+            searched=ignore if accepts else partial(features.searched, caller=caller, conversation=conversation),
             introductions=self.introductions,
             accepts=accepts,
         )
         sources = {hit.tool.source for hit in answer.hits}
-        remarks = await asyncio.to_thread(self._runtime.features.remarks, sources, caller)
+        remarks = await asyncio.to_thread(features.remarks, sources, caller)
         return replace(answer, text="\n".join([answer.text, *(f"# {one}" for one in remarks)])) if remarks else answer
 
     async def explain(self, request: SearchRequest, caller: Caller, tool: str = "") -> list[Explanation]:
@@ -176,7 +185,13 @@ class Discovery:
 
         view = await self.view(caller)
         indexes = view.finder.index, self._finder.index
-        return await asyncio.to_thread(explain, request.query, *indexes, role=caller.role, tool=tool)
+        return await asyncio.to_thread(
+            explain, await self.query(request, caller), *indexes, role=caller.role, tool=tool
+        )
+
+    async def query(self, request: SearchRequest, caller: Caller) -> Query:
+        """Return a request as the index accepts it, with what earlier calls of the caller's role taught."""
+        return replace(request.query, learned=await self._runtime.features.learned(caller))
 
     async def describe(self, name: str, caller: Caller) -> str:
         """See `CodeMode.describe`."""
@@ -232,23 +247,30 @@ class Discovery:
         await asyncio.to_thread(self._finder.settle, queries, timeout_s, gives_up=True)
         return self._finder.embedded
 
-    def evaluate_search(self, labelled: Path, *, change: Callable[[str], str] = str) -> Metrics:
-        """Return how well search answers the labelled queries of a file, after `change` is applied to each query.
+    def labelled(self, file: Path | None) -> list[LabelledQuery]:
+        """Return the labelled queries of a file. None: the queries after which a hit was called, with the hit.
 
         Raises ConfigurationError if the file is unreadable, or an entry is invalid or names an unknown tool.
         """
+        from codemode.search.evaluation.evaluation import LabelledQuery, read_labelled
+
+        if file is not None:
+            return read_labelled(file, self.catalog)
+        ids = {tool.id for tool in self.catalog}
+        used = self._runtime.features.used()
+        return [LabelledQuery(query, (frozenset((tool,)),)) for query, tool in used if tool in ids]
+
+    def evaluate_search(self, queries: Sequence[LabelledQuery], *, change: Callable[[str], str] = str) -> Metrics:
+        """Return how well search answers labelled queries, after `change` is applied to each query."""
         from codemode.search.evaluation.quality import evaluate_search
 
-        return evaluate_search(self._finder, self.catalog, labelled, change)
+        return evaluate_search(self._finder, queries, change)
 
-    def propose_weights(self, labelled: Path) -> Proposal:
-        """Return ranking weights for the labelled queries of a file.
-
-        Raises ConfigurationError, also for too few queries.
-        """
+    def propose_weights(self, queries: Sequence[LabelledQuery]) -> Proposal:
+        """Return ranking weights for labelled queries. Raises ConfigurationError for too few."""
         from codemode.search.evaluation.quality import propose_weights
 
-        return propose_weights(self._finder, self.catalog, labelled)
+        return propose_weights(self._finder, queries)
 
     def cost(self) -> CostReport:
         """Return the catalog's cost to a model in tokens, in each mode."""

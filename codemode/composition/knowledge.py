@@ -12,7 +12,6 @@ from codemode.gateway.call import CallState
 from codemode.menus.usage import MenuUsage
 from codemode.model.inlining import Inlining
 from codemode.model.memory import Memories
-from codemode.search.usage import UsageLog
 from codemode.settings import Secrets
 from codemode.shared.closing import save_and_close
 
@@ -24,10 +23,7 @@ if TYPE_CHECKING:
 
 
 class Knowledge:
-    """What is learned. `answer_checks` are the answers that differ from their schemas, counted by tool.
-
-    `usage` is None if the settings do not record it.
-    """
+    """What is learned. `answer_checks` are the answers that differ from their schemas, counted by tool."""
 
     def __init__(self, settings: Settings, store: ValueStore | None) -> None:
         #: What the servers of the project share. None means the store of the settings.
@@ -38,7 +34,6 @@ class Knowledge:
         self.menu_usage = MenuUsage(settings.learned() / "menu-usage.jsonl", keeps=settings.menu.record_usage)
         #: What conversations remember.
         self.memories = Memories()
-        self.usage = UsageLog(settings.learned() / "usage.jsonl") if settings.search.record_usage else None
 
     async def open(self) -> None:
         """Open the store, and load what earlier programs taught."""
@@ -59,5 +54,3 @@ class Knowledge:
         self.inlining.usage.called(caller.role, {call.tool for call in made})
         for call in made:
             self.menu_usage.called(call.tool, who=caller.id)
-            if self.usage is not None:
-                self.usage.called(call.tool, who=caller.id)

@@ -106,6 +106,9 @@ class Runtime:
         """End the sandbox's processes, and close the journal."""
         if self.programs.journal is not None:
             await self.programs.journal.aclose()
+        else:
+            for part in self.runner.parts:
+                await part.aclose()
         await self.runner.executor.aclose()
 
     async def close_observers(self) -> None:

@@ -10,6 +10,7 @@ from codemode.features.continuations.continuations import Continuations
 from codemode.features.conversations.conversations import Conversations
 from codemode.features.decisions.decisions import RememberedDecisions
 from codemode.features.feature import Feature
+from codemode.features.feedback.feedback import Feedback
 from codemode.features.flow.flow import Flow
 from codemode.features.notify.notifications import Notifications
 from codemode.features.plans.plans import Plans
@@ -100,6 +101,11 @@ FEATURES = (
         part=Budgets,
         faces=("cli.policy", "console.pages.policy"),
         page="reference/policy.md",
+    ),
+    Feature(
+        name="feedback",
+        part=Feedback,
+        page="explanation/search.md",
     ),
     Feature(
         name="reviewers",

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from codemode.executions.run.stage import Stage, StageOf, Staging
     from codemode.features.feature import Core, Feature
     from codemode.gateway.caller import Caller
+    from codemode.search.query import Hits, Learned
     from codemode.settings import Settings
     from codemode.sources.factory import LoadedSource
 
@@ -66,6 +67,23 @@ class Features:
     def advice(self) -> str:
         """Return what models should know when they write programs."""
         return " ".join(filter(None, (part.advice() for part in self._parts.values())))
+
+    def searched(self, hits: Hits, caller: Caller, conversation: str) -> None:
+        """Tell the features what a search has found."""
+        for part in self._parts.values():
+            part.searched(hits, caller, conversation)
+
+    async def learned(self, caller: Caller) -> Learned | None:
+        """Return what raises tools in the searches of a caller, of the first feature that has something."""
+        for part in self._parts.values():
+            learned = await part.learned(caller)
+            if learned is not None:
+                return learned
+        return None
+
+    def used(self) -> list[tuple[str, str]]:
+        """Return queries, each with the tool that was called after it."""
+        return [pair for part in self._parts.values() for pair in part.used()]
 
     def have_changed(self) -> bool:
         """Return whether the features' own sources would differ after `refresh`."""

@@ -39,8 +39,10 @@ class Host(Protocol):
     def executions(self) -> Executions:
         """The recorded executions. Raises ConfigurationError without a journal."""
 
-    async def find(self, request: SearchRequest, caller: Caller, accepts: Accepts | None = None, /) -> SearchAnswer:
-        """Answer a search: with `accepts`, by the sure hits that it accepts."""
+    async def find(
+        self, request: SearchRequest, caller: Caller, accepts: Accepts | None = None, conversation: str = "", /
+    ) -> SearchAnswer:
+        """Answer a search in a conversation: with `accepts`, by the sure hits that it accepts."""
 
     async def view(self, caller: Caller, /) -> View:
         """Return the part of the catalog visible to a caller."""

@@ -252,7 +252,7 @@ class ModelTools:
 
     async def _find(self, request: SearchRequest, accepts: Accepts | None = None) -> SearchAnswer:
         async with self._background.turn(self.caller):
-            return await self._host.find(request, self.caller, accepts)
+            return await self._host.find(request, self.caller, accepts, self._conversation)
 
     def _asked(self, given: Mapping[str, Any]) -> tuple[ExecuteArguments, tuple[str, ...]]:
         arguments, notes = read_arguments(ExecuteArguments, given)

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
     from codemode.search.finder import Finder
     from codemode.search.page import Observed
-    from codemode.search.query import Hits
+    from codemode.search.query import Hits, Learned
     from codemode.search.render import Guarded
     from codemode.search.request import SearchRequest
     from codemode.search.result import Accepts
@@ -31,6 +31,7 @@ async def answer_search(
     catalog: Catalog,
     finder: Finder,
     *,
+    learned: Learned | None,
     budget_tokens: int,
     observed: Observed,
     guarded: Guarded,
@@ -40,14 +41,14 @@ async def answer_search(
 ) -> SearchAnswer:
     """Search a catalog, and render the hits within the budget. `searched` receives the hits.
 
-    `introductions` are texts by namespace. They add at most 120 tokens for each of at most three namespaces. A filter
-    that fits no tool is left out, and the text begins by saying so. With `accepts`, the answer has only the sure hits
-    that it accepts. Raises SearchInvalid for other mistakes.
+    `learned` raises tools by earlier calls. `introductions` are texts by namespace. They add at most 120 tokens for
+    each of at most three namespaces. A filter that fits no tool is left out, and the text begins by saying so. With
+    `accepts`, the answer has only the sure hits that it accepts. Raises SearchInvalid for other mistakes.
     """
     unavailable = unavailable_line(catalog)
     if wholly_unavailable(catalog, request.namespace or request.source):
         return SearchAnswer(f"# {unavailable}", (), 0, note=unavailable, doubt=unavailable)
-    hits, ignored = await _hits(request, finder)
+    hits, ignored = await _hits(request, learned, finder)
     searched(hits)
     hits = hits if accepts is None else hits.sure(accepts)
     hits = replace(hits, note="; ".join(filter(None, (hits.note, unavailable))))
@@ -67,13 +68,14 @@ async def answer_search(
     return replace(answer, text=answer.introduced(set()), introductions={}) if request.introduce else answer
 
 
-async def _hits(request: SearchRequest, finder: Finder) -> tuple[Hits, tuple[str, ...]]:
+async def _hits(request: SearchRequest, learned: Learned | None, finder: Finder) -> tuple[Hits, tuple[str, ...]]:
     """Return the hits, and why a filter was left out."""
     find = finder.search_with_look_ups
     ignored: tuple[str, ...] = ()
     while True:
+        query = replace(request.query, learned=learned)
         try:
-            hits = await asyncio.to_thread(find, request.query) if finder.uses_embeddings else find(request.query)
+            hits = await asyncio.to_thread(find, query) if finder.uses_embeddings else find(query)
         except SearchInvalid as error:
             if not error.filter:
                 raise

@@ -68,7 +68,7 @@ def explain(query: Query, index: Index, whole: Index, *, role: str, tool: str = 
 def _explained(text: str, query: Query, index: Index, whole: Index, role: str, tool: str) -> Explanation:
     one = replace(query, queries=(text,))
     found = index.search(one)
-    shares = shares_of(index, text)
+    shares = shares_of(index, one)
     hits = tuple(explained_hit(hit, shares) for hit in found.hits)
     unfiltered = Query((text,), limit=query.offset + query.limit)
     shown = {hit.id for hit in hits}
@@ -94,7 +94,7 @@ def _where(tool: str, query: Query, index: Index, whole: Index, role: str) -> st
     if tool not in visible:
         return _reason(tool, visible, role)
     filtered = index.search(replace(query, limit=_DEEPEST, offset=0)).hits
-    shares = shares_of(index, query.queries[0])
+    shares = shares_of(index, query)
     for hit in filtered:
         if hit.tool.id == tool:
             return hit_line(explained_hit(hit, shares))
@@ -133,16 +133,18 @@ def by_field(matched: Iterable[str]) -> dict[str, list[str]]:
     return fields
 
 
-def shares_of(index: Index, text: str) -> dict[str, dict[str, float]]:
-    """Return what each feature adds to the score of each candidate of a search, the largest first."""
+def shares_of(index: Index, query: Query) -> dict[str, dict[str, float]]:
+    """Return what each feature adds to the score of each candidate of one search, the largest first."""
     import numpy as np
 
     from codemode.search.ranking.confidence import confidence
     from codemode.search.semantic.similarity import meant
 
-    ids, features = index.candidate_features(text)
+    (text,) = query.queries
+    ids, features, raised = index.features_with_learned(query)
     weights = {**index.weights.ranking, "sum": 1.0}
     columns: dict[str, Column] = {name: np.asarray(values) * weights[name] for name, values in features.items()}
+    columns["learned"] = index.weights.learned * raised
     (similarities,) = index.embeddings.of_queries([text])[0] if index.embeddings else (None,)
     if similarities is not None:
         places = {tool.id: place for place, tool in enumerate(index.tools)}

@@ -12,6 +12,9 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Effect, Tool
 
+    #: Returns how sure it is, from 0 to 1, that tools answer a query, by their ids: from calls after earlier queries.
+    Learned = Callable[[str], Mapping[str, float]]
+
 DEFAULT_LIMIT = 10
 
 
@@ -28,7 +31,8 @@ class Query:
     """One or more searches, one for each step of a plan. Filters apply to all of them.
 
     A page has `limit` hits, from position `offset` of the merged hits. The first page has at least one hit for each
-    search. Raises SearchInvalid for a negative `limit` or `offset`.
+    search. `learned` raises tools, and adds those that no word finds. Raises SearchInvalid for a negative `limit` or
+    `offset`.
     """
 
     queries: tuple[str, ...]
@@ -38,6 +42,7 @@ class Query:
     tag: str | None = None
     limit: int = DEFAULT_LIMIT
     offset: int = 0
+    learned: Learned | None = field(default=None, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         if self.limit < 0 or self.offset < 0:

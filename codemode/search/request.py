@@ -70,5 +70,12 @@ class SearchRequest(BaseModel):
     @property
     def query(self) -> Query:
         """The query that an index accepts."""
-        filters = {"namespace": self.namespace, "source": self.source, "tag": self.tag}
-        return Query(tuple(self.queries), **filters, effect=self.effect, limit=self.limit, offset=self.offset)
+        return Query(
+            tuple(self.queries),
+            namespace=self.namespace,
+            source=self.source,
+            effect=self.effect,
+            tag=self.tag,
+            limit=self.limit,
+            offset=self.offset,
+        )

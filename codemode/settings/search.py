@@ -28,7 +28,8 @@ class SearchSettings(Section):
     budget_tokens: int = Field(default=1_200, ge=100, description="Maximum length of one answer of search, in tokens.")
     record_usage: bool = Field(
         default=True,
-        description="Store which hit was called after a search, as input of `codemode measure search --tune`.",
+        description="Store which tool was called after which search, and raise it in later searches of the same role. "
+        "false: also forget what is stored.",
     )
     ranking: dict[str, float] = Field(
         default={},

@@ -149,6 +149,8 @@ class FolderStore:
                 return key_file(self._state / KEY_FILE)
             case "shapes" | "answers" | "usage":
                 return FileValue(self._learned / f"{kind}.json")
+            case "feedback":
+                return FileValue(self._learned / kind / f"{name}.json")
             case "sessions" | "programs" | "decisions":
                 return FileValue(self._state / f"{kind}.json")
             case "tokens":

@@ -11,7 +11,8 @@ if TYPE_CHECKING:
 
 #: What a value is. `keys`, `shapes`, `answers`, `usage`, `sessions`, `programs` and `decisions` have one value with the
 #: name "". `continuations` and `flow` have one for each first byte of an id, `budgets` one for each budget, `accounts`
-#: one for each caller, and the others one for each source, `tokens` also for each account.
+#: one for each caller, `feedback` one for each role, and the others one for each source, `tokens` also for each
+#: account.
 Kind = Literal[
     "keys",
     "shapes",
@@ -27,6 +28,7 @@ Kind = Literal[
     "documents",
     "tokens",
     "accounts",
+    "feedback",
     "definitions",
     "instructions",
 ]

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from codemode.executions.types.planned import Listing
     from codemode.executions.types.records import Decision, PendingCall
     from codemode.gateway.caller import Caller
+    from codemode.search.query import Hits, Learned
     from codemode.sources.factory import LoadedSource
 
 
@@ -77,7 +78,7 @@ class Part:
         """Begin the work that needs an open journal. Called by `Executions.open`, on the first use of the journal."""
 
     async def aclose(self) -> None:
-        """End that work. Called by `Executions.aclose`, before the journal is closed."""
+        """End that work. Called by `Executions.aclose`, before the journal is closed, or by `Runtime.aclose`."""
 
     def remarks(self, sources: Collection[str], caller: Caller) -> Sequence[str]:
         """Return what a caller should know of sources whose tools a search has found. Called by `Discovery.find`.
@@ -89,6 +90,17 @@ class Part:
     def advice(self) -> str:
         """Return a sentence for the definition of `execute`, "" for nothing. Called by `Discovery.inline`."""
         return ""
+
+    def searched(self, hits: Hits, caller: Caller, conversation: str) -> None:
+        """Take the hits of a search in a conversation, "" for none. Called by `Discovery.find`."""
+
+    async def learned(self, caller: Caller) -> Learned | None:
+        """Return what raises tools in the searches of a caller, None for nothing. Called by `Discovery.find`."""
+        return None
+
+    def used(self) -> Sequence[tuple[str, str]]:
+        """Return queries, each with the tool that was called after it. Called by `Discovery.labelled`."""
+        return ()
 
     def has_changed(self) -> bool:
         """Return whether `sources` would differ after `refresh`. Does not wait. Called by `CodeMode.view`."""

@@ -82,6 +82,9 @@ class Weights:
     #: Score for each standard deviation of embedding similarity.
     meaning: float = 0.22
 
+    #: The most that calls after earlier queries add to the score of a tool.
+    learned: float = 0.8
+
     #: The least number of re-ranked candidates. Large catalogs re-rank the square root of their size.
     ranked: int = 60
     ranking: Mapping[str, float] = field(default_factory=lambda: RANKING)

@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 
     from codemode.catalog.catalog import Catalog
 
-USED = "used"  # tag of recorded queries, which nobody labelled
 TOP = 10  # hits that are evaluated
 _TYPO_RATE = 0.3  # share of words of four or more letters that get a typo
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
@@ -58,19 +57,10 @@ class Metrics:
 def read_labelled(path: Path, catalog: Catalog) -> list[LabelledQuery]:
     """Read a file of labelled queries.
 
-    Recorded entries (tag `used`) whose tools no longer exist are left out. Raises ConfigurationError if the file is
-    unreadable or malformed, or if a gold tool is unknown or ambiguous.
+    Raises ConfigurationError if the file is unreadable or malformed, or if a gold tool is unknown or ambiguous.
     """
     names = _names(catalog)
-    return [
-        _labelled(entry, names, f"{path}, entry {place}")
-        for place, entry in enumerate(_entries(path), 1)
-        if not _is_outdated(entry, names)
-    ]
-
-
-def _is_outdated(entry: Any, names: Mapping[str, str]) -> bool:
-    return isinstance(entry, dict) and entry.get("tag") == USED and not set(entry.get("gold") or ()) & set(names)
+    return [_labelled(entry, names, f"{path}, entry {place}") for place, entry in enumerate(_entries(path), 1)]
 
 
 def evaluate(search: Callable[[str], Sequence[str]], queries: Iterable[LabelledQuery]) -> Metrics:

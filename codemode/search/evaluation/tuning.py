@@ -58,7 +58,7 @@ class _Case:
 def propose(index: Index, queries: Sequence[LabelledQuery]) -> Proposal:
     """Fit weights to the queries, and cross-validate them in `FOLDS` folds.
 
-    Repeated queries, as in a usage log, count once for each gold tool, and all of them are in the same fold. Raises
+    Repeated queries, as in a record, count once for each gold tool, and all of them are in the same fold. Raises
     ValueError for fewer than `LEAST_QUERIES` distinct queries.
     """
     folds = {text: number % FOLDS for number, text in enumerate(sorted({_words(each) for each in queries}))}

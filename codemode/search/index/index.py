@@ -26,10 +26,11 @@ from codemode.search.interpretation.sources import Sources
 from codemode.search.interpretation.term_weights import read
 from codemode.search.lookups import Catalogued, find_look_ups
 from codemode.search.query import Hit, Hits, Query
-from codemode.search.ranking.candidates import best, summed
+from codemode.search.ranking.candidates import best, summed, with_others
 from codemode.search.ranking.clauses import clauses, promoted
 from codemode.search.ranking.confidence import confidence, evidence, least_confidence, things_of, unknown_of
 from codemode.search.ranking.exact import ExactNames
+from codemode.search.ranking.learned import raised
 from codemode.search.ranking.ranking import ParsedQuery, Ranker, weigh
 from codemode.search.semantic.similarity import NOTABLY_SIMILAR, meant, with_nearest
 from codemode.text.nearest import several_nearest
@@ -166,7 +167,10 @@ class Index:
         similarities, note = self._similarities(request.queries)
         end = request.offset + (request.limit if request.offset else max(request.limit, len(request.queries)))
         depth = _CANDIDATES if self.embeddings or len(request.queries) > 1 else min(end, _CANDIDATES)
-        lists = [self._searched(*each, allowed, depth) for each in zip(request.queries, similarities, strict=True)]
+        learned = [self._learned(request, text, allowed) for text in request.queries]
+        lists = [
+            self._searched(*each, allowed, depth) for each in zip(request.queries, similarities, learned, strict=True)
+        ]
         page, total = _page(lists, request.offset, end)
         return Hits(
             request,
@@ -192,14 +196,25 @@ class Index:
             return [None] * len(queries), ""
         return self.embeddings.of_queries(queries)
 
+    def _learned(self, query: Query, text: str, allowed: NDArray[np.bool_] | None = None) -> Mapping[int, float]:
+        """Return how sure it is, from earlier calls, that documents answer a text. Others are left out."""
+        sure = query.learned(text) if query.learned is not None else {}
+        places = {self._places[id_]: share for id_, share in sure.items() if id_ in self._places} if sure else {}
+        return places if allowed is None else {place: share for place, share in places.items() if allowed[place]}
+
     def _searched(
-        self, text: str, similarities: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
+        self,
+        text: str,
+        similarities: NDArray[np.float32] | None,
+        learned: Mapping[int, float],
+        allowed: NDArray[np.bool_] | None,
+        depth: int,
     ) -> _SearchResult:
         """Return at least `depth` documents of one search, best first. Exact names precede ranked documents."""
         exact = [place for place in self.exact.find(text) if allowed is None or allowed[place]]
         if not exact:
-            return self._ranked(text, similarities, allowed, depth)
-        ranked = self._ranked(text, similarities, allowed, _CANDIDATES)
+            return self._ranked(text, similarities, learned, allowed, depth)
+        ranked = self._ranked(text, similarities, learned, allowed, _CANDIDATES)
         scores = dict(zip(ranked.documents, [*ranked.scores.tolist(), *ranked.tail_scores.tolist()], strict=True))
         highest = max(scores.values(), default=0.0) + 1
         documents = list(dict.fromkeys((*exact, *ranked.documents)))
@@ -207,7 +222,12 @@ class Index:
         return replace(ranked, documents=documents, scores=ordered, total=len(documents), exact=len(exact))
 
     def _ranked(
-        self, text: str, similarities: NDArray[np.float32] | None, allowed: NDArray[np.bool_] | None, depth: int
+        self,
+        text: str,
+        similarities: NDArray[np.float32] | None,
+        learned: Mapping[int, float],
+        allowed: NDArray[np.bool_] | None,
+        depth: int,
     ) -> _SearchResult:
         """Re-rank the documents with the highest sums, the most similar ones, and the best one of each clause.
 
@@ -222,6 +242,9 @@ class Index:
         if similarities is not None:
             documents, sums, reranked = with_nearest(documents, sums, reranked, similarities, allowed)
             total = len(documents)
+        if learned:
+            documents, sums, reranked = with_others(documents, sums, reranked, np.array([*learned]))
+            total = max(total, min(len(documents), _CANDIDATES))
         if not reranked:
             return _SearchResult(self, parsed, similarities, [], sums, sums)
         things = things_of(parsed.groups, text)
@@ -229,6 +252,10 @@ class Index:
         if similarities is not None:
             similar = meant(similarities[documents[:reranked]], len(self), confidence(of_best))
             scores = scores + np.float32(self.weights.meaning) * similar
+            order = (-scores).argsort(kind="stable")
+        if learned:
+            share = raised(documents[:reranked], learned, confidence(of_best))
+            scores = scores + np.float32(self.weights.learned) * share
             order = (-scores).argsort(kind="stable")
         heads = self._heads(text, parsed, documents[:reranked])
         if heads:
@@ -246,6 +273,7 @@ class Index:
             0,
             of_best,
             unknown_of(things),
+            learned.get(int(documents[0]), 0.0),
         )
 
     def _heads(self, text: str, whole: ParsedQuery, candidates: NDArray[np.intp]) -> dict[int, float]:
@@ -278,16 +306,26 @@ class Index:
 
     def candidate_features(self, text: str) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]]]:
         """Return the ids and features of the candidates of one search, for tuning."""
-        parsed = self._parsed(self.in_english(text))
+        ids, features, _ = self.features_with_learned(Query((text,)))
+        return ids, features
+
+    def features_with_learned(
+        self, query: Query
+    ) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]], NDArray[np.float32]]:
+        """Return the ids and features of the candidates of one search, and how far earlier calls raise each."""
+        (text,) = query.queries
+        parsed, learned = self._parsed(self.in_english(text)), self._learned(query, text)
         documents, sums = best(self._sums(parsed), self._rerank_count)
+        documents, sums, _ = with_others(documents, sums, len(documents), np.array([*learned], np.intp))
         if not len(documents):
-            return (), {}
+            return (), {}, np.zeros(0, np.float32)
         assessment = self._ranker.assess(parsed, documents, sums)
-        return tuple(self.tools[document].id for document in documents.tolist()), assessment.features
+        shares = raised(documents, learned, confidence(self.evidence(text)) if learned else 0.0)
+        return tuple(self.tools[document].id for document in documents.tolist()), assessment.features, shares
 
     def evidence(self, text: str) -> Mapping[str, float]:
         """Return the confidence features of the best hit by words, for fitting; nothing without a hit."""
-        return self._ranked(text, None, None, 0).evidence
+        return self._ranked(text, None, {}, None, 0).evidence
 
     def _parsed(self, text: str, whole: int = 0) -> ParsedQuery:
         words, intent, left_out = read(text, self.weights)
@@ -316,6 +354,10 @@ class Index:
         places = self.exact.find(name)
         return self.tools[places[0]] if places else None
 
+    @cached_property
+    def _places(self) -> dict[str, int]:
+        return {tool.id: place for place, tool in enumerate(self.tools)}
+
     def _by_key(self, source: str, key: str) -> Tool | None:
         return self._keyed.get((source, key))
 
@@ -342,7 +384,7 @@ class _SearchResult:
 
     `scores` are those of the re-ranked documents, and `sums` the BM25F sums of the documents behind them. The first
     `exact` documents were found by exact name. `evidence` has the confidence features of the best hit by words,
-    and `unknown` the things of the query that no tool has.
+    and `unknown` the things of the query that no tool has. `learned` is how sure earlier calls are of the first one.
     """
 
     index: Index
@@ -355,6 +397,7 @@ class _SearchResult:
     exact: int = 0
     evidence: Mapping[str, float] = field(default_factory=dict)
     unknown: tuple[str, ...] = ()
+    learned: float = 0.0
 
     @property
     def is_unsure(self) -> bool:
@@ -366,7 +409,7 @@ class _SearchResult:
         """The confidence that the best hit fits: 1 for an exact name, 0 without a hit."""
         if self.exact:
             return 1.0
-        return confidence(self.evidence) if self.evidence else 0.0
+        return max(confidence(self.evidence), self.learned)
 
     def hit(self, search: int, rank: int) -> Hit:
         """Return the hit at a rank. `search` is the position of this search in the query."""

@@ -57,6 +57,25 @@ def best(total: NDArray[np.float64], count: int) -> tuple[NDArray[np.intp], NDAr
     return documents.take(order), sums.take(order).astype(np.float32)
 
 
+def with_others(
+    documents: NDArray[np.intp], sums: NDArray[np.float32], reranked: int, others: NDArray[np.intp]
+) -> tuple[NDArray[np.intp], NDArray[np.float32], int]:
+    """Add other documents to the first `reranked` candidates.
+
+    Return the documents, their sums, and the new number of documents to re-rank. Added documents have their BM25F sum,
+    or 0.
+    """
+    added = np.setdiff1d(others, documents[:reranked])
+    known = dict(zip(documents.tolist(), sums.tolist(), strict=True))
+    of_added = np.array([known.get(document, 0.0) for document in added.tolist()], np.float32)
+    rest = ~np.isin(documents[reranked:], added)
+    return (
+        np.concatenate((documents[:reranked], added, documents[reranked:][rest])),
+        np.concatenate((sums[:reranked], of_added, sums[reranked:][rest])),
+        reranked + len(added),
+    )
+
+
 def _highest(total: NDArray[np.float64], count: int) -> NDArray[np.intp]:
     """Return at least `count` documents with the highest sums, or all with a positive sum, in document order."""
     highest = np.maximum.reduce(total, initial=0)

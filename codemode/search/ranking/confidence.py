@@ -167,6 +167,8 @@ def least_confidence(unknown: float, unsure: float = UNSURE) -> float:
 
 
 def confidence(features: Mapping[str, float]) -> float:
-    """Return the confidence that `evidence` amounts to, between 0 and 1."""
+    """Return the confidence that `evidence` amounts to, between 0 and 1; 0 without a hit."""
+    if not features:
+        return 0.0
     logit = INTERCEPT + sum(coefficient * features[name] for name, coefficient in COEFFICIENTS.items())
     return 1 / (1 + math.exp(-min(max(logit, -30.0), 30.0)))

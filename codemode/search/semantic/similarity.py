@@ -14,6 +14,7 @@ import numpy as np
 
 from codemode.catalog.loading import LoadingStep
 from codemode.search.documents.documents import Field, fields_of
+from codemode.search.ranking.candidates import with_others
 from codemode.search.semantic.embeddings import EmbeddingFailure
 from codemode.shared.callbacks import ignore
 
@@ -204,15 +205,7 @@ def with_nearest(
     count = min(_NEAREST, len(reachable))
     nearest = np.argpartition(reachable, len(reachable) - count)[-count:]
     nearest = nearest[np.isfinite(reachable[nearest])]
-    added = np.setdiff1d(nearest, documents[:reranked])
-    known = dict(zip(documents.tolist(), sums.tolist(), strict=True))
-    of_added = np.array([known.get(document, 0.0) for document in added.tolist()], np.float32)
-    rest = ~np.isin(documents[reranked:], added)
-    return (
-        np.concatenate((documents[:reranked], added, documents[reranked:][rest])),
-        np.concatenate((sums[:reranked], of_added, sums[reranked:][rest])),
-        reranked + len(added),
-    )
+    return with_others(documents, sums, reranked, nearest)
 
 
 def meant(similarities: NDArray[np.float32], tools: int, certainty: float) -> NDArray[np.float32]:

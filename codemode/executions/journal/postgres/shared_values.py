@@ -23,7 +23,7 @@ if TYPE_CHECKING:
 CHANNEL = "codemode_shared"
 
 #: The kinds of values that are encrypted.
-SECRET = frozenset(("tokens", "sessions"))
+SECRET = frozenset(("tokens", "sessions", "feedback"))
 
 
 class Stored(NamedTuple):

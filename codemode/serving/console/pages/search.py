@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from starlette.exceptions import HTTPException
@@ -64,12 +65,10 @@ async def _found(service: CodeMode, caller: Caller, given: Mapping[str, str]) ->
         raise HTTPException(422, str(wrong)) from None
     answer = await service.search(queries, limit=SHOWN, caller=caller, **filters)
     finder = (await service.view(caller)).finder
-    look = (
-        finder.search(request.query)
-        if not finder.uses_embeddings
-        else await asyncio.to_thread(finder.search, request.query)
-    )
-    shares = [await asyncio.to_thread(shares_of, finder.index, query) for query in queries]
+    query = await service.discovery.query(request, caller)
+    look = finder.search(query) if not finder.uses_embeddings else await asyncio.to_thread(finder.search, query)
+    each = [replace(query, queries=(text,)) for text in query.queries]
+    shares = [await asyncio.to_thread(shares_of, finder.index, one) for one in each]
     return {
         "text": answer.text,
         "tokens": tokens.count(answer.text),

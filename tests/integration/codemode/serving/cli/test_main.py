@@ -322,6 +322,9 @@ def test_search_is_measured_on_labelled_queries(gym: Gym) -> None:
     assert measured["as given"]["queries"] > 100
     assert measured["as given"]["recall_10"] > 0.8
     assert measured["with typos"]["recall_10"] > 0.75
+    nothing = codemode("measure", "search", "--source", str(gym.document))
+    assert nothing.returncode == 2
+    assert "no labelled queries: no hit of a search has been called yet" in nothing.stderr
 
 
 def test_serve_answers_reads_anew_and_ends_as_it_is_told(gym: Gym) -> None:

@@ -11,11 +11,9 @@ import pytest
 from codemode.catalog.catalog import Catalog
 from codemode.errors import ConfigurationError
 from codemode.search.documents.weights import RANKING, Weights
-from codemode.search.evaluation.evaluation import LabelledQuery, evaluate, measure, read_labelled, with_typos
+from codemode.search.evaluation.evaluation import LabelledQuery, measure, read_labelled, with_typos
 from codemode.search.evaluation.tuning import propose
 from codemode.search.index.index import Index
-from codemode.search.query import Query
-from codemode.search.usage import UsageLog
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -153,36 +151,3 @@ def test_an_invalid_file_is_rejected_with_the_reason(
         (tmp_path / name).write_bytes(content)
     with pytest.raises(ConfigurationError, match=expected):
         read_labelled(tmp_path / name, catalog)
-
-
-def test_used_hits_become_labelled_queries(catalog: Catalog, tmp_path: Path) -> None:
-    index = Index.build(catalog)
-    log = UsageLog(tmp_path / "usage.jsonl")
-    log.searched(index.search(Query(("cancel an order", "list products"))))
-    for id_ in ("shop.orders.cancel_order", "shop.orders.cancel_order", "never.found"):
-        log.called(id_)
-    (used, *_) = read_labelled(tmp_path / "usage.jsonl", catalog)
-    assert used.query == "cancel an order"
-
-    def search(query: str) -> list[str]:
-        return [hit.tool.id for hit in index.search(query).hits]
-
-    assert evaluate(search, [used]).recall_1 == 1.0
-
-
-def test_usage_is_separate_by_caller_private_and_bounded(catalog: Catalog, tmp_path: Path) -> None:
-    path = tmp_path / "state" / "usage.jsonl"
-    log = UsageLog(path, largest_bytes=2_000)
-    hits = Index.build(catalog).search("cancel an order")
-    log.searched(hits, who="anna")
-    log.called("shop.orders.cancel_order", who="ben")
-    assert not path.exists()
-    for number in range(100):
-        log.searched(replace(hits, query=Query((f"cancel an order {number}" + "x" * 1_000,))), who="anna")
-        log.called("shop.orders.cancel_order", who="anna")
-        assert path.stat().st_size < 3_000
-    assert path.stat().st_mode & 0o777 == 0o600
-    queries = [each.query for each in read_labelled(path, catalog)]
-    assert queries[-1].startswith("cancel an order 99x")
-    assert max(map(len, queries)) == 500
-    assert read_labelled(path, Catalog([catalog.get("shop.products.list_products")])) == []

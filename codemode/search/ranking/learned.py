@@ -1,0 +1,22 @@
+"""What calls after earlier queries add to the score of a tool: a bounded amount, and less where words are certain."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from numpy.typing import NDArray
+
+
+def raised(documents: NDArray[np.intp], learned: Mapping[int, float], certainty: float) -> NDArray[np.float32]:
+    """Return how far earlier calls raise documents, from 0 to 1. `certainty` is that of the best hit by words.
+
+    What was called after the same query counts in full. What was called after a similar one counts less where words
+    answer with certainty: the small difference of the queries may be what matters.
+    """
+    shares = np.fromiter((learned.get(document, 0.0) for document in documents.tolist()), np.float32, len(documents))
+    return np.asarray(shares * (1 - certainty * (1 - shares)), np.float32)
