@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections import defaultdict
-from functools import lru_cache
+from functools import cache, lru_cache
 from threading import Lock
 from typing import TYPE_CHECKING, NamedTuple
 
 from codemode.features.feedback.record import MOST_CALLS, MOST_ROWS, add
+from codemode.search.analysis import wordlists
 from codemode.search.documents.weights import Weights
 from codemode.search.interpretation.term_weights import read
 
@@ -22,7 +23,10 @@ if TYPE_CHECKING:
     from codemode.features.feedback.record import Call, Key, Row, Rows
 
 #: What a query counts whose hits nobody called, when a later query found the tool.
-_INDIRECT = 0.5
+_INDIRECT = 0.8
+
+#: The number of callers who make it half sure.
+_HALF_SURE = 2
 
 #: Less evidence than this is left out.
 _LEAST = 0.02
@@ -60,7 +64,7 @@ class Evidence:
     def of(self, query: str, who: str) -> Mapping[str, float]:
         """Return the evidence for tools, from 0 to 1, for the caller that `who` stands for.
 
-        It is n / (n + 1) for `n` callers who called the tool after the same query, and the square of the similarity of
+        It is n / (n + 2) for `n` callers who called the tool after the same query, and the square of the similarity of
         that for another one. A caller's own calls count up to three times, those of another caller once.
         """
         with self._changing:
@@ -116,12 +120,19 @@ def _certainty(supports: Sequence[_Support], who: str) -> float:
             callers.update(row.callers)
             own += row.callers.get(who, 0)
     count = len(callers - {who}) + min(own, MOST_CALLS)
-    return most * count / (count + 1)
+    return most * count / (count + _HALF_SURE)
 
 
 @lru_cache(2 * MOST_ROWS)
 def _words_of(query: str) -> Mapping[str, float]:
-    words: dict[str, float] = {}
-    for form, weight, _, _ in read(query, _WEIGHTS).words:
+    """Return the weighted words of a query. Particles count: to check in is not to check out."""
+    reading = read(query, _WEIGHTS)
+    words = dict.fromkeys(reading.left_out & _particles(), _WEIGHTS.action)
+    for form, weight, _, _ in reading.words:
         words[form.term] = max(words.get(form.term, 0.0), weight)
     return words
+
+
+@cache
+def _particles() -> frozenset[str]:
+    return frozenset(particle for meanings in wordlists.phrases().values() for particle in meanings)

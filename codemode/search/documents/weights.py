@@ -83,7 +83,7 @@ class Weights:
     meaning: float = 0.22
 
     #: The most that calls after earlier queries add to the score of a tool.
-    learned: float = 0.8
+    learned: float = 1.2
 
     #: The least number of re-ranked candidates. Large catalogs re-rank the square root of their size.
     ranked: int = 60

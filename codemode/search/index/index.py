@@ -243,7 +243,7 @@ class Index:
             documents, sums, reranked = with_nearest(documents, sums, reranked, similarities, allowed)
             total = len(documents)
         if learned:
-            documents, sums, reranked = with_others(documents, sums, reranked, np.array([*learned]))
+            documents, sums, reranked = with_others(documents, sums, reranked, learned)
             total = max(total, min(len(documents), _CANDIDATES))
         if not reranked:
             return _SearchResult(self, parsed, similarities, [], sums, sums)
@@ -316,7 +316,7 @@ class Index:
         (text,) = query.queries
         parsed, learned = self._parsed(self.in_english(text)), self._learned(query, text)
         documents, sums = best(self._sums(parsed), self._rerank_count)
-        documents, sums, _ = with_others(documents, sums, len(documents), np.array([*learned], np.intp))
+        documents, sums, _ = with_others(documents, sums, len(documents), learned)
         if not len(documents):
             return (), {}, np.zeros(0, np.float32)
         assessment = self._ranker.assess(parsed, documents, sums)

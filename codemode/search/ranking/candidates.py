@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
 
     from numpy.typing import NDArray
 
@@ -58,19 +58,22 @@ def best(total: NDArray[np.float64], count: int) -> tuple[NDArray[np.intp], NDAr
 
 
 def with_others(
-    documents: NDArray[np.intp], sums: NDArray[np.float32], reranked: int, others: NDArray[np.intp]
+    documents: NDArray[np.intp], sums: NDArray[np.float32], reranked: int, others: Iterable[int]
 ) -> tuple[NDArray[np.intp], NDArray[np.float32], int]:
     """Add other documents to the first `reranked` candidates.
 
     Return the documents, their sums, and the new number of documents to re-rank. Added documents have their BM25F sum,
     or 0.
     """
-    added = np.setdiff1d(others, documents[:reranked])
+    present = set(documents[:reranked].tolist())
+    added = sorted({other for other in others if other not in present})
+    if not added:
+        return documents, sums, reranked
     known = dict(zip(documents.tolist(), sums.tolist(), strict=True))
-    of_added = np.array([known.get(document, 0.0) for document in added.tolist()], np.float32)
+    of_added = np.array([known.get(document, 0.0) for document in added], np.float32)
     rest = ~np.isin(documents[reranked:], added)
     return (
-        np.concatenate((documents[:reranked], added, documents[reranked:][rest])),
+        np.concatenate((documents[:reranked], np.array(added, np.intp), documents[reranked:][rest])),
         np.concatenate((sums[:reranked], of_added, sums[reranked:][rest])),
         reranked + len(added),
     )

@@ -205,7 +205,7 @@ def with_nearest(
     count = min(_NEAREST, len(reachable))
     nearest = np.argpartition(reachable, len(reachable) - count)[-count:]
     nearest = nearest[np.isfinite(reachable[nearest])]
-    return with_others(documents, sums, reranked, nearest)
+    return with_others(documents, sums, reranked, nearest.tolist())
 
 
 def meant(similarities: NDArray[np.float32], tools: int, certainty: float) -> NDArray[np.float32]:
