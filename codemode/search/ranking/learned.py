@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 def raised(documents: NDArray[np.intp], learned: Mapping[int, float], certainty: float) -> NDArray[np.float32]:
     """Return how far earlier calls raise documents, from 0 to 1. `certainty` is that of the best hit by words.
 
-    What was called after the same query counts in full. What was called after a similar one counts less where words
-    answer with certainty: the small difference of the queries may be what matters.
+    Weak evidence counts less where words answer with certainty: the small difference from the queries before may be
+    what matters.
     """
     shares = np.fromiter((learned.get(document, 0.0) for document in documents.tolist()), np.float32, len(documents))
     return np.asarray(shares * (1 - certainty * (1 - shares)), np.float32)

@@ -32,7 +32,7 @@ def ids(hits: Hits) -> list[str]:
     return [hit.tool.id for hit in hits.hits]
 
 
-def test_earlier_calls_count_in_full_for_the_same_query_and_less_for_others_where_words_are_certain() -> None:
+def test_weak_evidence_counts_less_where_words_answer_with_certainty() -> None:
     documents = np.array([3, 5, 7])
     assert raised(documents, {3: 1.0, 5: 0.5}, certainty=0.0).tolist() == [1.0, 0.5, 0.0]
     assert raised(documents, {3: 1.0, 5: 0.5}, certainty=0.8).tolist() == pytest.approx([1.0, 0.3, 0.0])
