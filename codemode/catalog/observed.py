@@ -16,8 +16,6 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 from weakref import WeakKeyDictionary
 
-import orjson
-
 from codemode.catalog.error_answers import reports_error
 from codemode.catalog.schema import Schema
 from codemode.catalog.shapes import Shapes
@@ -216,8 +214,8 @@ def is_json_text(text: str) -> bool:
     if text[:1] not in ("{", "[") or len(text) > _MOST_READ:
         return False
     try:
-        orjson.loads(text)
-    except ValueError:
+        json.loads(text)
+    except (ValueError, RecursionError):
         return False
     return True
 
