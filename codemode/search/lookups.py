@@ -1,8 +1,8 @@
 """Look-ups: find the tools that provide the required values of another tool, such as the list that contains an id.
 
-A look-up needs evidence. In a REST API, `GET /releases` provides the id of `DELETE /releases/{id}`. Elsewhere, a tool
-provides the id of a member if its name is about members and its result has records with such a field. A result without
-a schema counts if the name says that it lists members. Counts, settings and other values never do.
+A look-up needs evidence. In a REST API, `GET /releases` provides the `release` of `DELETE /releases/{release}`.
+Elsewhere, a tool provides the id of a member if its name is about members and its result has records with such a field.
+A result without a schema counts if the name says that it lists members. Counts, settings and other values never do.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 _IDENTIFIER = re.compile(r"(?P<what>.*?)_?(?P<kind>ids?|uuid|guid|key|slug|number|login)$", re.IGNORECASE)
 _MOST = 2  # look-ups shown for one tool
-_TRIED = 8  # hits that are examined for one parameter
+_TRIED = 30  # hits that are examined for one parameter
 _DEEPEST = 4  # levels of a result in which records are looked for
 
 #: Words in a name behind its noun: `orders_by_date`, `orders_of_client`.
@@ -58,8 +58,7 @@ def find_look_ups(tool: Tool, catalog: Catalogued) -> list[LookUp]:
     """
     look_ups: list[LookUp] = []
     for parameter in tool.parameters:
-        wanted = _wanted(parameter, tool) if parameter.required else None
-        provider = _provider(parameter, wanted, tool, catalog) if wanted is not None else None
+        provider = _provider(parameter, tool, catalog) if parameter.required else None
         if provider is not None and all(provider.id != other.tool.id for other in look_ups):
             look_ups.append(LookUp(parameter.name, provider))
     declared = [other for other in map(catalog.by_id, tool.related) if other is not None]
@@ -98,12 +97,13 @@ def _collection(parameter: Parameter, tool: Tool) -> str:
     return before if found and not before.endswith("}") else ""
 
 
-def _provider(parameter: Parameter, wanted: _Wanted, tool: Tool, catalog: Catalogued) -> Tool | None:
+def _provider(parameter: Parameter, tool: Tool, catalog: Catalogued) -> Tool | None:
     collection = _collection(parameter, tool)
     of_path = catalog.by_key(tool.source, f"GET {collection}") if collection else None
-    if of_path is not None and _lists(of_path, wanted):
+    if of_path is not None and of_path.id != tool.id and _has_records(of_path):
         return of_path
-    if not wanted.terms:
+    wanted = _wanted(parameter, tool)
+    if wanted is None or not wanted.terms:
         return None
     query = Query((f"list {' '.join(wanted.terms)}",), namespace=tool.namespace, effect=Effect.READ, limit=_TRIED)
     found = (hit.tool for hit in catalog.search(query).hits)
@@ -130,6 +130,11 @@ def _lists(tool: Tool, wanted: _Wanted) -> bool:
         return any(wanted.fields & fields for fields in _records(tool.returns))
     words = snake(tool.path.rpartition(".")[2]).split("_")
     return not _LISTING.isdisjoint(words) and "count" not in words
+
+
+def _has_records(tool: Tool) -> bool:
+    """Return whether a result may have records: those of a list at a path, however their id is called."""
+    return is_undocumented(tool) or tool.returns is None or any(_records(tool.returns))
 
 
 def _records(schema: Schema, depth: int = 0) -> Iterator[frozenset[str]]:

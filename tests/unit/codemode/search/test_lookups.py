@@ -118,3 +118,18 @@ def test_a_value_that_a_call_brings_along_is_not_looked_up() -> None:
     add = tool("git.keys.add_key", effect=Effect.WRITE, key="POST /keys", body=("key",))
     keys = tool("git.keys.list_keys", returns=listed(record(key={"type": "string"})), key="GET /keys")
     assert look_ups(add, keys) == {}
+
+
+@pytest.mark.parametrize(("name", "field"), [("customer", "id"), ("name", "metadata"), ("account_identifier", "id")])
+def test_the_list_at_a_path_provides_what_stands_in_the_path_whatever_its_name(name: str, field: str) -> None:
+    of = tool("shop.refund", name, effect=Effect.WRITE, key=f"POST /customers/{{{name}}}/refunds")
+    item = {"type": "object", "properties": {field: {}}}
+    assert look_ups(of, tool("shop.get_all", returns=page(item), key="GET /customers")) == {name: "shop.get_all"}
+    assert look_ups(of, tool("shop.get_all", returns={"type": "string"}, key="GET /customers")) == {}
+
+
+def test_a_provider_is_found_behind_many_other_tools_about_the_thing() -> None:
+    own = [tool(f"chat.guilds.list_guild_{what}", "guild_id", returns=listed(record())) for what in "abcdefghijklmno"]
+    mine = tool("chat.users.list_my_guilds", returns=listed(record()))
+    of = tool("chat.guilds.leave_guild", "guild_id", effect=Effect.WRITE, key="DELETE /guilds/{guild_id}/membership")
+    assert look_ups(of, *own, mine) == {"guild_id": mine.id}
