@@ -44,21 +44,18 @@ def search(
         Path | None,
         typer.Argument(help="Queries with the tools they need: YAML or JSON Lines. Default: those of recorded calls."),
     ] = None,
-    tune: Annotated[bool, typer.Option("--tune", help="Propose ranking weights for `search.ranking`.")] = False,  # noqa: FBT002
     as_json: AsJson = False,  # noqa: FBT002
 ) -> None:
     """Measure search on your own labelled queries, as they are and with typing mistakes.
 
     Without a file these are the queries after which a hit was called, each with that tool.
-
-    With --tune, propose cross-validated ranking weights. Exit code 1 if there are no better ones.
     """
 
     async def work(service: CodeMode) -> int:
         queries = service.discovery.labelled(file)
         if not queries:
             raise ConfigurationError(_NOTHING_RECORDED)
-        return (_tuned if tune else _measured)(service, queries, as_json=as_json)
+        return _measured(service, queries, as_json=as_json)
 
     with_service(project, work, as_json=as_json)
 
@@ -72,22 +69,6 @@ def _measured(service: CodeMode, queries: Sequence[LabelledQuery], *, as_json: b
         show.print_json({"as given": asdict(plain), "with typos": asdict(mistyped)})
     else:
         show.console.print(_table({"as given": plain, "with typos": mistyped}))
-    return 0
-
-
-def _tuned(service: CodeMode, queries: Sequence[LabelledQuery], *, as_json: bool) -> int:
-    proposal = service.discovery.propose_weights(queries)
-    if as_json:
-        measured = {"now": asdict(proposal.before), "proposed": asdict(proposal.after)}
-        show.print_json({**measured, "ranking": dict(proposal.changed) if proposal.worthwhile else {}})
-        return 0 if proposal.worthwhile else 1
-    show.console.print(_table({"now": proposal.before, "proposed, held out": proposal.after}))
-    if not proposal.worthwhile:
-        show.console.print("keep the current weights: no change improves the held-out queries")
-        return 1
-    show.console.print("add this to the configuration:\n\nsearch:\n  ranking:")
-    for feature, weight in proposal.changed.items():
-        show.console.print(f"    {feature}: {weight:g}")
     return 0
 
 

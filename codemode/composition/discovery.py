@@ -42,7 +42,6 @@ if TYPE_CHECKING:
     from codemode.menus.usage import MenuProposal
     from codemode.model.learning import Learned
     from codemode.search.evaluation.evaluation import LabelledQuery, Metrics
-    from codemode.search.evaluation.tuning import Proposal
     from codemode.search.explanation import Explanation
     from codemode.search.query import Query
     from codemode.search.request import SearchRequest
@@ -265,12 +264,6 @@ class Discovery:
         from codemode.search.evaluation.quality import evaluate_search
 
         return evaluate_search(self._finder, queries, change)
-
-    def propose_weights(self, queries: Sequence[LabelledQuery]) -> Proposal:
-        """Return ranking weights for labelled queries. Raises ConfigurationError for too few."""
-        from codemode.search.evaluation.quality import propose_weights
-
-        return propose_weights(self._finder, queries)
 
     def cost(self) -> CostReport:
         """Return the catalog's cost to a model in tokens, in each mode."""

@@ -141,7 +141,7 @@ def shares_of(index: Index, query: Query) -> dict[str, dict[str, float]]:
     from codemode.search.semantic.similarity import meant
 
     (text,) = query.queries
-    ids, features, raised = index.features_with_learned(query)
+    ids, features, raised = index.candidate_features(query)
     weights = {**index.weights.ranking, "sum": 1.0}
     columns: dict[str, Column] = {name: np.asarray(values) * weights[name] for name, values in features.items()}
     columns["learned"] = index.weights.learned * raised

@@ -5,17 +5,15 @@ from __future__ import annotations
 import time
 from copy import copy
 from threading import Lock
-from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from codemode.catalog.catalog import Catalog
 from codemode.catalog.loading import LoadingStep
-from codemode.errors import ConfigurationError
-from codemode.search.documents.weights import RANKING, Weights
+from codemode.search.documents.weights import Weights
 from codemode.shared.callbacks import ignore
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from codemode.catalog.loading import LoadingListener
@@ -36,14 +34,13 @@ class Finder:
     `open_later` leaves indexing to the first search. Until then, numpy and the index are not imported.
 
     `progress` receives the steps of indexing and embedding, but none of narrowed finders.
-    Raises ConfigurationError if the settings name an unknown ranking feature or a missing model.
+    Raises ConfigurationError if the settings name a missing model.
     """
 
     def __init__(self, settings: SearchSettings, folder: Path, progress: LoadingListener = ignore) -> None:
         self._settings = settings
         self._progress = progress
         self._folder = folder
-        self._weights = _weights(settings.ranking)
         self._index: Index | None = None
         self._first_search = Lock()
         self._catalog = Catalog()
@@ -85,7 +82,7 @@ class Finder:
             states = (*states, repr((sorted(self._settings.enrichment.items()), sorted(catalog.clocks.items()))))
         began = time.monotonic()
         self._progress(LoadingStep("indexing", tools=len(catalog)))
-        index = IndexCache(self._folder / "indexes").open(catalog, states, previous=previous, weights=self._weights)
+        index = IndexCache(self._folder / "indexes").open(catalog, states, previous=previous, weights=Weights())
         self._progress(LoadingStep("indexed", tools=len(catalog), duration_s=time.monotonic() - began))
         self._index, self._is_late = self._with_embeddings(index), False
         return self._index
@@ -186,11 +183,3 @@ class Finder:
         for each in (*embeddings, self._queries, self._embedder):
             if each is not None:
                 each.close()
-
-
-def _weights(ranking: Mapping[str, float]) -> Weights:
-    unknown = [name for name in ranking if name not in RANKING]
-    if unknown:
-        message = f"search.ranking: unknown feature {unknown[0]!r}; valid: {', '.join(RANKING)}"
-        raise ConfigurationError(message)
-    return Weights(ranking=MappingProxyType({**RANKING, **ranking}))

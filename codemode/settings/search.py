@@ -31,11 +31,6 @@ class SearchSettings(Section):
         description="Store which tool was called after which search, and raise it in later searches of the same role. "
         "false: also forget what is stored.",
     )
-    ranking: dict[str, float] = Field(
-        default={},
-        description="Ranking weights that replace the built-in ones. `codemode measure search --tune` proposes them.",
-        examples=[{"action": 0.8}],
-    )
     enrichment: dict[str, Enrichment] = Field(
         default={},
         description="Additional text by tool id, alias, part of an id, or source name. Keys that match nothing are "

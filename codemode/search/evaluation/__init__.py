@@ -1,1 +1,1 @@
-"""Evaluation: metrics over labelled queries, and weights that are proposed for them."""
+"""Evaluation: metrics over labelled queries."""

@@ -1,19 +1,16 @@
-"""Search quality: evaluate search on labelled queries, and propose better ranking weights."""
+"""Search quality: evaluate the configured search on labelled queries."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from codemode.errors import ConfigurationError
 from codemode.search.evaluation.evaluation import evaluate
-from codemode.search.evaluation.tuning import propose
 from codemode.search.query import Query
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from codemode.search.evaluation.evaluation import LabelledQuery, Metrics
-    from codemode.search.evaluation.tuning import Proposal
     from codemode.search.finder import Finder
 
 #: Longest wait for the embeddings of the queries, in seconds.
@@ -24,11 +21,3 @@ def evaluate_search(finder: Finder, queries: Sequence[LabelledQuery], change: Ca
     """Measure search on labelled queries, each passed through `change`."""
     finder.settle([change(each.query) for each in queries], EMBEDDING_S)
     return evaluate(lambda text: [hit.tool.id for hit in finder.search(Query((change(text),))).hits], queries)
-
-
-def propose_weights(finder: Finder, queries: Sequence[LabelledQuery]) -> Proposal:
-    """Propose ranking weights. Raises ConfigurationError for too few queries."""
-    try:
-        return propose(finder.index, queries)
-    except ValueError as error:
-        raise ConfigurationError(str(error)) from None

@@ -304,12 +304,7 @@ class Index:
         """Return a query as it is searched for: in English, if its language is one of the table's."""
         return in_english(text, self._interpreter)
 
-    def candidate_features(self, text: str) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]]]:
-        """Return the ids and features of the candidates of one search, for tuning."""
-        ids, features, _ = self.features_with_learned(Query((text,)))
-        return ids, features
-
-    def features_with_learned(
+    def candidate_features(
         self, query: Query
     ) -> tuple[tuple[str, ...], Mapping[str, NDArray[np.floating]], NDArray[np.float32]]:
         """Return the ids and features of the candidates of one search, and how far earlier calls raise each."""

@@ -18,7 +18,7 @@ EXAMPLES = {
     "measure": "codemode measure suite tasks.yaml",
     "measure suite": "codemode measure suite agentdojo --model gold --tasks 10 --out results.jsonl",
     "measure report": "codemode measure report results.jsonl --format html > report.html",
-    "measure search": "codemode measure search queries.yaml --tune",
+    "measure search": "codemode measure search queries.yaml",
     "measure menu": "codemode measure menu",
     "measure embeddings": "codemode measure embeddings",
     "menu": "codemode menu 'pause my membership'",

@@ -125,7 +125,6 @@ RENAMED = {
     ("eval",): ("measure", "suite", "--mode", "native,menu,code"),
     ("menu-tune",): ("measure", "menu"),
     ("search-eval",): ("measure", "search"),
-    ("search-tune",): ("measure", "search", "--tune"),
 }
 
 

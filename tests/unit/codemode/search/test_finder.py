@@ -72,7 +72,7 @@ def test_a_catalog_opened_for_later_is_indexed_by_the_first_search(tool: ToolFac
 @pytest.mark.parametrize(
     ("search", "expected"),
     [
-        ("ranking: {name_coverd: 1}", "search.ranking: unknown feature 'name_coverd'"),
+        ("ranking: {name_covered: 1}", "unknown key"),
         ("embeddings: {kind: openai}", "line 2: search.embeddings.openai.model: missing key"),
         ("embeddings: {kind: openai, modle: m, model: m}", "unknown key; did you mean 'model'?"),
         ("embeddings: {kind: openai, model: m, base_url: localhost}", "expected a URL that begins with http"),

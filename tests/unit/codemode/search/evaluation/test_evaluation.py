@@ -1,19 +1,15 @@
-"""Labelled queries: reading, metrics, typos and tuning."""
+"""Labelled queries: reading, metrics and typos."""
 
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 import pytest
 
 from codemode.catalog.catalog import Catalog
 from codemode.errors import ConfigurationError
-from codemode.search.documents.weights import RANKING, Weights
-from codemode.search.evaluation.evaluation import LabelledQuery, measure, read_labelled, with_typos
-from codemode.search.evaluation.tuning import propose
-from codemode.search.index.index import Index
+from codemode.search.evaluation.evaluation import measure, read_labelled, with_typos
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -78,55 +74,6 @@ def test_typos_are_deterministic() -> None:
     assert with_typos(query, 1.0) != query
     assert with_typos(query, 1.0) == with_typos(query, 1.0)
     assert with_typos(query, 0.0) == query
-
-
-def test_tuning_without_a_gain_is_not_worthwhile(catalog: Catalog) -> None:
-    index = Index.build(catalog)
-    queries = [
-        LabelledQuery(f"{text} {number}", (frozenset((id_,)),))
-        for text, id_ in (("list orders", "shop.orders.list_orders"), ("cancel", "shop.orders.cancel_order"))
-        for number in range(10)
-    ]
-    proposal = propose(index, queries)
-    assert proposal.before.ndcg_10 == 1.0
-    assert not proposal.worthwhile
-    assert proposal.changed == {}
-
-
-def test_tuning_rejects_too_few_distinct_queries(catalog: Catalog) -> None:
-    labelled = LabelledQuery("list  Orders", (frozenset(("shop.orders.list_orders",)),))
-    with pytest.raises(ValueError, match="at least 20 different labelled queries, got 1"):
-        propose(Index.build(catalog), [labelled, replace(labelled, query="LIST orders")] * 20)
-
-
-def test_tuning_proposes_only_changed_weights(tool: ToolFactory) -> None:
-    names = [
-        "order",
-        "customer",
-        "invoice",
-        "refund",
-        "product",
-        "coupon",
-        "basket",
-        "parcel",
-        "voucher",
-        "address",
-        "review",
-        "ticket",
-    ]
-    tools = [tool(f"shop.{name}.{verb}", f"{verb} a {name}") for name in names for verb in ("remove", "show")]
-    weights = replace(Weights(), ranking={**RANKING, "action_differs": 0.6, "query_covered": 0.0, "name_verbatim": 0.0})
-    queries = [
-        LabelledQuery(f"{verb} the {name}", (frozenset((f"shop.{name}.{verb}",)),))
-        for name in names
-        for verb in ("remove", "show")
-    ]
-    proposal = propose(Index.build(tools, weights=weights), queries)
-    assert proposal.after.ndcg_10 >= proposal.before.ndcg_10
-    assert all(
-        proposal.weights.ranking[name] == value != weights.ranking[name] for name, value in proposal.changed.items()
-    )
-    assert proposal.worthwhile is (proposal.after.ndcg_10 > proposal.before.ndcg_10)
 
 
 @pytest.mark.parametrize(
