@@ -41,7 +41,8 @@ class Catalog:
 
     `unavailable` maps namespaces without known tools to the reason. `clocks` are the known clocks, by source.
     `withheld` are names of tools that cannot be called: no alias takes them over. `whole` is the catalog that this is a
-    view of. Raises ConfigurationError for a duplicate id.
+    view of. `titles` are the titles of the documents and the addresses of their servers, by source. Raises
+    ConfigurationError for a duplicate id.
     """
 
     def __init__(
@@ -52,7 +53,9 @@ class Catalog:
         clocks: Mapping[str, Clock] = MappingProxyType({}),
         withheld: Mapping[str, Withheld] = MappingProxyType({}),
         whole: Catalog | None = None,
+        titles: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
+        self.titles = titles
         self.withheld = withheld
         self._whole = whole
         self.unavailable = unavailable
@@ -177,18 +180,20 @@ class Catalog:
         """
         absent = {name: self.unavailable[name] for name in unavailable}
         tools = (tool for tool in self.tools if predicate(tool))
-        return Catalog(tools, self.toolkits, absent, self.clocks, self.withheld, whole=self._whole or self)
+        whole = self._whole or self
+        return Catalog(tools, self.toolkits, absent, self.clocks, self.withheld, whole, self.titles)
 
     def merged(self, other: Catalog) -> Catalog:
         """Return a catalog with the tools and toolkits of both. Raises ConfigurationError for a duplicate id."""
         unavailable = {**self.unavailable, **other.unavailable}
         clocks = {**self.clocks, **other.clocks}
         toolkits, withheld = (*self.toolkits, *other.toolkits), {**self.withheld, **other.withheld}
-        return Catalog((*self.tools, *other.tools), toolkits, unavailable, clocks, withheld)
+        titles = {**self.titles, **other.titles}
+        return Catalog((*self.tools, *other.tools), toolkits, unavailable, clocks, withheld, titles=titles)
 
     def with_tools(self, tools: Iterable[Tool]) -> Catalog:
         """Return the catalog with these tools in place of its own. They have the same ids."""
-        return Catalog(tools, self.toolkits, self.unavailable, self.clocks, self.withheld)
+        return Catalog(tools, self.toolkits, self.unavailable, self.clocks, self.withheld, titles=self.titles)
 
     @cached_property
     def namespaces(self) -> Mapping[str, int]:

@@ -244,7 +244,8 @@ def catalog_of(sources: Mapping[str, LoadedSource]) -> Catalog:
     surfaces = [source.surface for source in sources.values()]
     withheld = dict.fromkeys((name for surface in surfaces for name in surface.withheld), Withheld.GONE)
     withheld |= {tool.id: Withheld.WAITING for surface in surfaces for tool in surface.held}
-    return Catalog(tools, toolkits, absent, clocks, withheld)
+    titles = {name: (source.surface.title, *source.surface.servers) for name, source in sources.items()}
+    return Catalog(tools, toolkits, absent, clocks, withheld, titles=titles)
 
 
 def to_retry(sources: Mapping[str, LoadedSource]) -> list[str]:

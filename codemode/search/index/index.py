@@ -7,6 +7,7 @@ from copy import copy
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import groupby, zip_longest
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -75,6 +76,7 @@ class Index:
         profile: Profile | None = None,
         exact: ExactNames | None = None,
         spelling: Spelling | None = None,
+        titles: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
         self.tools = tools
         self.documents = documents
@@ -91,15 +93,25 @@ class Index:
         is_named = np.zeros(len(vocabulary), bool)
         is_named[documents.terms[documents.fields == Field.NAME]] = True
         self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, is_named, weights)
-        self._sources = Sources(tools, documents, vocabulary)
+        self._sources = Sources(tools, documents, vocabulary, titles)
         self._rerank_count = min(max(weights.ranked, math.isqrt(len(tools))), _CANDIDATES)
         self._rarest = float(rarity_of(np.zeros(1, np.int64), postings.size, weights)[0])
         changes = changes_of(tools, self.profile.actions)
         self._ranker = Ranker(documents, postings, self.profile, vocabulary, changes, self._sources.source_of)
 
     @classmethod
-    def build(cls, catalog: Iterable[Tool], *, previous: Index | None = None, weights: Weights | None = None) -> Index:
-        """Index all tools of a catalog. Segments of sources that are unchanged since `previous` are reused."""
+    def build(
+        cls,
+        catalog: Iterable[Tool],
+        *,
+        previous: Index | None = None,
+        weights: Weights | None = None,
+        titles: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
+    ) -> Index:
+        """Index all tools of a catalog. Segments of sources that are unchanged since `previous` are reused.
+
+        `titles` are the titles and servers of the documents, by source: a query may name a source by them.
+        """
         vocabulary = previous.vocabulary.copy() if previous is not None else Vocabulary()
         reader = Reader(vocabulary)
         kept = previous.parts() if previous is not None else {}
@@ -112,7 +124,12 @@ class Index:
         documents = join(segments)
         chosen = weights or (previous.weights if previous is not None else Weights())
         return cls(
-            tuple(tools), documents, vocabulary, build_postings(documents, chosen, len(vocabulary)), weights=chosen
+            tuple(tools),
+            documents,
+            vocabulary,
+            build_postings(documents, chosen, len(vocabulary)),
+            weights=chosen,
+            titles=titles,
         )
 
     @staticmethod

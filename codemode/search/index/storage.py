@@ -47,12 +47,12 @@ class IndexCache:
         """
         states = tuple(digests)
         if not all(states):
-            return Index.build(catalog, previous=previous, weights=weights)
+            return Index.build(catalog, previous=previous, weights=weights, titles=catalog.titles)
         state = "\n".join((_FORMAT, repr(weights), catalog.digest, *states))
         path = self._folder / f"{hashlib.blake2b(state.encode(), digest_size=20).hexdigest()}.index"
         index = load(path, catalog, weights)
         if index is None:
-            index = Index.build(catalog, previous=previous, weights=weights)
+            index = Index.build(catalog, previous=previous, weights=weights, titles=catalog.titles)
             self._keep(index, path)
         return index
 
@@ -103,7 +103,7 @@ def load(path: Path, catalog: Catalog, weights: Weights) -> Index | None:
         tools, Segment(*segment), vocabulary, Postings(len(tools), *postings), weights=weights,
         profile=Profile(*profile),
         exact=ExactNames(tools, arrays["hashes"], arrays["named"]),
-        spelling=Spelling(vocabulary.surfaces, vocabulary.term_of_surface, shapes),
+        spelling=Spelling(vocabulary.surfaces, vocabulary.term_of_surface, shapes), titles=catalog.titles,
     )  # fmt: skip
 
 
