@@ -31,7 +31,7 @@ from codemode.search.ranking.candidates import best, summed, with_others
 from codemode.search.ranking.clauses import clauses, promoted
 from codemode.search.ranking.confidence import confidence, evidence, least_confidence, things_of, unknown_of
 from codemode.search.ranking.exact import ExactNames
-from codemode.search.ranking.learned import raised
+from codemode.search.ranking.learned import ANSWERS, raised
 from codemode.search.ranking.ranking import ParsedQuery, Ranker, weigh
 from codemode.search.semantic.similarity import NOTABLY_SIMILAR, meant, with_nearest
 from codemode.text.nearest import several_nearest
@@ -279,6 +279,7 @@ class Index:
             order = promoted(order, list(heads))
             scores[list(heads)] = np.minimum(np.maximum(scores[list(heads)], list(heads.values())), scores.max())
         documents[:reranked] = documents.take(order)
+        sure = learned.get(int(documents[0]), 0.0)
         return _SearchResult(
             self,
             parsed,
@@ -289,8 +290,8 @@ class Index:
             total,
             0,
             of_best,
-            unknown_of(things),
-            learned.get(int(documents[0]), 0.0),
+            unknown_of(things) if sure < ANSWERS else (),
+            sure,
         )
 
     def _heads(self, text: str, whole: ParsedQuery, candidates: NDArray[np.intp]) -> dict[int, float]:

@@ -11,6 +11,9 @@ if TYPE_CHECKING:
 
     from numpy.typing import NDArray
 
+#: Evidence from which on a query is known to be answered, also if it has words that no tool has.
+ANSWERS = 0.5
+
 
 def raised(documents: NDArray[np.intp], learned: Mapping[int, float], certainty: float) -> NDArray[np.float32]:
     """Return how far earlier calls raise documents, from 0 to 1. `certainty` is that of the best hit by words.

@@ -47,6 +47,12 @@ def test_a_tool_that_no_word_finds_is_found() -> None:
     assert ids(search("money", {"social.post_status": 0.1})) == ["bank.transfer", "social.post_status"]
 
 
+def test_words_that_no_tool_has_are_no_doubt_once_a_call_has_answered_them() -> None:
+    assert search("toot", {"social.post_status": 0.4}).unknown == (("toot",),)
+    assert search("toot", {"social.post_status": 0.4}).unsure == (0,)
+    assert search("toot", {"social.post_status": 0.6}).unknown == ((),)
+
+
 def test_tools_that_the_index_lacks_or_a_filter_leaves_out_are_not_added() -> None:
     assert ids(search("toot", {"secret.tool": 1.0})) == []
     assert ids(search("toot", {"social.post_status": 1.0}, namespace="bank")) == []

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
     from pathlib import Path
 
-    from codemode.shared.values import ValueStore
+    from codemode.shared.values import Kind, ValueStore
 
     Make = Callable[[], ValueStore]
 
@@ -356,18 +356,19 @@ def test_one_server_at_a_time_holds_the_lock_of_a_value_that_others_still_read(m
     assert ours.read() is None
 
 
-def test_the_tokens_of_a_login_are_encrypted(url: str, tmp_path: Path) -> None:
+@pytest.mark.parametrize("kind", ["tokens", "feedback"])
+def test_the_tokens_of_a_login_and_the_queries_of_a_role_are_encrypted(url: str, tmp_path: Path, kind: Kind) -> None:
     async def stored() -> bytes:
         connection = await asyncpg.connect(url)
         try:
-            return bytes(await connection.fetchval("SELECT value FROM shared WHERE kind = 'tokens'"))
+            return bytes(await connection.fetchval("SELECT value FROM shared WHERE kind = $1", kind))
         finally:
             await connection.close()
 
-    FolderStore(tmp_path).value("tokens", "api").change(lambda _: b"a secret token")
+    FolderStore(tmp_path).value(kind, "api").change(lambda _: b"a secret text")
     with closing(store_on(url, tmp_path)) as store:
-        value = store.value("tokens", "api")
-        assert value.read() == b"a secret token"
+        value = store.value(kind, "api")
+        assert value.read() == b"a secret text"
         assert b"secret" not in asyncio.run(stored())
         assert value.remove()
         assert value.read() is None  # and not that of the folder
