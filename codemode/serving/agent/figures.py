@@ -32,6 +32,10 @@ _SCALES = (1.0, 0.01, 100.0)
 #: Year and day of a date (ISO 8601). Who writes it so makes no claim by the month's number.
 _DATE = re.compile(r"\b(\d{4})-\d\d-(\d\d)\b")
 
+#: Names of months, each of which is a source of its number.
+_MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
+_MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]{{0,6}}\b", re.IGNORECASE)
+
 #: Numbers of an answer that are added at most, and the difference of equal amounts.
 _MOST_ADDED, _CENT = 50, 0.005
 
@@ -124,6 +128,7 @@ class _Sources:
         self._most_rows = 0
         for text in texts:
             found.update(map(float, _PLAIN.findall(text)))
+            found.update(_MONTHS.index(name.lower()) + 1.0 for name in _MONTH.findall(text))
             for figure in _NUMBER.findall(text):
                 found.update(value for value, _ in _readings(figure))
             found.update(self._totals(_leading_json(text)))

@@ -89,6 +89,12 @@ def test_other_amounts_do_not_follow(answer: str, figures: tuple[str, ...]) -> N
     assert without_source(answer, ["Sum them up.", SAVINGS], has_results=True) == figures
 
 
+def test_the_name_of_a_month_is_a_source_of_its_number() -> None:
+    asked = ["Book the flight on November 12th 2026"]
+    assert without_source("Booked for 11/12/2026.", asked, has_results=True) == ()
+    assert without_source("Booked for 12/12/2027.", asked, has_results=True) == ("2027",)
+
+
 def test_a_date_may_be_written_with_the_number_of_its_month() -> None:
     message = "What is due on December 15th, 2026?"
     assert without_source("On 2026-12-15, nothing.", [message, "[]"], has_results=True) == ()
