@@ -262,7 +262,7 @@ def _remarks(tool: Tool, *, notes: bool, pages: bool, observed: Schema | None) -
         remarks += [beside] if beside else []
         binary = [parameter.name for parameter in tool.parameters if parameter.schema.is_file()]
         remarks += [f"{_listed(binary)}: {_BINARY}"] if binary else []
-        named = ((parameter.name, value_names.in_words(parameter.schema)) for parameter in tool.parameters)
+        named = ((parameter.name, _values(parameter)) for parameter in tool.parameters)
         remarks += [f"{name}: {shorten(names, _LONGEST_NAMES)}" for name, names in named if names]
     leading = [name for name in tool.details.headers or {} if name in _LEADING]
     if notes and leading:
@@ -270,6 +270,12 @@ def _remarks(tool: Tool, *, notes: bool, pages: bool, observed: Schema | None) -
     if pages and paging_of(tool) is not None:
         remarks.append(f"{_name(tool)}.items(...) gives all pages")
     return remarks
+
+
+def _values(parameter: Parameter) -> str:
+    """Return the names of a parameter's values, or the values that its description alone lists."""
+    listed = value_names.described_values(parameter.schema, parameter.description)
+    return value_names.in_words(parameter.schema) or ", ".join(listed)
 
 
 #: Headers that lead to what a call made, or say its version.

@@ -1,11 +1,12 @@
 """The names that documents give to listed values, in the extensions of the usual generators.
 
 `x-enumNames` (NSwag), `x-enum-varnames` and `x-enum-descriptions` (OpenAPI Generator), `x-ms-enum` (AutoRest), and
-`oneOf` with `const` and `title` (OpenAPI 3.1).
+`oneOf` with `const` and `title` (OpenAPI 3.1). Some documents list the values themselves in the description alone.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
@@ -13,6 +14,17 @@ if TYPE_CHECKING:
     from codemode.catalog.schema import Schema
 
 _NAMES = ("x-enumNames", "x-enum-varnames", "x-enum-names", "x-enum-descriptions")
+
+
+#: A list of values in a description: `[Enum]: ["on", "off"]`, `Possible values: on, off`, `one of 'on' or 'off'`.
+_LISTED = re.compile(
+    r"\[(?:enum|options|values)\]\s?:?\s?\[(?P<json>[^\[\]]{3,400})\]"
+    r"|\b(?:one of|(?:allowed|accepted|possible|valid|supported) values(?: are| include)?)\s?:?\s?"
+    r"(?P<text>[^.;()\n]{3,400})",
+    re.IGNORECASE,
+)
+_SEPARATOR = re.compile(r",\s?(?:or |and )?|\s?\|\s?| or | and ")
+_VALUE = re.compile(r"[\w-]{1,30}")
 
 
 def value_names(schema: Schema) -> dict[Any, str]:
@@ -26,6 +38,17 @@ def value_names(schema: Schema) -> dict[Any, str]:
 def in_words(schema: Schema) -> str:
     """Return the names of the values for readers: `1 = BloodOrange, 2 = Sunflower`. Empty without names."""
     return ", ".join(f"{value} = {name}" for value, name in value_names(schema).items())
+
+
+def described_values(schema: Schema, description: str) -> tuple[str, ...]:
+    """Return the values that only the description of a parameter lists, at least two, or ()."""
+    items = schema.items()
+    holder = schema if items is None else items
+    listed = None if holder.listed() else _LISTED.search(description)
+    if listed is None:
+        return ()
+    values = [part.strip(" \t'\"`") for part in _SEPARATOR.split((listed["json"] or listed["text"]).strip())]
+    return tuple(values) if len(values) > 1 and all(map(_VALUE.fullmatch, values)) else ()
 
 
 def _named(schema: Schema, values: list[Any]) -> list[tuple[Any, str]]:

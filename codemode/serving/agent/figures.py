@@ -12,7 +12,7 @@ import json
 import re
 from bisect import bisect_left
 from functools import partial
-from itertools import chain, combinations, product
+from itertools import chain, combinations, pairwise, product
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
@@ -34,7 +34,7 @@ _DATE = re.compile(r"\b(\d{4})-\d\d-(\d\d)\b")
 
 #: Names of months, each of which is a source of its number.
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = re.compile(rf"\b({'|'.join(_MONTHS)})[a-z]{{0,6}}\b", re.IGNORECASE)
+_MONTH = re.compile(r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\b", re.IGNORECASE)
 
 #: Numbers of an answer that are added at most, and the difference of equal amounts.
 _MOST_ADDED, _CENT = 50, 0.005
@@ -80,11 +80,20 @@ def _first(figure: str, accepts: Callable[[float, int], bool]) -> tuple[float, i
 def _follows(value: float, decimals: int, listed: Sequence[tuple[float, int] | None]) -> bool:
     """Return whether a value follows from the known numbers of an answer, each with its number of decimals.
 
-    It is the sum of numbers that follow one another, or a short sum or difference of amounts.
+    It is the sum of numbers that follow one another, the product of two such numbers, or a short sum or difference of
+    amounts.
     """
     numbers = [one and one[0] for one in listed]
     amounts = [one[0] for one in listed if one is not None and one[1] == decimals in _OF_AMOUNTS]
-    return _is_total(value, numbers) or _is_total(value, amounts) or _adds_up(value, amounts)
+    return any((_is_total(value, numbers), _is_total(value, amounts), _is_product(value, numbers))) or _adds_up(
+        value, amounts
+    )
+
+
+def _is_product(value: float, listed: Sequence[float | None]) -> bool:
+    """Return whether a value is the product of two known numbers that follow one another: 150 × 310.23."""
+    pairs = ((one, other) for one, other in pairwise(listed) if one is not None and other is not None)
+    return any(abs(one * other - value) < _CENT for one, other in pairs)
 
 
 def _is_total(value: float, listed: Sequence[float | None]) -> bool:

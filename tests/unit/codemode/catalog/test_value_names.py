@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from codemode.catalog.schema import Schema
-from codemode.catalog.value_names import in_words
+from codemode.catalog.value_names import described_values, in_words
 
 
 @pytest.mark.parametrize(
@@ -27,3 +27,22 @@ from codemode.catalog.value_names import in_words
 )
 def test_named_values_are_listed(schema: Any, words: str) -> None:
     assert in_words(Schema.of(schema)) == words
+
+
+@pytest.mark.parametrize(
+    ("description", "values"),
+    [
+        ('The mode to set. [Enum]: ["engage", "release"]', ("engage", "release")),
+        ("State of the order. Possible values: open, closed or all.", ("open", "closed", "all")),
+        ("Must be one of `asc` or `desc` (default asc)", ("asc", "desc")),
+        ("Allowed values are on | off", ("on", "off")),
+        ("One of the names that a list gives", ()),  # no list
+        ("Valid values: any ISO 8601 date, or a time stamp", ()),
+        ("Possible values: open", ()),
+        ("The mode to set", ()),
+    ],
+)
+def test_values_that_the_description_alone_lists_are_found(description: str, values: tuple[str, ...]) -> None:
+    assert described_values(Schema.of({"type": "string"}), description) == values
+    assert described_values(Schema.of({"type": "array", "items": {"type": "string"}}), description) == values
+    assert described_values(Schema.of({"enum": ["a", "b"]}), description) == ()

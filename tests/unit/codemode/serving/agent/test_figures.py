@@ -89,6 +89,12 @@ def test_other_amounts_do_not_follow(answer: str, figures: tuple[str, ...]) -> N
     assert without_source(answer, ["Sum them up.", SAVINGS], has_results=True) == figures
 
 
+def test_a_product_that_the_answer_writes_out_follows_from_it_also_after_a_long_result() -> None:
+    texts = [f"[310.23, {', '.join(f'{number}.5' for number in range(1_200))}]", "Buy 150 shares"]
+    assert without_source("150 x 310.23 = 46,534.50 dollars", texts, has_results=True) == ()
+    assert without_source("In all 46,534.50 dollars, for 150 of 7", texts, has_results=True) == ("46,534.50",)
+
+
 def test_the_name_of_a_month_is_a_source_of_its_number() -> None:
     asked = ["Book the flight on November 12th 2026"]
     assert without_source("Booked for 11/12/2026.", asked, has_results=True) == ()
