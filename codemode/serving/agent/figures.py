@@ -91,7 +91,7 @@ def _follows(value: float, decimals: int, listed: Sequence[tuple[float, int] | N
 
 
 def _is_product(value: float, listed: Sequence[float | None]) -> bool:
-    """Return whether a value is the product of two known numbers that follow one another: 150 × 310.23."""
+    """Return whether a value is the product of two known numbers that follow one another: 150 x 310.23."""
     pairs = ((one, other) for one, other in pairwise(listed) if one is not None and other is not None)
     return any(abs(one * other - value) < _CENT for one, other in pairs)
 
