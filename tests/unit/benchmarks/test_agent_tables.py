@@ -2,18 +2,21 @@
 
 from __future__ import annotations
 
+import json
 from typing import TYPE_CHECKING
 
 import pytest
 
 from benchmarks.agent_tables import FIGURES, PAGES, PLOT, filled, plotted
 from codemode.bench.figures import figures_of, write_figures
-from codemode.bench.results import read_results
+from codemode.bench.results import read_all, read_results, text_of
 from codemode.errors import ConfigurationError
 from tests.unit.codemode.bench.samples import gold, result
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from codemode.bench.results import Key
 
 BEFORE = """Before.
 
@@ -53,6 +56,32 @@ def test_a_file_in_the_tree_has_figures_alone_and_names_their_origin(file: Path)
     results = read_results(file)
     assert [figures_of(one) for one in results] == results
     assert [one.task for one in results if not {"date", "commit"} <= one.about.keys()] == []
+
+
+def test_the_recording_has_every_request_behind_the_figures() -> None:
+    names = ("paired.jsonl.xz", "surface.jsonl.xz", "strong-attacked.jsonl.xz")
+    played = [one for one in read_all([FIGURES / name for name in names]) if one.mode != "pydantic-ai"]
+    recorded = recorded_usage(FIGURES / "recordings" / "strong.jsonl.xz")
+    assert len(played) > 500
+    for one in played:
+        usage = [(turn.requests, turn.input_tokens, turn.output_tokens, turn.cached_tokens) for turn in one.turns]
+        assert tuple(map(sum, zip(*usage, strict=True))) == recorded[one.key], one.key
+
+
+def recorded_usage(file: Path) -> dict[Key, tuple[int, int, int, int]]:
+    """Return requests and tokens (input, output, cached) of each attempt. The last one of an attempt counts."""
+    usage: dict[Key, tuple[int, int, int, int]] = {}
+    for line in map(json.loads, text_of(file).splitlines()):
+        key = tuple(line[name] for name in ("suite", "task", "model", "mode", "policy", "repeat"))
+        before = usage[key] if line["number"] else (0, 0, 0, 0)
+        tokens = line["answer"]["usage"]
+        usage[key] = (
+            before[0] + 1,
+            before[1] + tokens["input"],
+            before[2] + tokens["output"],
+            before[3] + tokens["cached"],
+        )
+    return usage
 
 
 def test_a_table_is_replaced_after_its_mark(tmp_path: Path) -> None:
