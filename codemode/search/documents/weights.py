@@ -29,6 +29,7 @@ RANKING = MappingProxyType(
         "reads_instead": -0.05,
         "text_length": -0.012,
         "source_named": 2.5,
+        "whole_text": 0.2,
     }
 )
 
@@ -76,7 +77,8 @@ class Weights:
     source: float = 0.1
     elsewhere: float = 0.3
 
-    #: Words of a query from which on synonyms and names count less, as `long` divided by the number of words.
+    #: Words of a query from which on synonyms and names count less, as `long` divided by the number of words. Beyond,
+    #: the feature `whole_text` counts as well.
     long: int = 16
 
     #: Score for each standard deviation of embedding similarity.

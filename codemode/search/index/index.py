@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from codemode.search.analysis import text as analysis
 from codemode.search.analysis.spelling import Spelling
 from codemode.search.analysis.vocabulary import Reader, Vocabulary
 from codemode.search.documents.documents import Field
@@ -349,7 +350,12 @@ class Index:
                 (form, weight * share if place in places else weight, place, is_name)
                 for form, weight, place, is_name in words
             ]
-        return ParsedQuery(tuple(self._interpreter.groups(words, whole)), intent, left_out, sources)
+        groups = tuple(self._interpreter.groups(words, whole))
+        terms: tuple[str, ...] = ()
+        if len(groups) > self.weights.long:
+            corrected = {group.surface: analysis.term(group.corrected) for group in groups if group.corrected}
+            terms = tuple(corrected.get(form.surface, form.term) for form, *_ in words)
+        return ParsedQuery(groups, intent, left_out, sources, terms)
 
     def _sums(self, parsed: ParsedQuery, allowed: NDArray[np.bool_] | None = None) -> NDArray[np.float64]:
         """Return the sum of each document, 0 for those that are not allowed.

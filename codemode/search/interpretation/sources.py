@@ -73,6 +73,7 @@ class Sources:
             if name not in wordlists.stop_words():
                 self._named[name].add(number)
                 self._parts[name].update(parts)
+        self._openings = {name[:end] for name in self._named for end in range(1, len(name) + 1)}
         self._of_titles = self._named.keys() - of_names
         in_name = documents.fields <= Field.HOME
         self._terms = documents.terms[in_name]
@@ -90,6 +91,8 @@ class Sources:
             name = ""
             for end in range(start, min(start + _MOST_WORDS, len(words))):
                 name += words[end][0].surface
+                if name not in self._openings:
+                    break
                 numbers, run = self._named.get(name), words[start : end + 1]
                 if not numbers or self._is_content(name):
                     continue

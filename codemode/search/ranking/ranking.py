@@ -16,6 +16,7 @@ from codemode.search.analysis import text, wordlists
 from codemode.search.documents.documents import Field
 from codemode.search.documents.profile import COVERED
 from codemode.search.documents.segment import FIELDS
+from codemode.search.ranking.bm25 import WholeTexts
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -60,13 +61,15 @@ _AS_STOP_WORD, _MENTION_KINDS = np.array(_STOP_WORD, np.int8), np.array(3)
 class ParsedQuery(NamedTuple):
     """A query after analysis and expansion.
 
-    `left_out` are its stop words, which have no group. `sources` are the numbers of the sources that it names.
+    `left_out` are its stop words, which have no group. `sources` are the numbers of the sources that it names. `terms`
+    are the terms of all its words, also repeated ones, if it is long; else there are none.
     """
 
     groups: tuple[Group, ...]
     intent: Intent
     left_out: frozenset[str] = frozenset()
     sources: frozenset[int] = frozenset()
+    terms: tuple[str, ...] = ()
 
 
 class Assessment(NamedTuple):
@@ -113,6 +116,7 @@ class Ranker:
         self._covered_rarity = np.ascontiguousarray(profile.rarity.T, np.float64)
         self._rarity = postings.rarity
         self._text_lengths = np.log1p(documents.lengths[:, _TEXTS].sum(axis=1, dtype=np.float32))
+        self._whole_texts = WholeTexts(documents, postings, vocabulary)
         self._changes = changes
         self._source_of = source_of
         self._undoing = wordlists.undoing()
@@ -146,6 +150,7 @@ class Ranker:
             **self._action_features(parsed, candidates, cover[Field.NAME]),
             "text_length": self._text_lengths.take(candidates),
             "source_named": self._are_of(parsed.sources, candidates),
+            "whole_text": self._whole_texts.shares(parsed.terms, candidates),
         }
         in_name = cover[Field.NAME]
         return Assessment(
