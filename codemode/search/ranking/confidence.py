@@ -26,21 +26,21 @@ if TYPE_CHECKING:
 
 COEFFICIENTS = MappingProxyType(
     {
-        "score": 0.88,
-        "sum": 1.11,
-        "in_texts": 1.32,
-        "evenness": 3.93,
-        "parted": -1.91,
+        "score": 0.89,
+        "sum": 1.03,
+        "in_texts": 1.29,
+        "evenness": 3.85,
+        "parted": -1.97,
         "unasked": -0.89,
     }
 )
-INTERCEPT = -2.54
+INTERCEPT = -2.45
 
 #: A search with a lower confidence is reported as unsure. In no set are more than 5 % of the answerable queries.
-UNSURE = 0.088
+UNSURE = 0.085
 
 #: The same for a query of a few words, times the share of its things that no tool has. `book flight` has one thing.
-UNSURE_OF_UNKNOWN = 0.5
+UNSURE_OF_UNKNOWN = 0.45
 
 _FEW = 5  # words; of more, some are mostly unknown
 _MOSTLY = 0.65  # least share of unknown things

@@ -34,7 +34,7 @@ def test_the_scores_are_those_of_the_formula(index: Index) -> None:
 
     def score(document: int, count: int) -> float:
         rarity = math.log(1 + (3 - 2 + 0.5) / (2 + 0.5))
-        return rarity * count / (count + 1.5 * (1 - 0.75 + 0.75 * lengths[document] / lengths.mean()))
+        return float(rarity * count / (count + 1.5 * (1 - 0.75 + 0.75 * lengths[document] / lengths.mean())))
 
     shares = texts.shares([text.term("zebra")], np.arange(3))
     places = [next(at for at, one in enumerate(index.tools) if one.path == name) for name in ("feed", "wash", "open")]
