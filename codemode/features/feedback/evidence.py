@@ -49,6 +49,7 @@ class Evidence:
         self._words: dict[Key, Mapping[str, float]] = {}
         self._with_word: dict[str, set[Key]] = defaultdict(set)
         self._vectors: dict[Key, Mapping[str, float]] = {}
+        self._rarities: dict[str, float] = {}
         self._changing = Lock()
         self._index()
 
@@ -92,6 +93,7 @@ class Evidence:
             for word in self._words[key]:
                 self._with_word[word].add(key)
         self._vectors.clear()
+        self._rarities.clear()
         self._tools = len({tool for _, tool in self._rows})
 
     def _vector(self, key: Key) -> Mapping[str, float]:
@@ -106,8 +108,11 @@ class Evidence:
         return {word: share / length for word, share in shares.items()} if length else {}
 
     def _rarity(self, word: str) -> float:
-        leads_to = len({tool for _, tool in self._with_word.get(word, ())})
-        return math.log1p((self._tools + 1) / max(leads_to, 1))
+        rarity = self._rarities.get(word)
+        if rarity is None:
+            leads_to = len({tool for _, tool in self._with_word.get(word, ())})
+            rarity = self._rarities[word] = math.log1p((self._tools + 1) / max(leads_to, 1))
+        return rarity
 
 
 def _certainty(supports: Sequence[_Support], who: str) -> float:

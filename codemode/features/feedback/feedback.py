@@ -17,7 +17,7 @@ from codemode.gateway.call import CallState
 from codemode.shared.values import UNAVAILABLE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
+    from collections.abc import Callable, Iterable, Mapping, Sequence
 
     from codemode.executions.run.stage import Staging
     from codemode.executions.types.outcome import ExecutionOutcome
@@ -57,7 +57,7 @@ class Feedback(FeaturePart):
 
     @classmethod
     def of(cls, core: Core) -> Self:
-        """See `FeaturePart.of`. A reload can turn it on and off."""
+        """See `FeaturePart.of`."""
         return cls(core.current, core.store)
 
     @property
@@ -90,7 +90,7 @@ class Feedback(FeaturePart):
 
     def used(self) -> Sequence[tuple[str, str]]:
         """See `Part.used`. Queries without a call of their own are left out. Raises what `SharedValue` raises."""
-        self._save()
+        self._save(self._taken())
         roles = self._current().policy.known_roles() if self._is_on else ()
         stored = [decoded(self._value(role).read()) for role in roles]
         return [(row.query, row.tool) for rows in stored for row in rows.values() if row.direct]
@@ -108,19 +108,23 @@ class Feedback(FeaturePart):
         if caller.role in self._evidence:
             self._evidence[caller.role][1].add(calls, self._day)
         if self._clock() - self._stored_at >= _TOGETHER_S or sum(map(len, self._new.values())) >= _BATCH:
-            await asyncio.to_thread(self._save)
+            await asyncio.to_thread(self._save, self._taken())
 
     async def aclose(self) -> None:
         """Store the rest. See `Part.aclose`."""
-        await asyncio.to_thread(self._save)
+        await asyncio.to_thread(self._save, self._taken())
 
     @property
     def _day(self) -> int:
         return int(self._clock() // _DAY_S)
 
-    def _save(self) -> None:
-        """Add new calls to the stored ones. They are lost if the store fails."""
+    def _taken(self) -> Mapping[str, list[Call]]:
+        """Return the new calls, which are stored once."""
         new, self._new, self._stored_at = self._new, {}, self._clock()
+        return new
+
+    def _save(self, new: Mapping[str, list[Call]]) -> None:
+        """Add new calls to the stored ones. They are lost if the store fails."""
         for role, calls in new.items():
             with suppress(*UNAVAILABLE):
                 self._value(role).change(partial(_with_calls, calls, self._day))

@@ -100,5 +100,5 @@ def decoded(data: bytes | None) -> Rows:
             )
             for query, tool, day, direct, callers in rows
         }
-    except (ValueError, KeyError, TypeError, AttributeError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError, RecursionError):
         return {}

@@ -10,6 +10,17 @@ from codemode.features.feedback.record import Call
 TODAY = 20_000
 
 
+class Counted(str):
+    """The id of a tool that counts how often it is looked up."""
+
+    __slots__ = ()
+    times = 0
+
+    def __hash__(self) -> int:
+        Counted.times += 1
+        return super().__hash__()
+
+
 def evidence(*calls: Call) -> Evidence:
     made = Evidence({})
     made.add(calls, TODAY)
@@ -65,3 +76,12 @@ def test_a_forgotten_row_is_no_evidence() -> None:
     old.add([Call("invoice", "shop.invoices", "ann")], TODAY + 1_000)
     assert old.of("toot", "ann") == {}
     assert set(old.of("invoice", "ann")) == {"shop.invoices"}
+
+
+def test_a_role_with_many_long_queries_is_read_once_for_each_word() -> None:
+    words = [f"word{letter}" for letter in "abcdefghijklmnopqrst"]
+    calls = [Call(" ".join((f"q{number}", *words)), Counted(f"shop.tool_{number}"), "eve") for number in range(100)]
+    many = evidence(*calls)
+    Counted.times = 0
+    many.of(" ".join(words), "ben")
+    assert Counted.times < 10 * len(calls) * len(words)

@@ -79,7 +79,18 @@ def test_a_stored_record_is_read_as_it_was() -> None:
 
 
 @pytest.mark.parametrize(
-    "data", [None, b"", b"{", b"[]", b'{"format": 2, "rows": [1]}', b'{"format": 1, "rows": [["a"]]}', b'{"format": 1}']
+    "data",
+    [
+        None,
+        b"",
+        b"{",
+        b"[]",
+        b"[" * 100_000,
+        b'{"format": 2, "rows": [1]}',
+        b'{"format": 1, "rows": [["a"]]}',
+        b'{"format": 1, "rows": [["a", "b", Infinity, true, {}]]}',
+        b'{"format": 1}',
+    ],
 )
 def test_a_damaged_or_later_record_is_empty(data: bytes | None) -> None:
     assert decoded(data) == {}
