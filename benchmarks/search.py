@@ -20,7 +20,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from benchmarks.retrieval import Row, labelled, read_rows, sets, tools_of
-from benchmarks.search_ablation import ablate
+from benchmarks.search_ablation import AS_GIVEN, ablate
 from benchmarks.search_rankers import PEERS, Ours, Ranker
 from codemode.catalog.catalog import Catalog
 from codemode.search.evaluation.evaluation import LabelledQuery, evaluate, read_labelled, with_typos
@@ -112,13 +112,13 @@ def _share(times: Sequence[float], share: float) -> float:
 
 def _corpora(options: argparse.Namespace) -> Iterator[Corpus]:
     """Yield the gym and the sets alone, then each set mixed with other tools."""
-    yield "as given", *gym()
+    yield AS_GIVEN, "gym", *gym()
     names = sets(options.data) if options.data else []
     for name in names:
-        yield "as given", *_set(options, name, [])
+        yield AS_GIVEN, name, *_set(options, name, [])
     mixed = _mixed(options)
     for name in [*names, "aws_examples"] if mixed else []:
-        yield "mixed", *_set(options, name, mixed)
+        yield "mixed", name, *_set(options, name, mixed)
 
 
 def _sets(options: argparse.Namespace) -> dict[str, tuple[list[Tool], list[LabelledQuery]]]:

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import defaultdict
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import contextmanager
 from dataclasses import replace
 from functools import partial
@@ -32,11 +33,12 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
 
-    #: The kind ("as given" or "mixed"), the tools, and the queries.
-    Corpus = tuple[str, list[Tool], list[LabelledQuery]]
+    #: The kind ("as given" or "mixed"), the name, the tools, and the queries.
+    Corpus = tuple[str, str, list[Tool], list[LabelledQuery]]
 
 PLAIN = Weights()
 WHOLE = "everything"
+AS_GIVEN = "as given"
 
 WEIGHTS: dict[str, Weights] = {
     "spelling correction": replace(PLAIN, corrections=0, typo=0.0),
@@ -109,28 +111,46 @@ def ideas() -> Mapping[str, tuple[Weights, Callable[[], AbstractContextManager[N
 
 
 def ablate(corpora: Iterable[Corpus]) -> None:
-    """Print the loss without each feature, as the mean over the corpora of each kind."""
-    results: dict[str, dict[str, list[Metrics]]] = {name: defaultdict(list) for name in ideas()}
-    for kind, tools, queries in corpora:
-        asked = {kind: queries}
-        if kind == "as given":
-            asked["typos"] = [LabelledQuery(with_typos(each.query), each.gold) for each in queries]
-        whole = Index.build(tools)
-        for name, (weights, surroundings) in ideas().items():
-            with surroundings():
-                without = reweighed(whole, weights) if surroundings is as_is else Index.build(tools, weights=weights)
-                for variant, queries_of in asked.items():
-                    results[name][variant].append(evaluate(partial(_ids, without), queries_of))
-    kinds = list(results[WHOLE])
-    print(f"| without | {' | '.join(f'{kind}: nDCG@10 | change | recall@10 | change' for kind in kinds)} |")
-    print("|---|" + "---|" * 4 * len(kinds))
-    for name, of_kinds in results.items():
+    """Print the change without each idea, as the mean over the corpora of each kind, and the corpora it changes most.
+
+    Each corpus has a process of its own, as many at a time as there are processors.
+    """
+    changes: dict[str, dict[str, dict[str, Metrics]]] = defaultdict(lambda: defaultdict(dict))
+    with ProcessPoolExecutor() as pool:
+        for work in as_completed([pool.submit(_measured, corpus) for corpus in corpora]):
+            for (idea, kind, name), metrics in work.result().items():
+                changes[idea][kind][name] = metrics
+    kinds = list(changes[WHOLE])
+    titles = [f"{kind}: {metric}" for kind in kinds for metric in ("nDCG@10", "recall@10")]
+    print(f"| without | {' | '.join(titles)} | loses most | gains most |")
+    print("|---|" + "---|" * (len(titles) + 2))
+    for idea, of_kinds in changes.items():
         cells = []
         for kind in kinds:
-            now, all_ = mean(of_kinds[kind]), mean(results[WHOLE][kind])
+            now, all_ = (mean([*changes[each][kind].values()]) for each in (idea, WHOLE))
             for value, before in ((now.ndcg_10, all_.ndcg_10), (now.recall_10, all_.recall_10)):
-                cells += [f"{value:.4f}", "" if name == WHOLE else f"{value - before:+.4f}"]
-        print(f"| {name} | {' | '.join(cells)} |")
+                cells.append(f"{value:.4f}" if idea == WHOLE else f"{value - before:+.4f}")
+        alone = changes[WHOLE][AS_GIVEN]
+        gains = {name: metrics.ndcg_10 - alone[name].ndcg_10 for name, metrics in of_kinds[AS_GIVEN].items()}
+        ends = (min(gains, key=gains.__getitem__), max(gains, key=gains.__getitem__))
+        cells += ["", ""] if idea == WHOLE else [f"{name} {gains[name]:+.3f}" for name in ends]
+        print(f"| {idea} | {' | '.join(cells)} |")
+
+
+def _measured(corpus: Corpus) -> dict[tuple[str, str, str], Metrics]:
+    """Return the metrics of one corpus without each idea, by idea, kind and name."""
+    kind, name, tools, queries = corpus
+    asked = {kind: queries}
+    if kind == AS_GIVEN:
+        asked["typos"] = [LabelledQuery(with_typos(each.query), each.gold) for each in queries]
+    whole = Index.build(tools)
+    measured = {}
+    for idea, (weights, surroundings) in ideas().items():
+        with surroundings():
+            without = reweighed(whole, weights) if surroundings is as_is else Index.build(tools, weights=weights)
+            for variant, queries_of in asked.items():
+                measured[idea, variant, name] = evaluate(partial(_ids, without), queries_of)
+    return measured
 
 
 def _ids(index: Index, text: str) -> list[str]:
