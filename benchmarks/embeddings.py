@@ -19,7 +19,7 @@ from benchmarks.retrieval import labelled, read_rows, sets, tools_of
 from codemode.search.evaluation.evaluation import TOP, Metrics, evaluate, mean
 from codemode.search.index.index import Index
 from codemode.search.query import Query
-from codemode.search.semantic.embeddings import PACKAGED_MEANING, make_embedder
+from codemode.search.semantic.embeddings import make_embedder
 from codemode.search.semantic.query_vectors import QueryVectors
 from codemode.search.semantic.similarity import EmbeddingIndex
 from codemode.search.semantic.vectors import VectorCache
@@ -48,7 +48,7 @@ def main() -> None:
         queries = labelled(options.data / name / "queries.jsonl", tools, options.queries)
         vectors = QueryVectors(embedder, wait_s=PATIENCE_S)
         embeddings = EmbeddingIndex(tools, embedder, VectorCache(options.cache, embedder.name), vectors)
-        compared.append(_compare(name, tools, queries, embeddings, None if options.service else PACKAGED_MEANING))
+        compared.append(_compare(name, tools, queries, embeddings))
     for title, rows in (
         ("mean", compared),
         ("mean without aws_examples", compared[: len(sets(options.data))]),
@@ -67,13 +67,13 @@ def settings_of(options: argparse.Namespace) -> LocalEmbeddings | ServiceEmbeddi
 
 
 def _compare(
-    name: str, tools: list[Tool], queries: list[LabelledQuery], embeddings: EmbeddingIndex, meaning: float | None
+    name: str, tools: list[Tool], queries: list[LabelledQuery], embeddings: EmbeddingIndex
 ) -> tuple[Metrics, Metrics]:
     by_words = Index.build(tools)
     # `EmbeddingIndex` expects the tools in the order of the index.
     if [tool.id for tool in by_words.tools] != [tool.id for tool in tools]:
         sys.exit("the index has reordered the tools")
-    with_embeddings = by_words.with_embeddings(embeddings, meaning)
+    with_embeddings = by_words.with_embeddings(embeddings)
     embeddings.start()
     if not embeddings.wait(PATIENCE_S) or not embeddings.progress.is_ready:
         sys.exit(embeddings.progress.problem)

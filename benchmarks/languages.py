@@ -19,7 +19,7 @@ from benchmarks.search import gym
 from codemode.search.evaluation.evaluation import TOP, LabelledQuery, evaluate
 from codemode.search.index.index import Index
 from codemode.search.query import Query
-from codemode.search.semantic.embeddings import PACKAGED_MEANING, make_embedder
+from codemode.search.semantic.embeddings import make_embedder
 from codemode.search.semantic.query_vectors import QueryVectors
 from codemode.search.semantic.similarity import EmbeddingIndex
 from codemode.search.semantic.vectors import VectorCache
@@ -42,7 +42,7 @@ def main() -> None:
         embeddings = EmbeddingIndex(tools, embedder, VectorCache(options.cache, embedder.name), vectors)
         embeddings.start()
         embeddings.wait(PATIENCE_S)
-        indexes["with embeddings"] = by_words.with_embeddings(embeddings, None if options.service else PACKAGED_MEANING)
+        indexes["with embeddings"] = by_words.with_embeddings(embeddings)
     print("| language | " + " | ".join(f"nDCG@10 {title} | of English" for title in indexes) + " |")
     print("|---" * (1 + 2 * len(indexes)) + "|")
     for row in table(indexes, labelled):

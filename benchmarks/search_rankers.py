@@ -56,7 +56,7 @@ def reweighed(index: Index, weights: Weights) -> Index:
     postings = index.postings if same else build_postings(index.documents, weights, len(index.vocabulary))
     return Index(
         index.tools, index.documents, index.vocabulary, postings, weights=weights,
-        profile=index.profile if same else None, exact=index.exact, spelling=index.spelling,
+        profile=index.profile if same else None,
     )  # fmt: skip
 
 

@@ -144,7 +144,7 @@ def _without(index: Index, ids: Collection[str]) -> Index:
     documents = join([index.documents.part(start + 1, end) for start, end in spans])
     tools = tuple(tool for tool in index.tools if tool.id not in ids)
     postings = build_postings(documents, index.weights, len(index.vocabulary))
-    return Index(tools, documents, index.vocabulary, postings, weights=index.weights, spelling=index.spelling)
+    return Index(tools, documents, index.vocabulary, postings, weights=index.weights)
 
 
 def _nonsense() -> Iterator[str]:

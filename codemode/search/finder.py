@@ -92,7 +92,6 @@ class Finder:
         settings = self._settings.embeddings
         if settings is None or self._embedder is None or self._queries is None:
             return index
-        from codemode.search.semantic.embeddings import PACKAGED_MEANING
         from codemode.search.semantic.similarity import EmbeddingIndex
         from codemode.search.semantic.vectors import VectorCache
 
@@ -104,7 +103,7 @@ class Finder:
             self._embeddings.close()
         self._embeddings = embeddings
         embeddings.start()
-        return index.with_embeddings(embeddings, PACKAGED_MEANING if settings.kind == "local" else None)
+        return index.with_embeddings(embeddings)
 
     def narrowed(self, catalog: Catalog) -> Finder:
         """Return a finder of a smaller catalog, which reveals nothing of other tools. It is closed with this one."""

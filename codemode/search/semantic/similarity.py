@@ -39,6 +39,7 @@ _TEXT_LIMIT = 400  # characters of a tool; longer texts make small models slower
 NOTABLY_SIMILAR = 3.0  # standard deviations above which a hit reports `meaning` as a match
 _LEAST_SPREAD = 0.03  # least standard deviation of cosines, so that no tool of a uniform catalog stands out
 _STANDS_OUT = 2.0  # standard deviations beyond which similarity counts
+_CERTAIN = 2 / 3  # confidence of words from which on similarity does not count
 _PROBE = "list"  # the first text: finds out whether the model answers, and the vector size
 
 _BY_WORDS = "ranked by words alone"
@@ -211,11 +212,12 @@ def with_nearest(
 def meant(similarities: NDArray[np.float32], tools: int, certainty: float) -> NDArray[np.float32]:
     """Return how much the meaning of tools counts, in standard deviations.
 
-    Only tools that stand out count, and less where words answer with certainty. Among a few tools none can stand out by
+    Only tools that stand out count, and less the more certainly words answer. Among a few tools none can stand out by
     more than the root of their number, so a third of that is enough.
     """
     least = min(_STANDS_OUT, math.sqrt(tools) / 3)
-    return np.asarray((1 - certainty) * np.maximum(similarities - least, 0), np.float32)
+    share = max(0.0, 1 - certainty / _CERTAIN)
+    return np.asarray(share * np.maximum(similarities - least, 0), np.float32)
 
 
 def standardized(cosines: NDArray[np.float32]) -> NDArray[np.float32]:

@@ -250,5 +250,6 @@ def test_another_vector_size_discards_the_cache(opened: Opened, service: Embeddi
 def test_only_tools_that_stand_out_count_and_less_where_words_are_certain() -> None:
     similarities = np.array([-1.0, 1.9, 2.5, 4.0], np.float32)
     assert meant(similarities, tools=100, certainty=0.0).tolist() == [0.0, 0.0, 0.5, 2.0]
-    assert meant(similarities, tools=100, certainty=0.75).tolist() == [0.0, 0.0, 0.125, 0.5]
+    assert meant(similarities, tools=100, certainty=1 / 3).tolist() == pytest.approx([0.0, 0.0, 0.25, 1.0])
+    assert meant(similarities, tools=100, certainty=0.7).tolist() == [0.0, 0.0, 0.0, 0.0]
     assert meant(similarities, tools=9, certainty=0.0).tolist() == pytest.approx([0.0, 0.9, 1.5, 3.0])
