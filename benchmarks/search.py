@@ -14,6 +14,7 @@ import argparse
 import sys
 import time
 from datetime import UTC, datetime
+from functools import partial
 from importlib.metadata import version
 from importlib.resources import files
 from pathlib import Path
@@ -112,13 +113,12 @@ def _share(times: Sequence[float], share: float) -> float:
 
 def _corpora(options: argparse.Namespace) -> Iterator[Corpus]:
     """Yield the gym and the sets alone, then each set mixed with other tools."""
-    yield AS_GIVEN, "gym", *gym()
+    yield AS_GIVEN, "gym", gym
     names = sets(options.data) if options.data else []
     for name in names:
-        yield AS_GIVEN, name, *_set(options, name, [])
-    mixed = _mixed(options)
-    for name in [*names, "aws_examples"] if mixed else []:
-        yield "mixed", name, *_set(options, name, mixed)
+        yield AS_GIVEN, name, partial(_set, options, name)
+    for name in [*names, "aws_examples"] if options.mix else []:
+        yield "mixed", name, partial(_mixed_set, options, name)
 
 
 def _sets(options: argparse.Namespace) -> dict[str, tuple[list[Tool], list[LabelledQuery]]]:
@@ -131,9 +131,13 @@ def _mixed(options: argparse.Namespace) -> list[Row]:
     return [row for path in paths for row in read_rows(path)]
 
 
-def _set(options: argparse.Namespace, name: str, mixed: list[Row]) -> tuple[list[Tool], list[LabelledQuery]]:
+def _mixed_set(options: argparse.Namespace, name: str) -> tuple[list[Tool], list[LabelledQuery]]:
+    return _set(options, name, _mixed(options))
+
+
+def _set(options: argparse.Namespace, name: str, mixed: Sequence[Row] = ()) -> tuple[list[Tool], list[LabelledQuery]]:
     own = options.data / name / "catalog.jsonl"
-    tools = tools_of((read_rows(own) if own.exists() else []) + mixed)
+    tools = tools_of([*(read_rows(own) if own.exists() else ()), *mixed])
     return tools, labelled(options.data / name / "queries.jsonl", tools, options.queries)
 
 

@@ -33,8 +33,8 @@ if TYPE_CHECKING:
 
     from codemode.catalog.tool import Tool
 
-    #: The kind ("as given" or "mixed"), the name, the tools, and the queries.
-    Corpus = tuple[str, str, list[Tool], list[LabelledQuery]]
+    #: The kind ("as given" or "mixed"), the name, and a function that returns the tools and the queries.
+    Corpus = tuple[str, str, Callable[[], tuple[list[Tool], list[LabelledQuery]]]]
 
 PLAIN = Weights()
 WHOLE = "everything"
@@ -139,7 +139,8 @@ def ablate(corpora: Iterable[Corpus]) -> None:
 
 def _measured(corpus: Corpus) -> dict[tuple[str, str, str], Metrics]:
     """Return the metrics of one corpus without each idea, by idea, kind and name."""
-    kind, name, tools, queries = corpus
+    kind, name, read = corpus
+    tools, queries = read()
     asked = {kind: queries}
     if kind == AS_GIVEN:
         asked["typos"] = [LabelledQuery(with_typos(each.query), each.gold) for each in queries]

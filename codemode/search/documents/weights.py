@@ -82,7 +82,7 @@ class Weights:
     long: int = 16
 
     #: Score for each standard deviation of embedding similarity.
-    meaning: float = 0.2
+    meaning: float = 0.22
 
     #: The most that calls after earlier queries add to the score of a tool.
     learned: float = 1.2
