@@ -12,6 +12,8 @@ from codemode.search.analysis.words import lines
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
+#: Stands for the operation that tells the time of a service, in its text and in queries for it.
+CLOCK = "theclock"
 _UNDOING = ("un", "dis", "de")  # prefixes
 #: Kinds of action that change nothing.
 _READING = (

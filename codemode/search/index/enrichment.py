@@ -9,6 +9,7 @@ import re
 from typing import TYPE_CHECKING
 
 from codemode.errors import ConfigurationError, SourceUnavailable, ToolNotFound
+from codemode.search.analysis import wordlists
 
 if TYPE_CHECKING:
     from codemode.catalog.catalog import Catalog
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 _SHOWN = 5  # sources listed in the error for an unknown name
 
 #: What the operation that a clock names is searched for with.
-_CLOCK = "today, the present date and time, the clock, the time zone"
+_CLOCK = f"today, the present date and time, the clock, the time zone, {wordlists.CLOCK}"
 
 
 def enriched(catalog: Catalog, settings: Settings) -> Catalog:

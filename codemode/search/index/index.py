@@ -284,7 +284,7 @@ class Index:
             total,
             0,
             of_best,
-            unknown_of(things) if sure < ANSWERS else (),
+            unknown_of(things, text) if sure < ANSWERS else (),
             sure,
         )
 

@@ -33,6 +33,13 @@ _STATEMENT = re.compile(
     re.IGNORECASE,
 )
 _WHO_AM_I = re.compile(r"\b(?:who am i|whoami|who i am)\b", re.IGNORECASE)
+_NOW = re.compile(
+    r"\W*(?:today|now|(?:the )?(?:current|present|today'?s) (?:day|date|time|month|year|weekday)(?: and time)?"
+    r"|(?:what|which) (?:day|date|time|month|year|weekday) is (?:it|today|now)(?: today| now| right now)?"
+    r"|what(?:'s| is) (?:the|today'?s) (?:current )?(?:day|date|time|month|year)(?: and time)?"
+    r"(?: today| now| right now)?)\W*",
+    re.IGNORECASE,
+)
 _OWN = re.compile(r"\b(?:my|mine|am i|(?:do|did|have|can) i|i (?:am|have|own))\b|\bme\W*$", re.IGNORECASE)
 _QUOTED = re.compile(
     r"\"[^\"]{1,200}\"|(?<!\w)'[^']{1,200}'(?!\w)|\u201c[^\u201d]{1,200}\u201d|\u2018[^\u2019]{1,200}\u2019"
@@ -90,7 +97,7 @@ def read(query: str, weights: Weights) -> Reading:
             continue
         actions |= form.actions
         opening = opening or Opening(form.surface, form.term, form.actions, place)
-    words += _own(query, words, weights)
+    words += _meant(query, words, weights)
     if not words:
         words = [(form, share * of_kind[form.kind], place, is_name) for form, share, place, is_name in weighted]
         left_out.clear()
@@ -103,13 +110,18 @@ def _intent(query: str, opening: Opening | None, actions: int) -> Intent:
     return intent(query, opening, actions)
 
 
-def _own(query: str, words: Sequence[Word], weights: Weights) -> list[Word]:
-    """Return the words that a short query of the caller's own things gains: `who am I` asks for the current user."""
+def _meant(query: str, words: Sequence[Word], weights: Weights) -> list[Word]:
+    """Return the words that a short query gains: `who am I` asks for the current user, `what day is it` for a clock.
+
+    A word that stands for the query is placed at its end, and one that is only added is placed behind that.
+    """
+    if _NOW.fullmatch(query):
+        return [(_form(wordlists.CLOCK), 1.0, len(query), False)]
     if not weights.own or len(words) > _FEW_WORDS:
         return []
     if _WHO_AM_I.search(query):
         return [(_form("whoami"), 1.0, len(query), False), (_form("user"), weights.faint, len(query) + 1, False)]
-    return [(_form("myself"), weights.own, len(query), False)] if _OWN.search(query) else []
+    return [(_form("myself"), weights.own, len(query) + 1, False)] if _OWN.search(query) else []
 
 
 def _with_phrasal_verbs(words: list[Word]) -> list[Word]:

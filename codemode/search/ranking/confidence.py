@@ -105,7 +105,7 @@ def evidence(
         "evenness": evenly / weights - explained / total,
         "parted": _parted(groups, parts) / total,
         "unasked": _unasked(assessment, first),
-        "unknown": len(unknown_of(things)) / len(things) if things and len(groups) <= _FEW else 0.0,
+        "unknown": sum(map(_is_unknown, things)) / len(things) if things and len(groups) <= _FEW else 0.0,
     }
 
 
@@ -138,9 +138,9 @@ def _unasked(assessment: Assessment, first: NDArray[np.intp]) -> float:
     return total
 
 
-def unknown_of(things: Sequence[Group]) -> tuple[str, ...]:
-    """Return the things that no tool has."""
-    return tuple(group.surface for group in things if _is_unknown(group))
+def unknown_of(things: Sequence[Group], query: str) -> tuple[str, ...]:
+    """Return the things of a query that no tool has: the query itself for a word that stands for it (`who am I`)."""
+    return tuple(group.surface if group.place < len(query) else query.strip() for group in things if _is_unknown(group))
 
 
 def _is_unknown(group: Group) -> bool:
@@ -149,11 +149,12 @@ def _is_unknown(group: Group) -> bool:
 
 
 def things_of(groups: Sequence[Group], query: str) -> list[Group]:
-    """Return the words that are no actions, names or numbers. The places of the groups refer to `query`."""
+    """Return the words of a query that are no actions, names or numbers. The places of the groups refer to `query`."""
     return [
         group
         for group in groups
-        if not (group.surface.isdigit() or wordlists.kinds_of(group.surface) or _is_name(query, group.place))
+        if group.place <= len(query)  # words behind that were added to the query
+        and not (group.surface.isdigit() or wordlists.kinds_of(group.surface) or _is_name(query, group.place))
     ]
 
 

@@ -105,7 +105,7 @@ def test_the_operation_that_a_clock_names_is_found_for_today_in_its_source_only(
     ]
     clocks = {"gym": Clock(today="the `today` of core.get_gym_info")}
     catalog = enriched(Catalog(tools, clocks=clocks), _settings())
-    for query in ("what day is it today", "which time zone is it in"):
+    for query in ("what day is it today", "which time zone is it in", "today", "what is the date", "current time"):
         hits = Index.build(catalog).search(query).hits
         assert [hit.tool.id for hit in hits][:1] == ["gym.core.get_gym_info"], query
     assert catalog.get("shop.core.get_gym_info").retrieval_text == ""

@@ -92,6 +92,11 @@ def test_things_that_no_tool_has_are_flagged_and_named(gym: Index, query: str) -
     assert f"no tool has {answer.unknown[0][0]!r}" in render(answer).splitlines()[0]
 
 
+@pytest.mark.parametrize("query", ["who am I", "what time is it"])
+def test_a_query_that_stands_for_one_operation_is_named_as_it_was_asked(gym: Index, query: str) -> None:
+    assert gym.search(query).unknown == ((query,),)
+
+
 @pytest.mark.parametrize("query", ["freeze the membership of Ada", "message Ada", "freze membrship", "client 4711"])
 def test_names_numbers_and_spelling_mistakes_are_no_unknown_things(gym: Index, query: str) -> None:
     assert gym.search(query).unknown == ((),)
