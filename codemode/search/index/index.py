@@ -291,10 +291,12 @@ class Index:
     def _heads(self, text: str, whole: ParsedQuery, candidates: NDArray[np.intp]) -> dict[int, float]:
         """Return the positions of the candidates that answer a clause best, with their scores for the clause."""
         heads: dict[int, float] = {}
+        ranked = np.zeros(len(self), bool)
+        ranked[candidates] = True
         for clause in clauses(text):
             parsed = self._parsed(clause, len(whole.groups))
             parsed = parsed._replace(sources=parsed.sources or whole.sources)
-            places, sums = best(self._sums(parsed).take(candidates), _OF_CLAUSE)
+            places, sums = best(self._sums(parsed, ranked).take(candidates), _OF_CLAUSE)
             if len(places):
                 scores, order, of_best = self._look(
                     parsed, things_of(parsed.groups, clause), candidates.take(places), sums
@@ -355,9 +357,7 @@ class Index:
 
         Those of sources that the query does not name count less if it names one.
         """
-        sums = summed(self.postings, parsed.groups)
-        if allowed is not None:
-            sums *= allowed
+        sums = summed(self.postings, parsed.groups, allowed)
         if parsed.sources:
             sums[~np.isin(self._sources.source_of, tuple(parsed.sources))] *= self.weights.elsewhere
         return sums

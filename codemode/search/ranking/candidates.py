@@ -18,8 +18,13 @@ _CUTS = (0.2, 0.1, 0.0)  # shares of the highest sum; the first cut that leaves 
 _SORTED_AT_ONCE = 400  # documents; larger selections are partitioned before sorting
 
 
-def summed(postings: Postings, groups: Sequence[Group]) -> NDArray[np.float64]:
-    """Return the sum of each document: over the groups, the impact of the best alternative that it has."""
+def summed(
+    postings: Postings, groups: Sequence[Group], allowed: NDArray[np.bool_] | None = None
+) -> NDArray[np.float64]:
+    """Return the sum of each document: over the groups, the impact of the best alternative that it has.
+
+    Documents that are not `allowed` have 0.
+    """
     total = np.zeros(postings.size)
     groups = [group for group in groups if group.alternatives]
     if not groups:
@@ -30,6 +35,9 @@ def summed(postings: Postings, groups: Sequence[Group]) -> NDArray[np.float64]:
     documents = np.concatenate([postings.documents[each] for each in ranges]).astype(np.intp)
     impacts = np.concatenate([postings.impacts[each] for each in ranges])
     ends = np.cumsum([each.stop - each.start for each in ranges])
+    if allowed is not None:
+        (kept,) = allowed.take(documents).nonzero()
+        documents, impacts, ends = documents.take(kept), impacts.take(kept), kept.searchsorted(ends)
     impacts *= (postings.rarity.take(terms) * worths).astype(np.float32).repeat(np.diff(ends, prepend=0))
     highest = np.zeros(postings.size, np.float32)
     start = 0

@@ -36,6 +36,13 @@ def test_the_weights_of_groups_add_up(postings: Postings) -> None:
     assert summed(postings, groups).tolist() == [7.0, 6.0, 0.0]
 
 
+def test_only_allowed_documents_have_a_sum(postings: Postings) -> None:
+    groups = [Group("one", ((0, 1.0), (1, 0.5))), Group("none", ((2, 1.0),)), Group("two", ((1, 1.0),), 2.0)]
+    every = summed(postings, groups)
+    for allowed in ([True, False, True], [False, True, False], [False, False, True]):
+        assert summed(postings, groups, np.array(allowed)).tolist() == (every * allowed).tolist()
+
+
 def test_without_groups_every_sum_is_zero(postings: Postings) -> None:
     assert summed(postings, []).tolist() == [0.0, 0.0, 0.0]
 
