@@ -19,9 +19,9 @@ def shortened_lines(text: str, limit: int, advice: str) -> str:
     lines = text.split("\n")
     has_room = limit // len(lines) >= _LEAST
     fits = _room([len(line) for line in lines], limit - len(lines)) if has_room else limit // 4
-    room = fits - _NOTE
-    lines = [line if len(line) <= fits else f"{line[:room]}{_left_out(len(line) - room, advice)}" for line in lines]
-    return "\n".join(lines) if has_room else _ends(lines, limit, advice)
+    room = max(fits - _NOTE, 0)
+    cut = [line if len(line) <= fits else f"{line[:room]}{_left_out(len(line) - room, advice)}" for line in lines]
+    return "\n".join(cut) if has_room else _ends(cut, [len(line) for line in lines], limit, advice)
 
 
 def _room(lengths: list[int], limit: int) -> int:
@@ -35,11 +35,11 @@ def _room(lengths: list[int], limit: int) -> int:
     return limit
 
 
-def _ends(lines: list[str], limit: int, advice: str) -> str:
-    """Return the first and the last lines, as many as fit."""
+def _ends(lines: list[str], lengths: list[int], limit: int, advice: str) -> str:
+    """Return the first and the last lines, as many as fit. `lengths` are those of the whole lines."""
     first = _fitting(lines, limit // 2)
     last = _fitting(lines[first:][::-1], limit // 2)
-    middle = sum(len(line) + 1 for line in lines[first : len(lines) - last])
+    middle = sum(length + 1 for length in lengths[first : len(lines) - last])
     shown = [*lines[:first], _left_out(middle, advice).strip(), *lines[len(lines) - last :]]
     return "\n".join(shown)
 

@@ -12,7 +12,7 @@ import json
 import re
 from bisect import bisect_left
 from functools import partial
-from itertools import chain, combinations, pairwise, product
+from itertools import combinations, pairwise, product
 from operator import mul
 from typing import TYPE_CHECKING, Any
 
@@ -51,13 +51,19 @@ _COUNTED_BY_HEAD = 10
 #: Numbers of a conversation of which two are combined, and three.
 _MOST_PAIRED, _MOST_OF_THREE = 1_000, 60
 
+#: Numbers without a source, after which no more are looked for.
+_ENOUGH = 20
+
+#: Larger numbers of a result are added to nothing.
+_LARGEST = 1e300
+
 _DECODER = json.JSONDecoder()
 
 
 def without_source(answer: str, texts: Iterable[str], *, has_results: bool) -> tuple[str, ...]:
-    """Return the numbers in an answer that have no source in the texts of the conversation, as they are written.
+    """Return the first numbers in an answer that have no source in the texts of the conversation, as they are written.
 
-    `has_results` says whether a call has succeeded. Otherwise small numbers need a source too.
+    There are 20 at most. `has_results` says whether a call has succeeded. Otherwise small numbers need a source too.
     """
     plain = _DATE.sub(r"\1 \2", _ORDINAL.sub("\n", _FENCED.sub(" ", answer)))
     figures = _NUMBER.findall(plain)
@@ -65,10 +71,16 @@ def without_source(answer: str, texts: Iterable[str], *, has_results: bool) -> t
         return ()
     sources = _Sources(texts)
     free = _COUNTED_BY_HEAD if has_results else 0
-    known = {one: _first(one, partial(sources.explain, free=free)) for one in dict.fromkeys(figures)}
-    for one in [figure for figure, reading in known.items() if reading is None]:
-        known[one] = _first(one, partial(_follows, listed=[known[figure] for figure in figures]))
-    return tuple(one for one, reading in known.items() if reading is None)
+    known = {}
+    unknown: list[str] = []
+    for one in dict.fromkeys(figures):
+        known[one] = _first(one, partial(sources.explain, free=free))
+        unknown += [one] if known[one] is None else []
+        if len(unknown) == _ENOUGH:
+            break
+    for one in unknown:
+        known[one] = _first(one, partial(_follows, listed=[known.get(figure) for figure in figures]))
+    return tuple(one for one in unknown if known[one] is None)
 
 
 def _first(figure: str, accepts: Callable[[float, int], bool]) -> tuple[float, int] | None:
@@ -141,7 +153,7 @@ class _Sources:
             for figure in _NUMBER.findall(text):
                 found.update(value for value, _ in _readings(figure))
             found.update(self._totals(_leading_json(text)))
-        self._values = sorted(found)
+        self._values = sorted(value for value in found if value < _LARGEST)
 
     def explain(self, value: float, decimals: int, free: int) -> bool:
         """Whether a value with so many decimals has a source. Whole numbers up to `free` need none."""
@@ -194,19 +206,30 @@ class _Sources:
 
     def _totals(self, value: Any) -> Iterator[float]:
         """Yield the totals of all lists of numbers, and of the columns of all lists of objects."""
-        if isinstance(value, dict):
-            yield from chain.from_iterable(map(self._totals, value.values()))
-        if not isinstance(value, list):
-            return
-        self._most_rows = max(self._most_rows, len(value))
-        columns: dict[str, float] = {}
-        for row in value:
-            yield from self._totals(row)
-            for name, cell in row.items() if isinstance(row, dict) else [("", row)]:
-                if isinstance(cell, (int, float)) and not isinstance(cell, bool):
-                    columns[name] = columns.get(name, 0.0) + cell
-        yield from columns.values()
-        yield from (total / len(value) for total in columns.values())
+        for rows in _lists(value):
+            self._most_rows = max(self._most_rows, len(rows))
+            columns: dict[str, float] = {}
+            for row in rows:
+                for name, cell in row.items() if isinstance(row, dict) else [("", row)]:
+                    if _is_amount(cell):
+                        columns[name] = columns.get(name, 0.0) + cell
+            yield from columns.values()
+            yield from (total / len(rows) for total in columns.values())
+
+
+def _lists(value: Any) -> Iterator[list[Any]]:
+    """Yield the lists of a JSON value, which may be deeper than calls can be nested."""
+    rest = [value]
+    while rest:
+        one = rest.pop()
+        if isinstance(one, list):
+            yield one
+        if isinstance(one, (list, dict)):
+            rest.extend(one.values() if isinstance(one, dict) else one)
+
+
+def _is_amount(cell: Any) -> bool:
+    return isinstance(cell, (int, float)) and not isinstance(cell, bool) and -_LARGEST < cell < _LARGEST
 
 
 def _leading_json(text: str) -> Any:

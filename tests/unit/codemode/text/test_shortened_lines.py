@@ -31,6 +31,11 @@ def test_a_long_line_among_many_is_cut_too() -> None:
     assert lines[-1] == "y" * 5
 
 
+def test_what_is_left_out_counts_whole_lines() -> None:
+    lines = ["a" * 200, "b" * 200, "c" * 9_000, *("d" for _ in range(300))]
+    assert "… (9,351 more characters: print less)" in shortened_lines("\n".join(lines), 500, "print less")
+
+
 @pytest.mark.parametrize("text", ["", "short", "a\nb", "x" * 500, "é\n" * 250])
 def test_a_text_within_the_limit_stays_as_it_is(text: str) -> None:
     assert shortened_lines(text, 500, "print less") == text

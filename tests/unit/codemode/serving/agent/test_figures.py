@@ -142,3 +142,22 @@ def test_counts_of_listed_rows_are_explained() -> None:
 
 def test_long_and_deep_results_are_read() -> None:
     assert without_source("17 of them.", ["[" * 100_000, "1 " * 100_000], has_results=True) == ("17",)
+
+
+@pytest.mark.parametrize(
+    "result",
+    [
+        f"[{'9' * 400}, 1.5]",
+        f'[{{"size": {"9" * 400}, "price": 1.5}}]',
+        "[NaN, 1.5, Infinity]",
+        "[" * 3_000 + "1.5" + "]" * 3_000,
+        '{"inner":' * 3_000 + "1.5" + "}" * 3_000,
+    ],
+)
+def test_results_beyond_what_can_be_added_or_nested_are_read(result: str) -> None:
+    assert without_source("1.5 and 83114.77", [result], has_results=True) == ("83114.77",)
+
+
+def test_the_first_twenty_of_many_invented_figures_are_enough() -> None:
+    invented = [f"{number}7.31" for number in range(100, 3_000)]
+    assert without_source(" ".join(invented), ["1 2 3"], has_results=True) == tuple(invented[:20])
