@@ -111,9 +111,11 @@ def _print(results: Sequence[Result]) -> None:
         show.console.print(show.plain(line), soft_wrap=True)
     for pair in pairs_of(results):
         show.console.print(show.plain(in_words(pair)), soft_wrap=True)
+    is_compared = len({one.mode for one in results}) > 1
     for result in results:
         if not result.solved:
-            show.console.print(show.plain(f"{result.task}: {result.reason}", style="dim"), soft_wrap=True)
+            name = f"{result.task} in {result.mode}" if is_compared else result.task
+            show.console.print(show.plain(f"{name}: {result.reason}", style="dim"), soft_wrap=True)
 
 
 def _table(groups: Sequence[Group]) -> Table:

@@ -13,6 +13,7 @@ from codemode.bench.suite import Episode, Run, Task, Verdict
 from codemode.errors import ConfigurationError
 from codemode.executions.types.outcome_lines import failure_text
 from codemode.serving.cli.example_services import example_sources
+from codemode.settings import mistakes
 from codemode.text.counted import counted
 from codemode.text.yaml import YamlLoader
 
@@ -130,16 +131,22 @@ def _solution(task: WrittenTask) -> str:
 def read_tasks(file: Path) -> TaskSet:
     """Read a task file. Raises ConfigurationError that lists every mistake in it."""
     try:
-        tasks = TaskSet.model_validate(yaml.load(file.read_text(encoding="utf-8"), YamlLoader))  # noqa: S506 -- a safe loader
+        text = file.read_text(encoding="utf-8")
+        node, content = yaml.compose(text, YamlLoader), yaml.load(text, YamlLoader)  # noqa: S506 -- a safe loader
     except OSError as error:
         message = f"cannot read the tasks {file}: {error.strerror}"
         raise ConfigurationError(message) from None
     except (yaml.YAMLError, UnicodeDecodeError) as error:
         message = f"the tasks {file} are not YAML: {' '.join(str(error).split())}"
         raise ConfigurationError(message) from None
+    if not isinstance(content, dict):
+        message = f"{file}: expected a mapping with a list of `tasks`"
+        raise ConfigurationError(message)
+    try:
+        tasks = TaskSet.model_validate(content)
     except ValidationError as error:
-        mistakes = [f"{file}: {'.'.join(map(str, one['loc']))}: {one['msg']}" for one in error.errors() if one["loc"]]
-        raise ConfigurationError("\n".join(mistakes) or f"{file}: expected a mapping with a list of `tasks`") from None
+        wrong = "\n".join(f"{file}: line {line}: {text}" for line, text in sorted(mistakes(error, node, TaskSet)))
+        raise ConfigurationError(wrong) from None
     ids = [task.id for task in tasks.tasks]
     twice = sorted({id_ for id_ in ids if ids.count(id_) > 1})
     if twice:
@@ -166,7 +173,9 @@ async def _judged(task: WrittenTask, run: Run) -> Verdict:
 
 
 def _lacks(answer: str, lacking: Sequence[Any]) -> str:
-    return f"the answer lacks {', '.join(map(repr, lacking[:3]))}: {' '.join(answer.split())[:200]}"
+    said = " ".join(answer.split())[:200]
+    lacks = f"the answer lacks {', '.join(map(repr, lacking[:3]))}"
+    return f"{lacks}: {said!r}" if said else f"{lacks}: it is empty"
 
 
 def untold(text: str, value: Any) -> list[Any]:

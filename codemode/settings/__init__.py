@@ -37,7 +37,7 @@ from codemode.settings.journal import Durability, JournalSettings
 from codemode.settings.mcp_clients import ClientName, Machine, McpClient, mcp_clients, runs_codemode
 from codemode.settings.mcp_servers import NoServers, servers_in
 from codemode.settings.menu import CategorySettings, MenuSettings, RoleMenuSettings, RouterSettings
-from codemode.settings.mistakes import line_of, yaml_message
+from codemode.settings.mistakes import line_of, mistakes, yaml_message
 from codemode.settings.modes import ModeName, ModeRuleSettings
 from codemode.settings.namespace import namespace
 from codemode.settings.notify import (
@@ -141,6 +141,7 @@ __all__ = [
     "line_of",
     "load_settings",
     "mcp_clients",
+    "mistakes",
     "namespace",
     "namespace_of",
     "references",

@@ -12,7 +12,7 @@ from codemode.text.nearest import did_you_mean
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pydantic import ValidationError
+    from pydantic import BaseModel, ValidationError
 
 
 #: Expected values, for errors that pydantic words in terms of Python types.
@@ -35,10 +35,12 @@ _EXPECTED = {
 _SECRETS = ("CallerReference", "SecretReference")
 
 
-def mistakes(error: ValidationError, node: yaml.Node | None) -> list[tuple[int, str]]:
-    """Return the line and text of every mistake. `node` is the composed YAML document."""
+def mistakes(
+    error: ValidationError, node: yaml.Node | None, model: type[BaseModel] = Settings
+) -> list[tuple[int, str]]:
+    """Return the line and text of every mistake. `node` is the composed YAML document of a `model`."""
     found = [dict(each) for each in error.errors()]
-    return [_explain(mistake, node) for mistake in found if not _is_of_another_choice(mistake, found)]
+    return [_explain(mistake, node, model) for mistake in found if not _is_of_another_choice(mistake, found)]
 
 
 #: libyaml's message for a tab at the beginning of a line.
@@ -102,21 +104,21 @@ def _is_choice(part: Any, after: tuple[Any, ...]) -> bool:
     return isinstance(part, str) and (part.startswith(("function-", "dict[")) or (part == "str" and not after))
 
 
-def _explain(mistake: dict[str, Any], node: yaml.Node | None) -> tuple[int, str]:
+def _explain(mistake: dict[str, Any], node: yaml.Node | None, model: type[BaseModel]) -> tuple[int, str]:
     """Return the line of a mistake, and its text with the key."""
     places = mistake["loc"]
     location = tuple(
         part for at, part in enumerate(places) if part != "[key]" and not _is_choice(part, places[at + 1 :])
     )
     key = ".".join(str(part) for part in location) or "the whole file"
-    return line_of(node, location), f"{key}: {_said(mistake, location)}"
+    return line_of(node, location), f"{key}: {_said(mistake, location, model)}"
 
 
-def _said(mistake: dict[str, Any], location: tuple[Any, ...]) -> str:
+def _said(mistake: dict[str, Any], location: tuple[Any, ...], model: type[BaseModel]) -> str:
     context = mistake.get("ctx", {})
     match mistake["type"]:
         case "extra_forbidden":
-            return f"unknown key{_choice(str(location[-1]), _valid_keys(location[:-1]))}"
+            return f"unknown key{_choice(str(location[-1]), _valid_keys(location[:-1], model))}"
         case "union_tag_invalid":
             valid = str(context["expected_tags"]).replace("'", "").split(", ")
             kind = str(context["discriminator"]).strip("'")
@@ -197,8 +199,8 @@ def line_of(node: yaml.Node | None, location: tuple[Any, ...]) -> int:
     return line
 
 
-def _valid_keys(location: tuple[Any, ...]) -> list[str]:
-    whole = Settings.model_json_schema()
+def _valid_keys(location: tuple[Any, ...], model: type[BaseModel]) -> list[str]:
+    whole = model.model_json_schema()
     section: dict[str, Any] = whole
     for part in location:
         by_pattern = next(iter(section.get("patternProperties", {}).values()), None)

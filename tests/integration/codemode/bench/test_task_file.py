@@ -159,7 +159,7 @@ def test_an_expected_value_is_not_told_by_another_answer(own: Path) -> None:
     with serving(lambda _: Reply("There are four.")) as server:
         to_model = ("--model", "scripted", "--model-url", server.base_url)
         ended = codemode("measure", "tasks.yaml", *to_model, folder=own, OPENAI_API_KEY=server.key)
-    assert "1: the answer lacks 3: There are four." in ended.stdout
+    assert "1: the answer lacks 3: 'There are four.'" in ended.stdout
 
 
 def test_a_mode_that_there_is_not(tmp_path: Path) -> None:

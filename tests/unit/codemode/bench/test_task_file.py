@@ -34,10 +34,14 @@ def test_an_answer_tells_a_value_in_any_notation(text: str, value: Any, told: bo
 
 def wrong_files() -> Iterator[tuple[str, str]]:
     yield "hello", "tasks.yaml: expected a mapping with a list of `tasks`"
-    yield "tasks: []", "tasks: Tuple should have at least 1 item"
-    yield "tasks: [{id: a, message: b}]", "tasks.0: Value error, set expect, answer or check"
+    yield "tasks: []", "line 1: tasks: Tuple should have at least 1 item"
+    yield "tasks: [{id: a, message: b}]", "line 1: tasks.0: set expect, answer or check"
     yield "tasks: [{id: a, message: b, check: x}, {id: a, message: b, check: x}]", "more than one task has the id a"
-    yield "tasks: [{id: a, mesage: b, check: x}]", "tasks.0.mesage: Extra inputs are not permitted"
+    yield (
+        "tasks:\n- message: b\n  chek: x",
+        "line 3: tasks.0.chek: unknown key; did you mean 'check'? valid: answer, check, ",
+    )
+    yield "taks:\n- message: b", "line 1: taks: unknown key; did you mean 'tasks'? valid: modes, surface, tasks"
     yield "{", "are not YAML"
 
 
