@@ -15,16 +15,19 @@ if TYPE_CHECKING:
 
 _NAMES = ("x-enumNames", "x-enum-varnames", "x-enum-names", "x-enum-descriptions")
 
-
 #: A list of values in a description: `[Enum]: ["on", "off"]`, `Possible values: on, off`, `one of 'on' or 'off'`.
 _LISTED = re.compile(
     r"\[(?:enum|options|values)\]\s?:?\s?\[(?P<json>[^\[\]]{3,400})\]"
-    r"|\b(?:one of|(?:allowed|accepted|possible|valid|supported) values(?: are| include)?)\s?:?\s?"
-    r"(?P<text>[^.;()\n]{3,400})",
+    r"|\b(?:(?P<prose>one of)(?!\s?:)|one of|(?:allowed|accepted|possible|valid|supported) values(?: are| include)?)"
+    r"\s?:?\s?(?P<text>[^.;()\n]{3,400})",
     re.IGNORECASE,
 )
 _SEPARATOR = re.compile(r",\s?(?:or |and )?|\s?\|\s?| or | and ")
 _VALUE = re.compile(r"[\w-]{1,30}")
+_QUOTED = re.compile(r"\s?[\"'`]")
+
+#: Plain words behind `one of` are a list from so many on: `one of you or me` is none.
+_LEAST_PLAIN = 3
 
 
 def value_names(schema: Schema) -> dict[Any, str]:
@@ -47,8 +50,18 @@ def described_values(schema: Schema, description: str) -> tuple[str, ...]:
     listed = None if holder.listed() else _LISTED.search(description)
     if listed is None:
         return ()
-    values = [part.strip(" \t'\"`") for part in _SEPARATOR.split((listed["json"] or listed["text"]).strip())]
-    return tuple(values) if len(values) > 1 and all(map(_VALUE.fullmatch, values)) else ()
+    text = (listed["json"] or listed["text"]).strip()
+    is_plain = listed["prose"] is not None and _QUOTED.match(text) is None
+    values = [part.strip(" \t'\"`") for part in _SEPARATOR.split(text)]
+    if len(values) < (_LEAST_PLAIN if is_plain else 2) or (is_plain and "," not in text and "|" not in text):
+        return ()
+    return tuple(values) if all(map(_VALUE.fullmatch, values)) and _fit(values, holder.types()) else ()
+
+
+def _fit(values: list[str], types: tuple[str, ...]) -> bool:
+    """Return whether values that are written as words may have one of the types."""
+    is_number = not {"integer", "number"}.isdisjoint(types) and all(value.lstrip("-").isdecimal() for value in values)
+    return not types or "string" in types or is_number
 
 
 def _named(schema: Schema, values: list[Any]) -> list[tuple[Any, str]]:

@@ -40,9 +40,29 @@ def test_named_values_are_listed(schema: Any, words: str) -> None:
         ("Valid values: any ISO 8601 date, or a time stamp", ()),
         ("Possible values: open", ()),
         ("The mode to set", ()),
+        ("Must be one of asc, desc or none", ("asc", "desc", "none")),
+        ("One of: asc, desc", ("asc", "desc")),
+        ("This is one of many and one or two", ()),
+        ("Whether one of you or I pay", ()),
+        ("One of them, and others", ()),
     ],
 )
 def test_values_that_the_description_alone_lists_are_found(description: str, values: tuple[str, ...]) -> None:
     assert described_values(Schema.of({"type": "string"}), description) == values
     assert described_values(Schema.of({"type": "array", "items": {"type": "string"}}), description) == values
     assert described_values(Schema.of({"enum": ["a", "b"]}), description) == ()
+
+
+@pytest.mark.parametrize(
+    ("schema", "description", "values"),
+    [
+        ({"type": "integer"}, "Possible values: 1, 2", ("1", "2")),
+        ({"type": "integer"}, "Possible values: low, high", ()),
+        ({"type": "boolean"}, "Possible values: on, off", ()),
+        ({"type": "object"}, "Possible values: on, off", ()),
+        ({"type": ["string", "null"]}, "Possible values: on, off", ("on", "off")),
+        ({}, "Possible values: on, off", ("on", "off")),
+    ],
+)
+def test_listed_values_of_another_type_are_left_out(schema: Any, description: str, values: tuple[str, ...]) -> None:
+    assert described_values(Schema.of(schema), description) == values

@@ -26,7 +26,7 @@ from codemode.model.outcome_text import Audience, outcome_data, outcome_text
 from codemode.serving.cli import execution_output
 from codemode.serving.console.pages.executions import execution_view
 from codemode.serving.console.paging import Page
-from codemode.serving.console.program_lines import program_lines
+from codemode.serving.console.program_lines import program_lines, searches_of
 from codemode.serving.console.rendering import Templates
 from codemode.serving.executions import execution_json, outcome_json
 from codemode.serving.output import terminal
@@ -220,6 +220,7 @@ def page(ended: ExecutionOutcome) -> str:
         "label": "",
         "calls_waiting": 0,
         "lines": program_lines(stored(ended)),
+        "searches": searches_of(found["code"]),
     }
     frame["is_own"] = True
     frame["conversation"] = ""
