@@ -104,6 +104,8 @@ def read_arguments(given: Any) -> tuple[Mapping[str, Any], str]:
             given = json.loads(given)
         except ValueError as error:
             return {}, f"the arguments are not JSON: {error}"
+        except RecursionError:
+            return {}, "the arguments are nested too deeply"
     return (given, "") if isinstance(given, Mapping) else ({}, "the arguments are not a JSON object")
 
 

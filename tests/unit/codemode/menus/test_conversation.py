@@ -50,6 +50,7 @@ def test_a_message_is_read(message: Any, turn: Turn) -> None:
             "the arguments are not JSON: Expecting property name enclosed in double quotes: line 1 column 2 (char 1)",
         ),
         ("[1]", "the arguments are not a JSON object"),
+        pytest.param("[" * 200_000, "the arguments are nested too deeply", id="deep"),
         ("", ""),
         (None, ""),
     ],
