@@ -8,6 +8,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Self
 
+from codemode.catalog.error_answers import text_reports_error
 from codemode.executions.run.stage import Stage
 from codemode.features.feature import FeaturePart
 from codemode.features.feedback.evidence import Evidence
@@ -148,11 +149,12 @@ class _Listening(Stage):
         self._since = since
 
     async def ended(self, outcome: ExecutionOutcome) -> None:
-        """See `Stage.ended`. Calls that failed, and answers of an earlier execution, teach nothing."""
+        """See `Stage.ended`. Calls that failed or answered with an error, and reused answers, teach nothing."""
         tools = [
             call.tool
             for call in outcome.calls
-            if call.state in (CallState.COMMITTED, CallState.READ) and not call.reused
+            if call.state in (CallState.COMMITTED, CallState.READ)
+            and not (call.reused or text_reports_error(call.preview))
         ]
         await self._feedback.called(tools, self._caller, self._since)
 

@@ -37,6 +37,11 @@ def list_followers() -> list[str]:
     return ["ben"]
 
 
+def find_iban(owner: str) -> dict[str, str]:
+    """Look up an IBAN."""
+    return {"error": f"no IBAN of {owner}"}
+
+
 def transfer(to: str) -> str:
     """Send money to a person."""
     return to
@@ -47,7 +52,7 @@ async def served(folder: Path, **more: Any) -> AsyncIterator[CodeMode]:
     settings = Settings.model_validate(
         {"name": "social", "state_folder": str(folder / "state"), "policy": POLICY, **more}
     )
-    functions = {"social": [post_status, delete_status, list_followers], "bank": [transfer]}
+    functions = {"social": [post_status, delete_status, list_followers], "bank": [transfer, find_iban]}
     async with CodeMode.from_settings(settings, functions=functions) as service:
         yield service
 
@@ -110,6 +115,14 @@ async def test_a_call_that_failed_teaches_nothing(tmp_path: Path) -> None:
         await hits(service, "toot")
         await hits(service, "remove a status")
         await service.execute("social.delete_status(status_id=1)", caller=ANN, conversation="a")
+        assert await hits(service, "toot") == []
+
+
+async def test_a_call_that_answered_with_an_error_teaches_nothing(tmp_path: Path) -> None:
+    async with served(tmp_path) as service:
+        await hits(service, "toot")
+        assert "bank.find_iban" in await hits(service, "look up an IBAN")
+        await call(service, "bank.find_iban(owner='ben')")
         assert await hits(service, "toot") == []
 
 
