@@ -28,7 +28,7 @@ from codemode.search.interpretation.sources import Sources
 from codemode.search.interpretation.term_weights import read
 from codemode.search.lookups import Catalogued, find_look_ups
 from codemode.search.query import Hit, Hits, Query
-from codemode.search.ranking.candidates import best, summed, with_others
+from codemode.search.ranking.candidates import best, known_within, summed, with_others
 from codemode.search.ranking.clauses import clauses, promoted
 from codemode.search.ranking.confidence import confidence, evidence, least_confidence, things_of, unknown_of
 from codemode.search.ranking.exact import ExactNames
@@ -246,6 +246,8 @@ class Index:
         """
         text = self.in_english(text)
         parsed = self._parsed(text)
+        if allowed is not None:
+            parsed = parsed._replace(groups=known_within(self.postings, parsed.groups, allowed))
         all_sums = self._sums(parsed, allowed)
         documents, sums = best(all_sums, max(self._rerank_count, depth))
         reranked = min(self._rerank_count, len(documents))

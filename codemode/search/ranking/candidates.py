@@ -54,6 +54,18 @@ def summed(
     return total
 
 
+def known_within(postings: Postings, groups: Sequence[Group], allowed: NDArray[np.bool_]) -> tuple[Group, ...]:
+    """Return the groups, of which those are unknown that no allowed document has."""
+    return tuple(
+        group if _is_within(postings, group, allowed) else group._replace(known=False, corrected="") for group in groups
+    )
+
+
+def _is_within(postings: Postings, group: Group, allowed: NDArray[np.bool_]) -> bool:
+    ranges = (slice(*postings.starts[term : term + 2].tolist()) for term, _ in group.alternatives)
+    return any(allowed.take(postings.documents[each]).any() for each in ranges)
+
+
 def best(total: NDArray[np.float64], count: int) -> tuple[NDArray[np.intp], NDArray[np.float32]]:
     """Return the `count` documents with the highest sums, best first, and their sums. Earlier documents win ties."""
     documents = _highest(total, count)

@@ -123,3 +123,13 @@ def test_an_unasked_word_that_distinguishes_siblings_lowers_confidence() -> None
 def test_unasked_words_count_by_significance(name: str, unasked: float) -> None:
     features = Index.build([make_tool(f"cats.{name}", summary="A cat")]).evidence("find cat")
     assert features["unasked"] == unasked
+
+
+def test_with_a_filter_the_words_of_its_tools_count_alone() -> None:
+    tools = [
+        make_tool("gym.classes.book_class", summary="Book a class"),
+        make_tool("git.checks.run_flight", summary="Run a flight check"),
+    ]
+    index = Index.build(Catalog(tools))
+    assert index.search(Query(("book a flight",))).unknown == ((),)
+    assert index.search(Query(("book a flight",), namespace="gym")).unknown == (("flight",),)
