@@ -82,7 +82,7 @@ async def test_a_token_of_the_issuer_gives_its_bearer_a_role(tmp_path: Path) -> 
 
 FORGED = {
     "expired": token(exp=time.time() - 100),
-    "not yet": token(nbf=time.time() + 1000),
+    "not yet": token(nbf=time.time() + 1_000_000, exp=time.time() + 2_000_000),  # also after a long run of tests
     "another audience": token(aud="others"),
     "another issuer": token(iss="https://evil"),
     "no subject": token(sub=None),
