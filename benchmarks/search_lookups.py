@@ -59,7 +59,7 @@ def main() -> None:
     print("|---|---|---|---|---|---|")
     totals = [0] * 5
     for path in [Path(str(files("api_specs.gym") / "openapi.yaml")), *options.document]:
-        tools = _tools(path)
+        tools = tools_in(path)
         counts = measure(tools, options.queries)
         print(_row(path.parent.name if path.stem == "openapi" else path.name.partition(".")[0], counts), flush=True)
         totals = [total + count for total, count in zip(totals, counts, strict=True)]
@@ -155,7 +155,7 @@ def _row(name: str, counts: Sequence[int]) -> str:
     return f"| {name} | {counts[0]} | {shares} |"
 
 
-def _tools(path: Path) -> list[Tool]:
+def tools_in(path: Path) -> list[Tool]:
     content = (lzma.decompress(path.read_bytes()) if path.suffix == ".xz" else path.read_bytes()).decode()
     name = path.parent.name if path.stem == "openapi" else re.sub(r"\W", "_", path.name.partition(".")[0])
     document = parse_document(content, location=str(path).removesuffix(".xz"))

@@ -50,7 +50,7 @@ class Surface:
         chance = random.Random(TOOLS)  # noqa: S311 -- a draw that anybody can repeat
         played = {
             line.split()[1]
-            for file in FOLDER.glob("*.txt")
+            for file in FOLDER.glob("[0-9].txt")
             for line in file.read_text(encoding="utf-8").splitlines()
             if line.startswith("gym ")
         }
