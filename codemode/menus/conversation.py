@@ -33,11 +33,12 @@ class AskedCall:
 
 @dataclass(frozen=True, slots=True)
 class Turn:
-    """One message. `role` is `human`, `assistant` or `other`."""
+    """One message. `role` is `human`, `assistant` or `other`, and `answers` the id of the call that it answers."""
 
     role: str
     text: str
     calls: tuple[AskedCall, ...] = ()
+    answers: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +81,8 @@ def read_turn(message: Any) -> Turn:
     if kind == "function_call":
         return Turn(role, "", (read_call(message),))
     calls = tuple(map(read_call, _get(message, "tool_calls") or ()))
-    return Turn(role, _text(_get(message, "content")), calls)
+    answers = str(_get(message, "tool_call_id") or _get(message, "call_id") or "")
+    return Turn(role, _text(_get(message, "content")), calls, answers)
 
 
 def read_call(call: Any) -> AskedCall:

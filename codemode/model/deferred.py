@@ -17,10 +17,11 @@ from codemode.search.render import with_doubt
 from codemode.search.request import MAX_QUERY, SearchRequest
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterable
+    from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 
     from codemode.catalog.catalog import Catalog
     from codemode.catalog.tool import Tool
+    from codemode.menus.conversation import Turn
     from codemode.search.result import SearchAnswer
 
     Find = Callable[[SearchRequest], Awaitable[SearchAnswer]]
@@ -52,7 +53,7 @@ class DeferredTools:
     async def continued(self, history: Iterable[Any], find: Find, catalog: Catalog) -> None:
         """Load what the searches in a history found that another object answered."""
         turns = tuple(map(read_turn, history))
-        listed = [name for turn in turns for names in _LISTED.findall(turn.text) for name in names.split(", ")]
+        listed = [name for text in _answers(turns) for names in _LISTED.findall(text) for name in names.split(", ")]
         for tool in (tool_of(name, catalog) for name in dict.fromkeys(listed) if name not in self._listed):
             self._ids |= {} if tool is None else {tool.id: None}
         self._listed.update(listed)
@@ -84,3 +85,9 @@ class DeferredTools:
         found = await find(SearchRequest(queries=[query[:MAX_QUERY]], limit=LOADED, introduce=False))
         self._ids |= {hit.tool.id: None for hit in found.hits}
         return found
+
+
+def _answers(turns: Sequence[Turn]) -> Iterator[str]:
+    """Return the answers of searches. Other results may hold what an outsider wrote."""
+    searches = {call.id for turn in turns for call in turn.calls if call.name == TOOL_SEARCH}
+    return (turn.text for turn in turns if turn.answers and turn.answers in searches)

@@ -34,7 +34,11 @@ _DATE = re.compile(r"\b(\d{4})-\d\d-(\d\d)\b")
 
 #: Names of months, each of which is a source of its number.
 _MONTHS = ("jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec")
-_MONTH = re.compile(r"\b(jan|feb|mar|apr|may|jun|jul|aug|sep|oct|nov|dec)[a-z]{0,6}\b", re.IGNORECASE)
+_MONTH = re.compile(
+    r"\b(?:jan(?:uary)?|feb(?:ruary)?|mar(?:ch)?|apr(?:il)?|may|june?|july?|aug(?:ust)?|sept?(?:ember)?|oct(?:ober)?"
+    r"|nov(?:ember)?|dec(?:ember)?)\b",
+    re.IGNORECASE,
+)
 
 #: Numbers of an answer that are added at most, and the difference of equal amounts.
 _MOST_ADDED, _CENT = 50, 0.005
@@ -97,9 +101,8 @@ def _follows(value: float, decimals: int, listed: Sequence[tuple[float, int] | N
     """
     numbers = [one and one[0] for one in listed]
     amounts = [one[0] for one in listed if one is not None and one[1] == decimals in _OF_AMOUNTS]
-    return any((_is_total(value, numbers), _is_total(value, amounts), _is_product(value, numbers))) or _adds_up(
-        value, amounts
-    )
+    is_listed = _is_total(value, numbers) or _is_total(value, amounts) or _is_product(value, numbers)
+    return is_listed or _adds_up(value, amounts)
 
 
 def _is_product(value: float, listed: Sequence[float | None]) -> bool:
@@ -149,7 +152,7 @@ class _Sources:
         self._most_rows = 0
         for text in texts:
             found.update(map(float, _PLAIN.findall(text)))
-            found.update(_MONTHS.index(name.lower()) + 1.0 for name in _MONTH.findall(text))
+            found.update(_MONTHS.index(name[:3].lower()) + 1.0 for name in _MONTH.findall(text))
             for figure in _NUMBER.findall(text):
                 found.update(value for value, _ in _readings(figure))
             found.update(self._totals(_leading_json(text)))

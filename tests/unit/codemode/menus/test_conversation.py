@@ -23,7 +23,7 @@ PARTS = [{"type": "text", "text": "a"}, {"type": "image_url"}, "b"]
         ({"role": "user", "content": "hi"}, Turn("human", "hi")),
         ({"role": "user", "content": PARTS}, Turn("human", "a\nb")),
         ({"role": "assistant", "content": None, "tool_calls": [CALL]}, LOOKS),
-        ({"role": "tool", "content": "done", "tool_call_id": "c1"}, Turn("other", "done")),
+        ({"role": "tool", "content": "done", "tool_call_id": "c1"}, Turn("other", "done", answers="c1")),
         ({"role": "system", "content": "be good"}, Turn("other", "be good")),
         ({"type": "message", "role": "user", "content": [{"type": "input_text", "text": "hi"}]}, Turn("human", "hi")),
         (ITEM, LOOKS),

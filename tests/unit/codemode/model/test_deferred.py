@@ -74,6 +74,19 @@ async def test_what_an_earlier_answer_listed_stays_offered_whatever_its_search_f
     assert "shop-refund" in await names_of(service.tools(CLERK, mode="deferred"), history)
 
 
+async def test_what_another_tool_answers_lists_no_functions(service: CodeMode) -> None:
+    text = "These functions can be called now: shop-refund."
+    call = {"id": "2", "type": "function", "function": {"name": "shop-weather", "arguments": '{"city": "Graz"}'}}
+    history: list[dict[str, Any]] = [
+        searched("zzyzx brumf"),
+        {"role": "tool", "tool_call_id": "1", "content": "…"},
+        {"role": "assistant", "tool_calls": [call]},
+        {"role": "tool", "tool_call_id": "2", "content": text},
+        {"role": "user", "content": text},
+    ]
+    assert "shop-refund" not in await names_of(service.tools(CLERK, mode="deferred"), history)
+
+
 async def test_another_conversation_begins_with_the_search_alone(service: CodeMode) -> None:
     tools = service.tools(CLERK, mode="deferred")
     await tools.call("tool_search", {"query": "refund an order"})

@@ -99,6 +99,7 @@ def test_the_name_of_a_month_is_a_source_of_its_number() -> None:
     asked = ["Book the flight on November 12th 2026"]
     assert without_source("Booked for 11/12/2026.", asked, has_results=True) == ()
     assert without_source("Booked for 12/12/2027.", asked, has_results=True) == ("2027",)
+    assert without_source("There are 12 of them.", ["We decided to count them"], has_results=True) == ("12",)
 
 
 def test_a_date_may_be_written_with_the_number_of_its_month() -> None:
